@@ -1,0 +1,85 @@
+"""Errors, one class a boundary; all of them cross processes whole.
+
+JudgeRelError(problem, where=..., hint=...)
+├── SweepError        the caller's file, flag or item is wrong; nothing was asked of any judge
+├── EngineError       an engine could not answer
+│   ├── EngineLost        the engine is gone; replace the actor
+│   ├── EngineStartError  the engine never came up; bounded tries, then the judge fails
+│   └── RequestRefused    this request can never succeed; its outcome is ``failed``
+├── StoreError        the run directory is missing, foreign, or of another sweep
+└── TableError        rows break their table's rules
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class JudgeRelError(Exception):
+    """What is wrong, where, and what to try.
+
+    Parameters
+    ----------
+    problem : str
+        One sentence: what is wrong, what was expected, what was got.
+    where : mapping, optional
+        Names that locate it (file, key, judge).
+    hint : str, optional
+        What to try.
+
+    Examples
+    --------
+    >>> print(SweepError("temperature must be at least 0, got -1", where={"ask": 0}))
+    temperature must be at least 0, got -1 [ask=0]
+    """
+
+    def __init__(
+        self, problem: str, *, where: Mapping[str, object] | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.where = dict(where or {})
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = ", ".join(f"{name}={value}" for name, value in self.where.items())
+        line = f"{self.problem} [{place}]" if place else self.problem
+        return f"{line}. Try: {self.hint}" if self.hint else line
+
+    # Keyword-only arguments are lost by the default pickle, and with them the class on Ray.
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.problem, self.where, self.hint)
+
+
+def _rebuild(
+    kind: type[JudgeRelError], problem: str, where: dict[str, object], hint: str | None
+) -> JudgeRelError:
+    return kind(problem, where=where, hint=hint)
+
+
+class SweepError(JudgeRelError):
+    """The caller's file, flag or item is wrong; nothing was asked of any judge."""
+
+
+class EngineError(JudgeRelError):
+    """An engine could not answer; the request stays owed."""
+
+
+class EngineLost(EngineError):  # noqa: N818  a state of the world, not a mistake
+    """The engine process is gone; the actor must be replaced."""
+
+
+class EngineStartError(EngineError):
+    """The engine never came up."""
+
+
+class RequestRefused(EngineError):  # noqa: N818  a state of the world, not a mistake
+    """A request that can never succeed; it lands as ``failed``."""
+
+
+class StoreError(JudgeRelError):
+    """The run directory is missing, foreign, or of another sweep."""
+
+
+class TableError(JudgeRelError):
+    """Rows break their table's rules."""

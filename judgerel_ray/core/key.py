@@ -1,0 +1,63 @@
+"""Identity is content: keys and seeds from the hash of what is asked.
+
+A condition's key hashes judge fingerprint, item, prompt, sampling parameters and stage; a request's
+key adds the replication. Seeds are not part of either: they follow from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import blake2b
+
+_SEED_BITS = 52  # base + replication stays an exact integer in JSON and in every server's int64
+_FIRST_SEED = 1
+
+
+def digest(content: Mapping[str, object]) -> str:
+    """Hash plain content, independent of the order of its keys.
+
+    Parameters
+    ----------
+    content : mapping
+        Strings, numbers, booleans, None, and lists or mappings of them.
+
+    Returns
+    -------
+    str
+        128 bits as 32 hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def request_key(condition_key: str, replication: int) -> str:
+    """Key of one replication of a condition.
+
+    Examples
+    --------
+    >>> request_key("00" * 16, 0) != request_key("00" * 16, 1)
+    True
+    """
+    return blake2b(f"{condition_key}:{replication}".encode(), digest_size=16).hexdigest()
+
+
+def seed_base(content: Mapping[str, object]) -> int:
+    """Seed of replication 0, from judge, item, prompt and sampling parameters.
+
+    Replication r has seed ``seed_base + r``, so k replications asked in one request (an engine
+    gives its i-th sample ``seed + i``) equal k requests asked one by one.
+
+    Examples
+    --------
+    >>> 0 < seed_base({"prompt": "x"}) < 2**52
+    True
+    """
+    raw = blake2b(("seed:" + digest(content)).encode(), digest_size=8).digest()
+    span: int = 2**_SEED_BITS - 2 * _FIRST_SEED
+    return _FIRST_SEED + int.from_bytes(raw, "big") % span

@@ -1,0 +1,173 @@
+"""The words of the house as types: item, option, message, condition, ask, completion.
+
+Everything here is frozen data without behaviour beyond what its own fields say.
+Nothing here knows files, frames, engines or Ray.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["judge", "responder"]
+ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One answer on the menu of an item.
+
+    ``option_id`` names it whatever the order shown (often the model that wrote it);
+    ``text`` is what the judge reads.
+    """
+
+    option_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanRating:
+    """One rating a person gave to an item: a number, a word, or both."""
+
+    rater: str
+    criterion: str | None = None
+    score: float | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing judged: a question, what surrounds it, and the options to choose from.
+
+    ``turns`` holds every user turn in order for a dialogue and is empty otherwise;
+    for a dialogue ``question`` is its first turn. ``gold`` is the reference answer as text, or
+    the option id that is right; None where the benchmark has none.
+    """
+
+    item_id: str
+    benchmark: str
+    category: str
+    question: str
+    context: str | None = None
+    turns: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    gold: str | None = None
+    ratings: tuple[HumanRating, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation, in the roles every chat template knows."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Menu:
+    """What a reply may answer, and how its verdict is read.
+
+    ``labels`` are in the order shown and ``option_ids[i]`` is what ``labels[i]`` stands for.
+    ``form`` names the declared form of the verdict (see ``protocols.FORMS``);
+    ``reader`` is the reading policy.
+    """
+
+    labels: tuple[str, ...]
+    option_ids: tuple[str, ...]
+    form: str
+    reader: ReaderPolicy = "first"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What is held fixed while a judge is asked again: everything but the replication.
+
+    ``condition_key`` is the hash of what is asked and ``seed_base`` the seed of replication 0;
+    both come from :mod:`judgerel_ray.core.key`. ``menu`` is None where no verdict is asked
+    (a responder's answer). Conditions of one judge and item share a prompt prefix and should
+    run on one engine.
+    """
+
+    condition_key: str
+    seed_base: int
+    judge: str
+    judge_fingerprint: str
+    benchmark: str
+    item_id: str
+    protocol: str
+    stage: str
+    role: Role
+    prompt: tuple[Message, ...]
+    template: str
+    temperature: float
+    top_k: int
+    top_p: float
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    menu: Menu | None = None
+    responder: str | None = None
+    criterion: str | None = None
+    definition: str | None = None
+    scale: str | None = None
+    option_order: int | None = None
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """``n`` consecutive replications of one condition, from ``first`` on."""
+
+    condition: Condition
+    first: int
+    n: int
+
+    @property
+    def replications(self) -> range:
+        """The replication indices asked."""
+        return range(self.first, self.first + self.n)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What came back for one replication: text and counts, never a verdict.
+
+    ``finish_reason`` is ``stop`` or ``length`` for a whole reply, or
+    ``refused: <why>`` for a request that can never succeed (its text is then None).
+    ``cached_tokens`` is None where the engine cannot say it for this one reply.
+    """
+
+    key: str
+    replication: int
+    seed: int | None
+    text: str | None
+    finish_reason: str
+    prompt_tokens: int | None
+    cached_tokens: int | None
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCounts:
+    """Tokens an engine has computed since it started, from the engine's own counters.
+
+    ``prompt`` counts every prompt token asked for, ``cached`` those of them served by the
+    prefix cache, ``generated`` the new ones.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    generated: int = 0
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:
+        return TokenCounts(
+            prompt=self.prompt + other.prompt,
+            cached=self.cached + other.cached,
+            generated=self.generated + other.generated,
+        )
+
+    def __sub__(self, other: TokenCounts) -> TokenCounts:
+        return TokenCounts(
+            prompt=self.prompt - other.prompt,
+            cached=self.cached - other.cached,
+            generated=self.generated - other.generated,
+        )
