@@ -1,0 +1,36 @@
+"""The sweep file: TOML to a frozen Sweep. May import only core; the only room with pydantic.
+
+Examples
+--------
+>>> from judgerel_ray.config import parse_sweep
+>>> try:
+...     parse_sweep('name = "x"')
+... except Exception as error:
+...     print(error)
+judge is missing (and 1 more problem) [file=sweep.toml]. Try: add judge = ... there
+"""
+
+from judgerel_ray.config.reading import load_sweep, parse_sweep
+from judgerel_ray.config.sweep import (
+    AskTable,
+    FleetTable,
+    Judge,
+    Prices,
+    RespondSettings,
+    Sample,
+    Sweep,
+    plain_temperature,
+)
+
+__all__ = [
+    "AskTable",
+    "FleetTable",
+    "Judge",
+    "Prices",
+    "RespondSettings",
+    "Sample",
+    "Sweep",
+    "load_sweep",
+    "parse_sweep",
+    "plain_temperature",
+]
