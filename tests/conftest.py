@@ -1,0 +1,105 @@
+"""What every test stands on: a quiet environment, Hypothesis profiles, local Ray, recordings.
+
+Nothing heavy is imported here; a test that asks for no fixture pays for none.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+# Read by libraries on import, so they are set before the first of them is. No test may reach a hub,
+# a usage collector or a cloud's metadata address, nor a cluster that happens to run on the machine.
+os.environ.update(
+    {
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "DO_NOT_TRACK": "1",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "RAY_DEDUP_LOGS": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "TOKENIZERS_PARALLELISM": "false",
+        "TRANSFORMERS_OFFLINE": "1",
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+)
+os.environ.pop("RAY_ADDRESS", None)
+# Ray guards every cluster with a token. One of our own keeps it out of the home folder.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+
+# Shared machines are slow in bursts: a deadline would fail tests for their neighbours' load.
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# Ray and vLLM leave pipes and child processes to the interpreter's end, and warn through modules of
+# their own; in their tests alone such warnings are not ours to fail on.
+_FOREIGN_WARNINGS = (
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+    "ignore::DeprecationWarning",
+    "ignore::FutureWarning",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let tests of Ray and vLLM live with the warnings of Ray and vLLM."""
+    for item in items:
+        if item.get_closest_marker("ray") or item.get_closest_marker("vllm"):
+            for warning in _FOREIGN_WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(warning), append=False)
+
+
+def start_ray(**options: Any) -> ModuleType:
+    """Start a Ray of this process alone, whatever else runs on the machine."""
+    import ray
+
+    defaults = {"num_cpus": 2, "num_gpus": 0, "log_to_driver": False, "include_dashboard": False}
+    # Without "local", Ray joins the cluster last started on the machine.
+    ray.init(address="local", **{**defaults, **options})
+    return ray
+
+
+@pytest.fixture(scope="session")
+def ray_local() -> Iterator[ModuleType]:
+    """The module ``ray``, connected to a local cluster of two CPUs that all tests share."""
+    ray = start_ray()
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def ray_apart() -> Iterator[ModuleType]:
+    """The module ``ray``, not connected: for a test that starts a cluster of its own shape.
+
+    The shared cluster is put away meanwhile and is there again for the tests after.
+    """
+    import ray
+
+    shared = ray.is_initialized()
+    ray.shutdown()
+    yield ray
+    ray.shutdown()
+    if shared:
+        start_ray()
+
+
+@pytest.fixture(scope="session")
+def recordings() -> Path:
+    """The folder of recorded judgments, where the machine has one."""
+    folder = os.environ.get("JUDGEREL_DATA")
+    if not folder:
+        pytest.skip("JUDGEREL_DATA names no folder of recordings")
+    if not Path(folder).is_dir():
+        pytest.fail(f"JUDGEREL_DATA must name a folder, got {folder!r}")
+    return Path(folder)
