@@ -1,0 +1,40 @@
+"""Protocols: how a question is put to a judge and how its verdict is read from the reply."""
+
+from judgerel_ray.protocols.forms import FORMS, Form, Mention
+from judgerel_ray.protocols.rendering import (
+    as_plain,
+    fill,
+    labels_for,
+    question_form,
+    render_best_of,
+    render_correctness,
+    render_respond,
+)
+from judgerel_ray.protocols.templates import (
+    PLACEHOLDERS,
+    Template,
+    load_template,
+    shipped_templates,
+)
+from judgerel_ray.protocols.verdicts import READER_VERSION, Reading, read_verdict, stop_strings
+
+__all__ = [
+    "FORMS",
+    "PLACEHOLDERS",
+    "READER_VERSION",
+    "Form",
+    "Mention",
+    "Reading",
+    "Template",
+    "as_plain",
+    "fill",
+    "labels_for",
+    "load_template",
+    "question_form",
+    "read_verdict",
+    "render_best_of",
+    "render_correctness",
+    "render_respond",
+    "shipped_templates",
+    "stop_strings",
+]

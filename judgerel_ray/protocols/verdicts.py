@@ -1,0 +1,187 @@
+"""From the text of a reply to its verdict, or to the reason why it has none.
+
+Reading is a pure function of text, finish reason and menu, so it can be done again on landed
+texts. Nothing is guessed: no nearest label, no default, no second look at what was refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from judgerel_ray.core import Menu, Outcome, SweepError
+from judgerel_ray.protocols.forms import FORMS, Form, Mention
+
+READER_VERSION = "1"
+"""Changes whenever any text may be read differently; recorded with every run."""
+
+_REFUSED_REQUEST = "refused:"
+_CANNOT = (
+    r"i(?:\s+(?:cannot|can\s*not|can['’]?t|could\s+not|couldn['’]t|will\s+not|won['’]t|am\s+unable"
+    r"|am\s+not\s+able|must\s+decline|have\s+to\s+decline|decline|refuse)"
+    r"|['’]m\s+(?:unable|not\s+able))"
+)
+_JUDGING = (
+    r"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:judge|evaluate|assess|choose|select|pick"
+    r"|decide|determine|provide|help|assist|answer|comply|fulfil|fulfill|do|make|offer|give|rate"
+    r"|rank|compare|complete|continue|engage|comment|participate|respond|recommend|support)\b)"
+)
+# Only at the start: "I cannot ..." later in a reply is part of an explanation.
+_DECLINES = re.compile(
+    r"[\s*_\"'“#>]*(?:"
+    rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
+    rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?{_CANNOT}{_JUDGING}"
+    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*{_CANNOT}{_JUDGING}"
+    r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?\b(?:unable|not\s+able)\s+to"
+    r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
+    r")",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: a label of the menu, or None with the outcome that says why.
+
+    >>> Reading("B", Outcome.SCORED).label
+    'B'
+    """
+
+    label: str | None
+    outcome: Outcome
+
+
+def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading:
+    """Read the verdict of one reply.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where there is none.
+    finish_reason : str
+        ``stop``; ``length`` for a reply cut off at its limit; ``refused: <why>`` for a request
+        that can never succeed.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy:
+
+        - ``first``: the first verdict in the declared form;
+        - ``last``: the last one;
+        - ``unanimous``: the only one; several different ones are ``conflicting``;
+        - ``schroeder2024``: the published rule of [1]_, which knows neither cut-off replies nor
+          refusals.
+
+    Returns
+    -------
+    Reading
+        ``scored`` with a label of the menu, or no label with ``off_menu`` (a verdict that was
+        not on offer, never skipped for a later one), ``conflicting``, ``truncated``,
+        ``refused``, ``unparsed`` or ``failed``.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form or policy is unknown.
+
+    References
+    ----------
+    .. [1] Schroeder and Wood-Doughty (2024), Can You Trust LLM Judgments?, arXiv:2412.12509.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> read_verdict("**Best Response:** [[B]]. It is right.", finish_reason="stop", menu=menu)
+    Reading(label='B', outcome=<Outcome.SCORED: 'scored'>)
+    >>> read_verdict("Best Response: [[F]]", finish_reason="stop", menu=menu).outcome.value
+    'off_menu'
+    """
+    form = _form(menu)
+    if finish_reason.startswith(_REFUSED_REQUEST):
+        return Reading(None, Outcome.FAILED)
+    text = text or ""
+    if menu.reader == "schroeder2024":
+        return _published(form.schroeder2024(text), menu)
+    ended = finish_reason != "length"
+    mentions = form.find(text, menu.labels, ended)
+    cut = not ended and form.is_cut is not None and form.is_cut(text, menu.labels)
+    if menu.reader == "first":
+        return _settled(mentions[0], menu) if mentions else _absent(text, ended)
+    if menu.reader == "last":
+        # A form begun and cut is the last verdict, and it is not there.
+        return _settled(mentions[-1], menu) if mentions and not cut else _absent(text, ended)
+    if menu.reader == "unanimous":
+        return _unanimous(mentions, menu, cut) or _absent(text, ended)
+    raise SweepError(
+        f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
+    )
+
+
+def stop_strings(menu: Menu) -> tuple[str, ...]:
+    """Texts after which nothing can change a verdict read by policy ``first``.
+
+    Returns
+    -------
+    tuple of str
+        The complete declared form for every label, in the menu's order; empty where the form
+        has no end of its own, and for every other policy.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form is unknown.
+
+    Notes
+    -----
+    The engine must keep the stop string in the text (vLLM: ``include_stop_str_in_output``).
+
+    Examples
+    --------
+    >>> stop_strings(Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
+    ('Best Response: [[A]]', 'Best Response: [[B]]')
+    """
+    form = _form(menu)
+    if menu.reader != "first" or form.complete is None:
+        return ()
+    return tuple(form.complete(label) for label in menu.labels)
+
+
+def _form(menu: Menu) -> Form:
+    """The menu's declared form."""
+    if menu.form not in FORMS:
+        known = ", ".join(FORMS)
+        raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
+    return FORMS[menu.form]
+
+
+def _settled(mention: Mention, menu: Menu) -> Reading:
+    """The reading of the mention a policy chose, checked against the menu only now."""
+    label = mention.labels[0]
+    if len(mention.labels) > 1 or label not in menu.labels:
+        return Reading(None, Outcome.OFF_MENU)
+    return Reading(label, Outcome.SCORED)
+
+
+def _unanimous(mentions: list[Mention], menu: Menu, cut: bool) -> Reading | None:
+    """The one verdict all mentions agree on; None where there is none to read."""
+    labels = {label for mention in mentions for label in mention.labels}
+    if len(labels) > 1:
+        return Reading(None, Outcome.CONFLICTING)
+    return _settled(mentions[0], menu) if labels and not cut else None
+
+
+def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
+    """The reading of the published rule: one letter, or none, or several."""
+    distinct = set(labels)
+    if len(distinct) > 1:
+        return Reading(None, Outcome.CONFLICTING)
+    if not distinct:
+        return Reading(None, Outcome.UNPARSED)
+    return _settled(Mention((labels[0],)), menu)
+
+
+def _absent(text: str, ended: bool) -> Reading:
+    """Why a reply without a verdict has none."""
+    if not ended:
+        return Reading(None, Outcome.TRUNCATED)
+    if _DECLINES.match(text):
+        return Reading(None, Outcome.REFUSED)
+    return Reading(None, Outcome.UNPARSED)
