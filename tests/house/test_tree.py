@@ -1,0 +1,87 @@
+"""What stands in no file: addresses of registries, one machine's paths, promises."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+# Words are put together here so that this file does not break the rule it keeps.
+PYTORCH_CPU = "https://download." + "pytorch.org/whl/cpu"
+REGISTRIES = re.compile(
+    "|".join(
+        ("py" + r"pi\.org", "python" + "hosted", r"registry\.npm" + "js", r"deb\.deb" + r"ian\.org")
+    )
+)
+INDEX = re.compile(r"--(?:extra-)?index" + r"-url[ =]+(\S+)|--find" + "-links|--trusted" + "-host")
+MACHINE = re.compile(r"(?<![\w.:/-])/(?:" + "wo" + "rk|ro" + r"ot)/\w")
+PROMISES = re.compile(r"\b(?:TO" + "DO|FIX" + "ME|XX" + r"X)\b")
+SKIPPED_FOLDERS = {"runs", "build", "dist", "node_modules"}
+
+
+def _texts(root: Path):
+    """Every text of the tree but what tools and runs leave, with its name."""
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        hidden = any(part.startswith(".") and part not in {".ci", ".gitignore"} for part in parts)
+        made = "__pycache__" in parts or parts[0].endswith(".egg-info")
+        if hidden or made or parts[0] in SKIPPED_FOLDERS or not path.is_file():
+            continue
+        try:
+            yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def addresses(name: str, text: str) -> list[str]:
+    indexes = (
+        match[0]
+        for match in INDEX.finditer(text)
+        if match[1] is None or match[1].rstrip("\"'`,;)") != PYTORCH_CPU
+    )
+    return [f"{name}: {found}" for found in (*REGISTRIES.findall(text), *indexes)]
+
+
+def promises(name: str, text: str) -> list[str]:
+    return [f"{name}: {match[0]}" for match in PROMISES.finditer(text)]
+
+
+def machine_paths(name: str, text: str) -> list[str]:
+    return [f"{name}: {match[0]}" for match in MACHINE.finditer(text)]
+
+
+def test_the_tree_is_read(root):
+    names = {name for name, _ in _texts(root)}
+    assert {"Makefile", "pyproject.toml", ".ci/run", "judgerel_ray/__init__.py"} <= names
+
+
+def test_no_package_registry_is_named(root):
+    faults = [fault for name, text in _texts(root) for fault in addresses(name, text)]
+    assert not faults, "\n".join(faults)
+
+
+def test_nothing_is_promised_for_later(root):
+    faults = [fault for name, text in _texts(root) for fault in promises(name, text)]
+    assert not faults, "\n".join(faults)
+
+
+def test_no_path_of_one_machine_is_named(root):
+    faults = [fault for name, text in _texts(root) for fault in machine_paths(name, text)]
+    assert not faults, "\n".join(faults)
+
+
+def test_every_python_file_parses(every_module):
+    # The fixture has parsed each; the count says that there were some.
+    assert len(every_module) > 10
+
+
+def test_addresses_are_found():
+    flag = "pip install x --index" + "-url"
+    bad = f"{flag} https://example.org/simple\n" + "https://py" + "pi.org/simple"
+    assert len(addresses("f", bad)) == 2
+    assert addresses("f", f"{flag} {PYTORCH_CPU}\n") == []
+
+
+def test_promises_and_machine_paths_are_found():
+    assert promises("f", "# TO" + "DO: later") == ["f: TO" + "DO"]
+    assert machine_paths("f", "open('/wo" + "rk/x')") == ["f: /wo" + "rk/x"]
+    assert machine_paths("f", "https://example.org/wo" + "rk/x") == []
