@@ -52,7 +52,7 @@ check-types:
 check-layers:
 	$(BIN)/lint-imports --no-cache
 check-docs:
-	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(find judgerel_ray -name '*.py')
+	$(BIN)/numpydoc lint $$(find judgerel_ray -name '*.py')
 check-house:
 	$(BIN)/python -m pytest -q -p no:randomly -p no:cacheprovider tests/house
 
