@@ -1,0 +1,129 @@
+"""Every coefficient of counts by name, taken apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from judgerel_ray.stats.chance import (
+    ac1_terms,
+    ac1_value,
+    brennan_prediger_value,
+    fleiss_terms,
+    fleiss_value,
+    pair_terms,
+)
+from judgerel_ray.stats.krippendorff import Level, Values, alpha_statistic
+from judgerel_ray.stats.statistic import CountStatistic, Floats, divide
+
+
+def count_statistic(
+    name: str,
+    *,
+    n_values: int,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
+) -> CountStatistic:
+    """Take a coefficient of counts apart, by name.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``judgerel_ray.stats.COEFFICIENTS``.
+    n_values : int
+        Columns of the counts it will be given.
+    values : sequence, optional
+        What the columns stand for (for the levels other than nominal).
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Level of measurement of Krippendorff's alpha.
+    n_categories : int, optional
+        Declared categories, for Gwet's AC1 and Brennan-Prediger; by default `n_values`.
+
+    Returns
+    -------
+    CountStatistic
+
+    Raises
+    ------
+    ValueError
+        If the name or level is unknown, or the values or categories do not fit.
+
+    Examples
+    --------
+    >>> count_statistic("percent_agreement", n_values=2).min_ratings
+    2
+    """
+    if n_categories is not None and n_categories < 1:
+        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    categories = n_values if n_categories is None else n_categories
+    if name == "krippendorff_alpha":
+        return alpha_statistic(n_values=n_values, values=values, level=level)
+    known = (*_shares(), *_chance_corrected(categories))
+    for statistic in known:
+        if statistic.name == name:
+            return statistic
+    names = ("krippendorff_alpha", *(statistic.name for statistic in known))
+    raise ValueError(f"count_statistic: name must be one of {names}, got {name!r}")
+
+
+def _shares() -> tuple[CountStatistic, ...]:
+    """Shares of pairs and of replies."""
+    return (
+        CountStatistic(
+            name="percent_agreement",
+            estimator="share of agreeing pairs, mean over units",
+            terms=pair_terms,
+            value=_agreement,
+            chance_corrected=False,
+        ),
+        CountStatistic(
+            name="flip_rate",
+            estimator="share of pairs that differ, mean over units",
+            terms=pair_terms,
+            value=lambda total: 1 - _agreement(total),
+            chance_corrected=False,
+        ),
+        CountStatistic(
+            name="valid_rate",
+            estimator="share of replies with a verdict",
+            terms=_valid_terms,
+            value=_agreement,
+            min_ratings=1,
+            chance_corrected=False,
+        ),
+    )
+
+
+def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
+    """Agreement beyond what chance would give."""
+    return (
+        CountStatistic(
+            name="fleiss_kappa",
+            estimator="chance from the pooled verdicts",
+            terms=fleiss_terms,
+            value=fleiss_value,
+        ),
+        CountStatistic(
+            name="gwet_ac1",
+            estimator="chance from the mean shares, over K - 1",
+            terms=ac1_terms,
+            value=lambda total: ac1_value(total, n_categories),
+            min_ratings=1,
+        ),
+        CountStatistic(
+            name="brennan_prediger",
+            estimator="chance 1 / K",
+            terms=pair_terms,
+            value=lambda total: brennan_prediger_value(total, n_categories),
+        ),
+    )
+
+
+def _agreement(total: Floats) -> Floats:
+    """Second sum over the first."""
+    return divide(total[..., 1], total[..., 0])
+
+
+def _valid_terms(counts_U2: Floats) -> Floats:
+    """[replies, replies with a verdict]."""
+    return np.stack([counts_U2.sum(axis=-1), counts_U2[..., 0]], axis=-1)

@@ -1,0 +1,107 @@
+"""Counts: how often each unit received each value. The sufficient statistic of agreement.
+
+Shape suffixes: U = units, R = raters (replications), V = distinct values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class Counts(NamedTuple):
+    """A table of counts and the value each column stands for."""
+
+    counts_UV: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    values: tuple[object, ...]
+
+
+def counts_from_ratings(
+    ratings_UR: ArrayLike | Sequence[Sequence[object]], *, values: Sequence[object] | None = None
+) -> Counts:
+    """Count the values each unit received.
+
+    Parameters
+    ----------
+    ratings_UR : array-like, shape (n_units, n_raters)
+        One row a unit, one column a rater; numbers or strings. NaN or None is a missing rating.
+    values : sequence, optional
+        The values of the columns, in that order; by default those that occur, sorted.
+
+    Returns
+    -------
+    Counts
+        ``counts_UV`` of shape (n_units, n_values), and ``values``.
+
+    Raises
+    ------
+    ValueError
+        If the ratings are not two-dimensional, are of kinds that cannot be ordered while `values`
+        is not given, or hold a value that `values` lacks, or `values` repeats one.
+
+    Examples
+    --------
+    >>> counts, values = counts_from_ratings([["A", "A", "B"], ["B", None, "B"]])
+    >>> values, counts.tolist()
+    (('A', 'B'), [[2, 1], [0, 2]])
+    """
+    ratings = np.asarray(ratings_UR, dtype=object)
+    if ratings.ndim != 2:
+        raise ValueError(
+            f"counts_from_ratings: ratings_UR must have 2 dimensions, got {ratings.ndim}"
+        )
+    # NaN is the one value that differs from itself.
+    present = np.array([r is not None and r == r for r in ratings.ravel()], dtype=bool)
+    seen = [_plain(rating) for rating in ratings.ravel()[present]]
+    columns = _sorted(set(seen)) if values is None else tuple(_plain(value) for value in values)
+    place = {value: column for column, value in enumerate(columns)}
+    if len(place) < len(columns):
+        raise ValueError(f"counts_from_ratings: values must be distinct, got {columns!r}")
+    strangers = set(seen) - place.keys()
+    if strangers:
+        raise ValueError(
+            f"counts_from_ratings: ratings_UR must hold values of {columns!r}, got {strangers!r}"
+        )
+    units = np.repeat(np.arange(ratings.shape[0]), ratings.shape[1])[present]
+    counts = np.zeros((ratings.shape[0], len(columns)), dtype=np.int64)
+    np.add.at(counts, (units, [place[value] for value in seen]), 1)
+    return Counts(counts, columns)
+
+
+def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64]:
+    """Read a table of counts as floats, refusing what is none.
+
+    Raises
+    ------
+    ValueError
+        If it is not two-dimensional or not made of whole numbers from 0 on.
+
+    Examples
+    --------
+    >>> checked_counts([[2, 1]], function="percent_agreement").shape
+    (1, 2)
+    """
+    counts = np.asarray(counts_UV, dtype=np.float64)
+    if counts.ndim != 2:
+        raise ValueError(f"{function}: counts_UV must have 2 dimensions, got {counts.ndim}")
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
+        raise ValueError(f"{function}: counts_UV must hold whole numbers from 0 on")
+    return counts
+
+
+def _plain(rating: object) -> object:
+    """The Python value of a NumPy scalar, anything else as it is."""
+    return rating.item() if isinstance(rating, np.generic) else rating
+
+
+def _sorted(values: set[object]) -> tuple[object, ...]:
+    """The values in their natural order."""
+    try:
+        return tuple(sorted(values))  # type: ignore[type-var]
+    except TypeError as error:
+        raise ValueError(
+            f"counts_from_ratings: ratings_UR must hold values of one kind, got {values!r}"
+        ) from error

@@ -1,0 +1,218 @@
+"""Intervals: by question, because the replications of one question are no independent evidence.
+
+Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.statistic import CountStatistic, Floats
+
+_CELLS = 4_000_000  # terms held at once: 32 MB
+_FEW = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """Two ends, or why there are none.
+
+    Attributes
+    ----------
+    low, high : float or None
+        The ends; both None where `undefined` is set.
+    method : str
+        How it was made, in words.
+    undefined : str or None
+        "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
+        all questions say the same, "depends_on_one_question" where leaving one out leaves none.
+    few_informative : bool
+        Whether fewer than ten questions show any disagreement, or fewer than ten any agreement:
+        coverage is then below its nominal value.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    undefined: str | None = None
+    few_informative: bool = False
+
+
+def jackknife_interval(
+    counts_UV: ArrayLike,
+    statistic: CountStatistic,
+    *,
+    clusters_U: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """Compute an interval by leaving one question out at a time, with Student's t.
+
+    For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
+    by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
+    could never be covered.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value.
+    statistic : CountStatistic
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    clusters_U : array-like, shape (n_units,), optional
+        The question of each unit; by default every unit is its own.
+    confidence : float
+        Coverage asked for, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        Within [0, 1] for shares, at most 1 otherwise; or why there is none.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, there is not one cluster a unit, or the
+        confidence is not in (0, 1).
+
+    Notes
+    -----
+    Deterministic, O(U T) for T terms of a unit. Coverage is near nominal from about 20 questions
+    with even base rates, and below it with few questions or a verdict that dominates.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> found = jackknife_interval([[2, 0], [1, 1], [0, 2], [2, 0]], agreement)
+    >>> found.low, found.high, found.method
+    (0.0, 1.0, 'jackknife-t over 4 questions')
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
+        )
+    counts = checked_counts(counts_UV, function="jackknife_interval")
+    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
+    if clusters.shape != counts.shape[:1]:
+        raise ValueError(
+            f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
+        )
+    taking = statistic.takes_part(counts)
+    counts, clusters = counts[taking], np.unique(clusters[taking], return_inverse=True)[1]
+    order = np.argsort(clusters, kind="stable")
+    counts, clusters = counts[order], clusters[order]
+    total = sum(
+        (terms.sum(axis=0) for terms in _cluster_terms(counts, clusters, statistic)),
+        start=np.zeros(statistic.terms(counts[:0]).shape[-1]),
+    )
+    value = float(statistic.value(total))
+    if np.isnan(value):
+        return Interval(undefined="undefined")
+    left_out_C = np.concatenate(
+        [statistic.value(total - terms) for terms in _cluster_terms(counts, clusters, statistic)]
+    )
+    found = _student(value, left_out_C, confidence, statistic)
+    return found if found.undefined else _flagged(found, counts, clusters)
+
+
+def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
+    """Compute the exact interval of a share, for independent trials: one row a question.
+
+    Parameters
+    ----------
+    k, n : int
+        Successes and trials.
+    confidence : float
+        Least coverage, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        Within [0, 1]; ``undefined`` is "too_few_units" where n is 0.
+
+    Raises
+    ------
+    ValueError
+        If not 0 <= k <= n, or the confidence is not in (0, 1).
+
+    References
+    ----------
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934), doi:10.1093/biomet/26.4.404.
+
+    Examples
+    --------
+    >>> found = clopper_pearson(431, 600)
+    >>> round(found.low, 6), round(found.high, 6)
+    (0.680493, 0.754009)
+    """
+    from scipy.special import betaincinv
+
+    if not 0 <= k <= n:
+        raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
+    if n == 0:
+        return Interval(undefined="too_few_units")
+    tail = (1 - confidence) / 2
+    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
+    return Interval(low=low, high=high, method=f"Clopper-Pearson over {n} questions")
+
+
+def _cluster_terms(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> Iterator[Floats]:
+    """Terms summed by cluster, (clusters of a chunk, T); units are sorted by cluster."""
+    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+    width = max(1, statistic.terms(counts[:0]).shape[-1])
+    chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // _CELLS
+    for index in np.unique(chunk):
+        mine = starts[chunk == index]
+        after = starts[starts > mine[-1]]
+        stop = after[0] if after.size else len(clusters)
+        yield np.add.reduceat(statistic.terms(counts[mine[0] : stop]), mine - mine[0], axis=0)
+
+
+def _student(
+    value: float, left_out_C: Floats, confidence: float, statistic: CountStatistic
+) -> Interval:
+    """The t interval from delete-one values, on the logit scale where that may be."""
+    from scipy.special import stdtrit
+
+    n = left_out_C.size
+    if n < 2:
+        return Interval(undefined="too_few_units")
+    if np.isnan(left_out_C).any():
+        return Interval(undefined="depends_on_one_question")
+    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * _standard_error(left_out_C)
+    if half < 1e-9:
+        return Interval(undefined="no_spread")
+    method = f"jackknife-t over {n} questions"
+    if statistic.chance_corrected and value - half > 0 and value < 1:
+        centre, half = np.log(value / (1 - value)), half / (value * (1 - value))
+        low, high = 1 / (1 + np.exp(-(centre + np.array([-half, half]))))
+        return Interval(low=float(low), high=float(high), method=f"{method}, logit scale")
+    floor = -np.inf if statistic.chance_corrected else 0.0
+    return Interval(low=max(floor, value - half), high=min(1.0, value + half), method=method)
+
+
+def _standard_error(left_out_C: Floats) -> float:
+    """sqrt((C - 1) / C * sum of squares about the mean of the delete-one values)."""
+    n = left_out_C.size
+    return float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
+
+
+def _flagged(found: Interval, counts: Floats, clusters: NDArray[np.intp]) -> Interval:
+    """The interval, marked where few questions carry it."""
+    disagreeing = np.unique(clusters[(counts > 0).sum(axis=1) > 1]).size
+    agreeing = np.unique(clusters[(counts > 1).any(axis=1)]).size
+    return Interval(
+        low=found.low,
+        high=found.high,
+        method=found.method,
+        few_informative=min(disagreeing, agreeing) < _FEW,
+    )

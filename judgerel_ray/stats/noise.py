@@ -1,0 +1,231 @@
+"""The noise floor: what a coefficient shows when no verdict depends on its question.
+
+The null deals the group's own verdicts to its units at random; every unit keeps its number of
+verdicts and every value its total, so a coefficient that is high only because of its design
+(few questions, one dominating verdict) is seen to be.
+
+Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of reassignments, T = terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import erfc, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.statistic import CountStatistic, Floats
+
+_CELLS = 2_000_000  # numbers held at once in a batch
+_LABELS = 20_000_000  # verdicts dealt in all: about a second
+_FEWEST = 199
+_FEWEST_UNITS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseFloor:
+    """The null of one coefficient.
+
+    Attributes
+    ----------
+    mean, sd : float or None
+        Of the coefficient under the null; None where the coefficient is undefined.
+    p : float or None
+        Share of the null at least as far from its mean as the value, on either side, the data
+        themselves counted in: ``(1 + k) / (1 + n_permutations)``.
+    n_permutations : int
+        Reassignments computed.
+    method : str
+        How it was made, in words.
+    """
+
+    mean: float | None
+    sd: float | None
+    p: float | None
+    n_permutations: int
+    method: str
+
+
+def noise_floor(
+    counts_UV: ArrayLike, statistic: CountStatistic, *, n_permutations: int = 999, seed: int = 0
+) -> NoiseFloor:
+    """Compute the null of one coefficient; see :func:`noise_floors`.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value.
+    statistic : CountStatistic
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    n_permutations : int
+        Reassignments asked for, at least 1.
+    seed : int
+        Seed of the reassignments.
+
+    Returns
+    -------
+    NoiseFloor
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_permutations` is below 1.
+
+    Examples
+    --------
+    A judge that always answers the same agrees with itself no more than its answers force it to:
+
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> floor = noise_floor([[5, 0], [5, 0]], agreement)
+    >>> floor.mean, floor.sd, floor.p
+    (1.0, 0.0, 1.0)
+    """
+    return noise_floors(counts_UV, [statistic], n_permutations=n_permutations, seed=seed)[0]
+
+
+def noise_floors(
+    counts_UV: ArrayLike,
+    statistics: Sequence[CountStatistic],
+    *,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> tuple[NoiseFloor, ...]:
+    """Compute the nulls of several coefficients from the same reassignments.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value.
+    statistics : sequence of CountStatistic
+        The coefficients.
+    n_permutations : int
+        Reassignments asked for, at least 1.
+    seed : int
+        Seed of the reassignments; the order of units does not matter.
+
+    Returns
+    -------
+    tuple of NoiseFloor
+        One a coefficient, in their order.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_permutations` is below 1.
+
+    Notes
+    -----
+    Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded
+    to 20 million verdicts dealt: above, fewer reassignments (not below 199) are computed; above
+    100 thousand ratings, the null is that of a random subset of units, its spread scaled by the
+    square root of the share of units, and `p` comes from the normal distribution. The result says
+    how many reassignments were computed.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> names = ("krippendorff_alpha", "percent_agreement")
+    >>> statistics = [count_statistic(name, n_values=2) for name in names]
+    >>> alpha, agreement = noise_floors([[4, 0], [0, 4], [4, 0], [0, 4], [4, 0]], statistics)
+    >>> abs(alpha.mean) < 0.05, alpha.p, abs(agreement.mean - 0.5) < 0.05
+    (True, 0.001, True)
+    """
+    if n_permutations < 1:
+        raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
+    counts = checked_counts(counts_UV, function="noise_floor")
+    floors: dict[int, NoiseFloor] = {}
+    # Coefficients that count the same units share their reassignments.
+    masks = [statistic.takes_part(counts) for statistic in statistics]
+    for mask in {mask.tobytes(): mask for mask in masks}.values():
+        mine = [i for i, other in enumerate(masks) if np.array_equal(other, mask)]
+        found = _floors(counts[mask], [statistics[i] for i in mine], n_permutations, seed)
+        floors.update(zip(mine, found, strict=True))
+    return tuple(floors[i] for i in range(len(statistics)))
+
+
+def _floors(
+    counts: Floats, statistics: list[CountStatistic], n_permutations: int, seed: int
+) -> list[NoiseFloor]:
+    """The nulls of coefficients that count all these units."""
+    values = [float(s.value(s.terms(counts).sum(axis=-2))) for s in statistics]
+    if all(np.isnan(values)):
+        nothing = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+        return [nothing] * len(statistics)
+    rng = np.random.default_rng(seed)
+    # Sorted margins: neither the order of units nor that of the values may matter to the seed.
+    sizes_U = np.sort(counts.sum(axis=1).astype(np.int64))
+    columns = np.argsort(counts.sum(axis=0), kind="stable")
+    totals_V = counts.sum(axis=0).astype(np.int64)[columns]
+    subset_U = _affordable(sizes_U, rng)
+    n = int(sizes_U[subset_U].sum())
+    n_permutations = min(n_permutations, max(_FEWEST, _LABELS // n))
+    nulls: list[list[Floats]] = [[] for _ in statistics]
+    width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
+    batch = max(1, _CELLS // max(n, subset_U.size * width))
+    for table_BUV in _deal(sizes_U[subset_U], totals_V, n_permutations, batch, rng):
+        original_BUV = np.empty_like(table_BUV)
+        original_BUV[..., columns] = table_BUV
+        for null, statistic in zip(nulls, statistics, strict=True):
+            null.append(statistic.value(statistic.terms(original_BUV).sum(axis=-2)))
+    scale = sqrt(subset_U.size / sizes_U.size)
+    return [
+        _summary(value, np.concatenate(null), scale)
+        for value, null in zip(values, nulls, strict=True)
+    ]
+
+
+def _affordable(sizes_U: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.intp]:
+    """All units, or a random subset of them where the ratings are too many to deal 199 times."""
+    if sizes_U.sum() <= _LABELS // _FEWEST or sizes_U.size <= _FEWEST_UNITS:
+        return np.arange(sizes_U.size)
+    shuffled = rng.permutation(sizes_U.size)
+    fit = int(np.searchsorted(np.cumsum(sizes_U[shuffled]), _LABELS // _FEWEST))
+    return np.sort(shuffled[: max(_FEWEST_UNITS, fit)])
+
+
+def _deal(
+    sizes_U: NDArray[np.int64],
+    totals_V: NDArray[np.int64],
+    n_permutations: int,
+    batch: int,
+    rng: np.random.Generator,
+) -> Iterator[Floats]:
+    """Random tables (B, U, V) with these row counts, their verdicts drawn from these totals."""
+    n, n_values = int(sizes_U.sum()), totals_V.size
+    unit_N = np.repeat(np.arange(sizes_U.size), sizes_U)
+    for start in range(0, n_permutations, batch):
+        size = min(batch, n_permutations - start)
+        if n == totals_V.sum():
+            hands_BV = np.tile(totals_V, (size, 1))
+        else:
+            hands_BV = rng.multivariate_hypergeometric(totals_V, n, size=size, method="marginals")
+        labels = np.repeat(np.tile(np.arange(n_values), size), hands_BV.ravel())
+        labels_BN = rng.permuted(labels.reshape(size, n), axis=1)
+        cell = (np.arange(size)[:, None] * sizes_U.size + unit_N) * n_values + labels_BN
+        table = np.bincount(cell.ravel(), minlength=size * sizes_U.size * n_values)
+        yield table.reshape(size, sizes_U.size, n_values).astype(np.float64)
+
+
+def _summary(value: float, null: Floats, scale: float) -> NoiseFloor:
+    """Mean, spread and share at least as extreme; `scale` is 1 where all units were dealt to."""
+    # A rare verdict may miss a subset of units altogether, and leave no variance there.
+    null = null[~np.isnan(null)]
+    if np.isnan(value) or not null.size:
+        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+    mean, sd = float(null.mean()), float(null.std(ddof=1)) * scale if null.size > 1 else 0.0
+    far = abs(value - mean)
+    method = f"{null.size} random reassignments, two-sided"
+    if scale < 1:
+        p = erfc(far / sd / sqrt(2)) if sd > 0 else float(far <= 1e-9)
+        method += ", of a subset of units"
+    else:
+        # Equal up to rounding is as extreme.
+        extreme = int((np.abs(null - mean) >= far - 1e-9).sum())
+        p = (1 + extreme) / (1 + null.size)
+    if sd < 1e-12:
+        mean, sd = round(mean, 12), 0.0
+    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, method=method)
