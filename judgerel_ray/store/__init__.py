@@ -1,0 +1,51 @@
+"""Files: run directory, parts, commits, ledger. Exactly once lives here.
+
+Actors :func:`land` what they brought, the driver settles an attempt with :func:`close_lease`, and
+readers see what commits name and nothing else. May import only core and tables.
+"""
+
+from judgerel_ray.store.failures import read_errors, record_errors
+from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
+from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest
+from judgerel_ray.store.parts import close_lease, land
+from judgerel_ray.store.ranges import Range
+from judgerel_ray.store.records import CommitRecord
+from judgerel_ray.store.rundir import RunDirectory, judge_folder
+from judgerel_ray.store.scan import scan_completions, scan_judgments
+from judgerel_ray.store.sessions import (
+    Session,
+    begin_session,
+    end_session,
+    is_superseded,
+    live_session,
+)
+from judgerel_ray.store.verification import Finding, verify_run
+from judgerel_ray.store.visibility import leave_token, read_token
+
+__all__ = [
+    "CommitRecord",
+    "Finding",
+    "JudgeTotals",
+    "Ledger",
+    "Range",
+    "RunDirectory",
+    "Session",
+    "begin_session",
+    "check_same_sweep",
+    "close_lease",
+    "end_session",
+    "is_superseded",
+    "judge_folder",
+    "land",
+    "leave_token",
+    "live_session",
+    "read_errors",
+    "read_ledger",
+    "read_manifest",
+    "read_token",
+    "record_errors",
+    "scan_completions",
+    "scan_judgments",
+    "verify_run",
+    "write_manifest",
+]

@@ -1,0 +1,238 @@
+"""Files of a run directory in an object store, through fsspec.
+
+An object appears whole when its PUT ends, so there is nothing to rename. Exclusive creation is
+the store's conditional PUT (``If-None-Match: *`` on S3, a generation match on GCS).
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+from judgerel_ray.core import StoreError
+
+# Roots of what the backends raise that is no OSError; looked up only once they are loaded.
+_BACKEND_ERRORS = {
+    "botocore.exceptions": "BotoCoreError",
+    "gcsfs.retry": "HttpError",
+    "azure.core.exceptions": "AzureError",
+}
+_READERS = 32
+_TRIES = 4
+_PAUSE_S = 0.2
+
+
+class FileSystem(Protocol):
+    """The part of an fsspec file system used here."""
+
+    def pipe_file(self, path: str, value: bytes, *, mode: str = "overwrite") -> object:
+        """Put an object."""
+
+    def cat_file(self, path: str) -> bytes:
+        """Get an object."""
+
+    def exists(self, path: str) -> bool:
+        """Tell whether an object is there."""
+
+    def ls(self, path: str, detail: bool = ...) -> list[str]:
+        """List a folder."""
+
+    def find(self, path: str, *, detail: bool) -> dict[str, dict[str, int]]:
+        """List everything below a folder."""
+
+    def rm_file(self, path: str) -> None:
+        """Remove an object."""
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        """Forget listings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """Objects under one prefix, by names relative to it.
+
+    Parameters
+    ----------
+    url : str
+        ``protocol://...`` of the prefix, without a slash at its end.
+    options : mapping, optional
+        What fsspec needs to open the file system (``client_kwargs`` with an ``endpoint_url``, ...).
+        Without it the backend's own environment variables count.
+
+    Examples
+    --------
+    >>> bucket = Bucket(url="memory://doctest-bucket")
+    >>> bucket.create("a", b"one"), bucket.create("a", b"two"), bucket.read("a")
+    (True, False, b'one')
+    >>> bucket.remove("a")
+    """
+
+    url: str
+    options: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def filesystem(self) -> FileSystem:
+        """The fsspec file system; fsspec keeps one for equal options in a process."""
+        import fsspec
+
+        protocol = self.url.split("://", 1)[0]
+        try:
+            return cast(FileSystem, fsspec.filesystem(protocol, **self.options))
+        except (ImportError, ValueError) as error:
+            raise StoreError(
+                f"no file system for {protocol}:// URLs: {error}",
+                where={"url": self.url},
+                hint="install its package (for s3, judgerel_ray[s3])",
+            ) from error
+
+    @property
+    def prefix(self) -> str:
+        """The prefix as the file system spells it, without the protocol."""
+        rest = self.url.split("://", 1)[1].rstrip("/")
+        return f"/{rest}" if self.url.startswith("memory://") else rest
+
+    def address(self, name: str) -> str:
+        """Full URL of an object."""
+        return f"{self.url}/{name}" if name else self.url
+
+    def path(self, name: str) -> str:
+        """Path of an object as the file system spells it."""
+        return f"{self.prefix}/{name}" if name else self.prefix
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put an object, replacing what was there. Retry: safe."""
+        with self._told(name, "write"):
+            self.filesystem.pipe_file(self.path(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Put an object under a name nobody holds; False where somebody does.
+
+        Retry: a second call is told False. A PUT whose answer was lost is told False too though
+        the object is ours: who must know reads it back (:meth:`RunDirectory.settle`).
+        """
+        filesystem, path = self.filesystem, self.path(name)
+        with self._told(name, "create"):
+            for attempt in range(1, _TRIES + 1):
+                try:
+                    filesystem.pipe_file(path, data, mode="create")
+                    return True
+                except FileExistsError:
+                    return False
+                except _errors():
+                    # Servers word the refusal differently (412 without a condition), and S3
+                    # answers 409 while another conditional PUT of the name is under way.
+                    if self.exists(name):
+                        return False
+                    if attempt == _TRIES:
+                        raise
+                    time.sleep(_PAUSE_S * attempt)
+        raise AssertionError("unreachable")
+
+    def read(self, name: str) -> bytes:
+        """Give the bytes of an object; StoreError where it is missing or unreadable."""
+        with self._told(name, "read"):
+            return bytes(self.filesystem.cat_file(self.path(name)))
+
+    def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Read objects by name, many at a time; those that are missing are left out."""
+        wanted = list(names)
+        with ThreadPoolExecutor(max_workers=_READERS) as pool:
+            found = zip(wanted, pool.map(self._read_if_there, wanted), strict=True)
+            return {name: data for name, data in found if data is not None}
+
+    def exists(self, name: str) -> bool:
+        """Tell whether an object of that name is there."""
+        with self._told(name, "look up"):
+            self.filesystem.invalidate_cache(self.path(name))
+            return bool(self.filesystem.exists(self.path(name)))
+
+    def names(self, folder: str = "") -> tuple[str, ...]:
+        """Name the direct children of a folder, sorted; none where it is missing."""
+        path = self.path(folder)
+        with self._told(folder, "list"):
+            self.filesystem.invalidate_cache(path)
+            try:
+                found = self.filesystem.ls(path, detail=False)
+            except FileNotFoundError:
+                return ()
+        names = {entry.rstrip("/").rsplit("/", 1)[1] for entry in found if _below(entry, path)}
+        return tuple(sorted(names))
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Give the size in bytes of every object below a folder, by name relative to the root."""
+        path = self.path(folder)
+        with self._told(folder, "list"):
+            self.filesystem.invalidate_cache(path)
+            try:
+                found = self.filesystem.find(path, detail=True)
+            except FileNotFoundError:
+                return {}
+        start = len(self.prefix) + 1
+        return {entry[start:]: int(facts["size"]) for entry, facts in sorted(found.items())}
+
+    def remove(self, name: str) -> None:
+        """Remove an object; nothing happens where it is missing."""
+        with self._told(name, "remove"):
+            try:
+                self.filesystem.rm_file(self.path(name))
+            except FileNotFoundError:
+                return
+
+    def prepare(self) -> None:
+        """Do nothing: a prefix exists as soon as an object has it."""
+
+    def is_exclusive(self) -> bool:
+        """Tell whether the store honours exclusive creation, by trying it twice.
+
+        Effects: puts and removes one object.
+        """
+        import fsspec
+
+        # The base class looks first and writes then, which two writers can do at once.
+        if getattr(type(self.filesystem), "pipe_file", None) is fsspec.AbstractFileSystem.pipe_file:
+            return False
+        name = f"commits/probe-{secrets.token_hex(8)}"
+        first = self.create(name, b"first")
+        second = self.create(name, b"second")
+        self.remove(name)
+        return first and not second
+
+    def _read_if_there(self, name: str) -> bytes | None:
+        """Read an object; None where it is missing."""
+        with self._told(name, "read"):
+            try:
+                return bytes(self.filesystem.cat_file(self.path(name)))
+            except FileNotFoundError:
+                return None
+
+    @contextmanager
+    def _told(self, name: str, verb: str) -> Iterator[None]:
+        """Turn what the store refuses into a StoreError that names the object."""
+        try:
+            yield
+        except _errors() as error:
+            reason = str(error) or type(error).__name__
+            raise StoreError(
+                f"cannot {verb} an object: {reason}", where={"url": self.address(name)}
+            ) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """Classes of what the loaded backends raise."""
+    found: list[type[Exception]] = [OSError]
+    for module, name in _BACKEND_ERRORS.items():
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            found.append(kind)
+    return tuple(found)
+
+
+def _below(entry: str, folder: str) -> bool:
+    """Tell whether a listed path lies below the folder (stores also list the folder itself)."""
+    return entry.rstrip("/").lstrip("/").startswith(folder.lstrip("/") + "/")

@@ -1,0 +1,250 @@
+"""The ledger: what landed, read from the commit records that count.
+
+A record counts if the newest session accepted it when it opened, or if it belongs to the newest
+session itself. What an older session writes later (a driver cut off from the world, an actor that
+outlived it) is never read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.store.ranges import Range, gaps, overlap, union
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    SessionRecord,
+    parse_attempt,
+    parse_session,
+    read_attempt,
+    read_session,
+)
+from judgerel_ray.store.rundir import RunDirectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTotals:
+    """What landed of one judge: rows, outcomes, tokens, and seconds of engine time.
+
+    ``outcomes`` counts only rows that have one; a responder's answers have none.
+    """
+
+    rows: int
+    outcomes: Mapping[str, int]
+    tokens: TokenCounts
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What landed in a run, as of one look at its commits.
+
+    Attributes
+    ----------
+    session : int
+        Newest session; 0 before the first.
+    commits : tuple of CommitRecord
+        Those that count, by session, lease, attempt.
+    landed : mapping
+        Condition key to its landed replications, as sorted ranges (first, n).
+    judges : mapping
+        Judge to its totals.
+    duplicates : mapping
+        Name of a commit to the (condition key, replication) pairs in it that an earlier commit
+        also holds; readers drop them. Empty unless a file system broke its promises.
+    broken : tuple of str
+        Names of records that are torn, altered or gone; they count as none, their rows are owed.
+    """
+
+    session: int
+    commits: tuple[CommitRecord, ...]
+    landed: Mapping[str, tuple[Range, ...]]
+    judges: Mapping[str, JudgeTotals]
+    duplicates: Mapping[str, tuple[tuple[str, int], ...]]
+    broken: tuple[str, ...] = ()
+
+    def owed(self, condition_key: str, n: int) -> tuple[Range, ...]:
+        """Name the replications 0 .. n - 1 of a condition that have not landed, as ranges.
+
+        Examples
+        --------
+        >>> build_ledger(0, []).owed("00", 100)
+        ((0, 100),)
+        """
+        return gaps(self.landed.get(condition_key, ()), n)
+
+    @property
+    def commit_names(self) -> tuple[str, ...]:
+        """File names of the commits that count."""
+        return tuple(record.name for record in self.commits)
+
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """Rows landed, by judge."""
+        return {judge: totals.rows for judge, totals in self.judges.items()}
+
+    @property
+    def n_rows(self) -> int:
+        """Rows landed, of all judges."""
+        return sum(totals.rows for totals in self.judges.values())
+
+    @property
+    def tokens(self) -> TokenCounts:
+        """Tokens computed, of all judges."""
+        return sum((totals.tokens for totals in self.judges.values()), TokenCounts())
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """Rows by outcome, of all judges."""
+        return _summed(totals.outcomes for totals in self.judges.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One look at commits/: the newest session, the records that count, and what is broken.
+
+    ``late`` are records of older sessions that the newest one did not accept.
+    """
+
+    session: SessionRecord | None
+    names: tuple[str, ...]
+    commits: tuple[CommitRecord, ...]
+    broken: tuple[str, ...]
+    late: tuple[str, ...]
+
+
+def read_ledger(run: RunDirectory) -> Ledger:
+    """Read what landed.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run; it may be written to meanwhile.
+
+    Returns
+    -------
+    Ledger
+        Everything landed before the call, and possibly some of what lands during it.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be read.
+
+    Examples
+    --------
+    >>> read_ledger(RunDirectory.create("memory://doctest-ledger")).n_rows
+    0
+
+    Notes
+    -----
+    Effects: none. Cost: one listing and one small read for each commit, many at a time.
+    """
+    look = look_at_commits(run)
+    number = look.session.number if look.session else 0
+    return build_ledger(number, look.commits, broken=look.broken)
+
+
+def look_at_commits(run: RunDirectory) -> Look:
+    """Read the records that count, and name those that do not."""
+    names = run.names(FOLDER)
+    session, broken_sessions = _newest_session(run, names)
+    if session is None:
+        late = tuple(name for name in names if parse_attempt(name))
+        return Look(session=None, names=names, commits=(), broken=broken_sessions, late=late)
+    counting, late_names = set(session.accepted), []
+    for name in names:
+        place = parse_attempt(name)
+        if place is not None and place.session == session.number:
+            counting.add(name)
+        elif place is not None and name not in counting:
+            late_names.append(name)
+    data = run.files.read_many(f"{FOLDER}/{name}" for name in sorted(counting))
+    records = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in sorted(counting)}
+    broken = [name for name, record in records.items() if record is None]
+    commits = [record for record in records.values() if isinstance(record, CommitRecord)]
+    return Look(
+        session=session,
+        names=names,
+        commits=tuple(sorted(commits, key=lambda record: record.order)),
+        broken=broken_sessions + tuple(broken),
+        late=tuple(late_names),
+    )
+
+
+def build_ledger(
+    session: int, commits: Iterable[CommitRecord], *, broken: tuple[str, ...] = ()
+) -> Ledger:
+    """Add commits up; the first by session, lease, attempt holds a replication claimed twice.
+
+    Examples
+    --------
+    >>> build_ledger(1, []).session
+    1
+    """
+    ordered = tuple(sorted(commits, key=lambda record: record.order))
+    landed: dict[str, tuple[Range, ...]] = {}
+    duplicates: dict[str, tuple[tuple[str, int], ...]] = {}
+    for record in ordered:
+        twice = tuple(
+            (key, replication)
+            for key, ranges in record.conditions.items()
+            for one in ranges
+            for replication in overlap(landed.get(key, ()), one)
+        )
+        if twice:
+            duplicates[record.name] = twice
+        for key, ranges in record.conditions.items():
+            landed[key] = union((*landed.get(key, ()), *ranges))
+    return Ledger(
+        session=session,
+        commits=ordered,
+        landed=landed,
+        judges=_totals(ordered, duplicates),
+        duplicates=duplicates,
+        broken=broken,
+    )
+
+
+def _newest_session(
+    run: RunDirectory, names: Iterable[str]
+) -> tuple[SessionRecord | None, tuple[str, ...]]:
+    """Read the newest session whose record holds, and name the broken ones above it."""
+    broken: list[str] = []
+    numbers = {name: number for name in names if (number := parse_session(name)) is not None}
+    for name in sorted(numbers, key=lambda one: numbers[one], reverse=True):
+        data = run.files.read_many([f"{FOLDER}/{name}"])
+        record = read_session(name, data.get(f"{FOLDER}/{name}"))
+        if record is not None:
+            return record, tuple(broken)
+        broken.append(name)
+    return None, tuple(broken)
+
+
+def _totals(
+    commits: Iterable[CommitRecord], duplicates: Mapping[str, tuple[tuple[str, int], ...]]
+) -> dict[str, JudgeTotals]:
+    """Sum rows, outcomes, tokens and seconds by judge."""
+    grouped: dict[str, list[CommitRecord]] = {}
+    for record in commits:
+        grouped.setdefault(record.judge, []).append(record)
+    return {
+        judge: JudgeTotals(
+            rows=sum(record.rows - len(duplicates.get(record.name, ())) for record in records),
+            outcomes=_summed(record.outcomes for record in records),
+            tokens=sum((record.tokens for record in records), TokenCounts()),
+            seconds=sum(record.seconds for record in records),
+        )
+        for judge, records in sorted(grouped.items())
+    }
+
+
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add counts up by name, sorted."""
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(sorted(total.items()))

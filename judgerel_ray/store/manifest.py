@@ -1,0 +1,119 @@
+"""The manifest: what a run was begun with, and whether a sweep is that run's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store.rundir import FORMAT, MANIFEST, RunDirectory
+
+SWEEP_KEY = "sweep"
+"""Entry of the manifest that :func:`check_same_sweep` compares with."""
+_ABSENT = "nothing"
+
+
+def write_manifest(run: RunDirectory, manifest: Mapping[str, object]) -> None:
+    """Write the manifest, replacing the one that was there.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    manifest : mapping
+        Plain content (what JSON can hold). Its entry ``sweep`` says which sweep the run is of:
+        everything that must not change between sessions, nested as it reads best.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-manifest")
+    >>> write_manifest(run, {"sweep": {"judge": {"llama": {"temperature": 0.7}}}})
+    >>> read_manifest(run)["sweep"]
+    {'judge': {'llama': {'temperature': 0.7}}}
+    """
+    content = {**manifest, "format": FORMAT}
+    run.write_text(MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_manifest(run: RunDirectory) -> dict[str, object]:
+    """Read the manifest.
+
+    Raises
+    ------
+    StoreError
+        If it is missing or not of a run directory.
+
+    Examples
+    --------
+    >>> read_manifest(RunDirectory.create("memory://doctest-read-manifest"))
+    {'format': 'judgerel-run/1'}
+    """
+    try:
+        content = json.loads(run.read_text(MANIFEST))
+    except ValueError as error:
+        raise StoreError(
+            f"the manifest is not JSON: {error}", where={"path": run.address(MANIFEST)}
+        ) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise StoreError(
+            f"the manifest is of another format, expected {FORMAT}",
+            where={"path": run.address(MANIFEST)},
+        )
+    return content
+
+
+def check_same_sweep(run: RunDirectory, digest_parts: Mapping[str, object]) -> None:
+    """Refuse a run directory that was begun with another sweep.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    digest_parts : mapping
+        What :func:`write_manifest` was given as ``sweep``, of the sweep at hand. A run whose
+        manifest has no such entry yet is nobody's and passes.
+
+    Raises
+    ------
+    StoreError
+        Naming every key that differs, with what the run has and what the sweep has.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-same")
+    >>> write_manifest(run, {"sweep": {"judge": {"llama": {"temperature": 0.7}}}})
+    >>> check_same_sweep(run, {"judge": {"llama": {"temperature": 0.7}}})
+    """
+    manifest = read_manifest(run)
+    if SWEEP_KEY not in manifest:
+        return
+    stored = _flat(manifest[SWEEP_KEY])
+    # Through JSON and back, so that a tuple equals the list it was stored as.
+    given = _flat(json.loads(json.dumps(digest_parts)))
+    differing = [
+        f"{name}: expected {_shown(stored, name)}, got {_shown(given, name)}"
+        for name in sorted(stored.keys() | given.keys())
+        if _shown(stored, name) != _shown(given, name)
+    ]
+    if differing:
+        raise StoreError(
+            "the run directory is of another sweep: " + "; ".join(differing),
+            where={"run": run.url},
+            hint="give --out a new directory, or put the sweep back as it was",
+        )
+
+
+def _flat(value: object, name: str = "") -> dict[str, object]:
+    """Name every leaf of nested content by its path, as in ``judge.llama.temperature``."""
+    if isinstance(value, Mapping) and (value or not name):
+        pairs = [(f"{name}.{key}" if name else str(key), inner) for key, inner in value.items()]
+    elif isinstance(value, Sequence) and not isinstance(value, str) and value:
+        pairs = [(f"{name}[{index}]", inner) for index, inner in enumerate(value)]
+    else:
+        return {name: value}
+    return {leaf: end for path, inner in pairs for leaf, end in _flat(inner, path).items()}
+
+
+def _shown(flat: Mapping[str, object], name: str) -> str:
+    """Show a leaf as JSON, or say that there is none."""
+    return json.dumps(flat[name], ensure_ascii=False) if name in flat else _ABSENT

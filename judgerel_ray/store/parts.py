@@ -1,0 +1,277 @@
+"""Parts: an attempt's rows as Parquet files, and the record that makes them count."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import dataframely as dy
+import polars as pl
+
+from judgerel_ray.core import TableError, TokenCounts, request_key
+from judgerel_ray.store.ranges import Range, union
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    attempt_name,
+    commit_content,
+    read_attempt,
+    seal,
+    unseal,
+)
+from judgerel_ray.store.rundir import RunDirectory, judge_folder
+from judgerel_ray.tables import Completions, Judgments
+
+_SORT = ("item_id", "temperature", "replication", "key")
+_ZSTD_LEVEL = 3
+_TORN_TRIES = 10
+_TORN_PAUSE_S = 0.1
+
+
+class _Part(NamedTuple):
+    """A Parquet file in memory, under the name it will have."""
+
+    name: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the file."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def land(
+    run: RunDirectory,
+    *,
+    session: int,
+    lease: int,
+    attempt: int,
+    judge: str,
+    judgments: pl.DataFrame,
+    completions: pl.DataFrame,
+    conditions: Mapping[str, Sequence[Range]],
+    tokens: TokenCounts,
+    seconds: float,
+    engine: Mapping[str, object] | None = None,
+) -> bool:
+    """Land what an attempt of a lease brought, all of it or nothing.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    session, lease, attempt : int
+        Which attempt this is; attempts count from 1.
+    judge : str
+        The judge asked, as in every row.
+    judgments, completions : DataFrame
+        Rows of the tables of those names, one of each for every request.
+    conditions : mapping
+        Condition key to the ranges (first, n) of replications landed; together the keys of the
+        rows, no more and no fewer.
+    tokens : TokenCounts
+        What the engine's counters moved by.
+    seconds : float
+        Engine time taken.
+    engine : mapping, optional
+        Plain facts about the engine (version, device, ...), kept in the record.
+
+    Returns
+    -------
+    bool
+        True if the rows landed. False if this attempt was already settled, landed or closed
+        (:func:`close_lease` says which); nothing of this call stays then.
+
+    Raises
+    ------
+    TableError
+        If rows break their table's rules or do not match `conditions`.
+    StoreError
+        If the directory cannot be written. The attempt may or may not have landed:
+        :func:`close_lease` says.
+
+    Examples
+    --------
+    >>> from judgerel_ray.store import RunDirectory, begin_session
+    >>> run = RunDirectory.create("memory://doctest-land")
+    >>> land(run, session=begin_session(run).number, lease=1, attempt=1, judge="j",
+    ...      judgments=Judgments.create_empty(), completions=Completions.create_empty(),
+    ...      conditions={}, tokens=TokenCounts(), seconds=0.0)
+    True
+
+    Notes
+    -----
+    Effects: two Parquet files, then a record in commits/ by exclusive creation, which is the
+    moment of landing. Retry: safe, lands once.
+    """
+    rows, texts = _checked(judgments, completions, judge, attempt, conditions)
+    stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
+    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(rows))
+    texts_part = _Part(f"texts/{judge_folder(judge)}/{stem}", encode_parquet(texts))
+    record = CommitRecord(
+        session=session,
+        lease=lease,
+        attempt=attempt,
+        judge=judge,
+        data_file=data_part.name,
+        texts_file=texts_part.name,
+        data_sha256=data_part.sha256,
+        texts_sha256=texts_part.sha256,
+        data_bytes=len(data_part.data),
+        rows=rows.height,
+        conditions={key: union(ranges) for key, ranges in conditions.items()},
+        outcomes=_count_outcomes(rows),
+        tokens=tokens,
+        seconds=seconds,
+        engine=dict(engine or {}),
+        written_at=datetime.now(UTC).isoformat(),
+    )
+    for part in (data_part, texts_part):
+        run.write_bytes(part.name, part.data)
+    sealed = seal(commit_content(record))
+    standing = run.settle(f"{FOLDER}/{record.name}", sealed)
+    if standing == sealed:
+        return True
+    # Only what a whole record of another shows to be needless may go.
+    if unseal(standing) is not None:
+        for part in (data_part, texts_part):
+            run.remove(part.name)
+    return False
+
+
+def close_lease(
+    run: RunDirectory, *, session: int, lease: int, attempt: int
+) -> CommitRecord | None:
+    """Settle an attempt from outside: it has landed, or it never will.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    session, lease, attempt : int
+        Which attempt.
+
+    Returns
+    -------
+    CommitRecord or None
+        What it landed; None if its tombstone stands, so that its rows may be asked again.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be read or written; nothing is settled then.
+
+    Examples
+    --------
+    >>> from judgerel_ray.store import RunDirectory, begin_session
+    >>> run = RunDirectory.create("memory://doctest-close")
+    >>> close_lease(run, session=begin_session(run).number, lease=7, attempt=1) is None
+    True
+
+    Notes
+    -----
+    Effects: at most one record in commits/. Retry: safe, gives the same answer.
+    """
+    name = attempt_name(session, lease, attempt)
+    content = {"kind": "tombstone", "session": session, "lease": lease, "attempt": attempt}
+    standing = run.settle(f"{FOLDER}/{name}", seal(content))
+    # Where links are missing a record may be under its writer's pen; one torn for good is none.
+    for _ in range(_TORN_TRIES):
+        if unseal(standing) is not None:
+            break
+        time.sleep(_TORN_PAUSE_S)
+        standing = run.read_bytes(f"{FOLDER}/{name}")
+    record = read_attempt(name, standing)
+    return record if isinstance(record, CommitRecord) else None
+
+
+def encode_parquet(frame: pl.DataFrame) -> bytes:
+    """Lay a frame out as a Parquet file.
+
+    Examples
+    --------
+    >>> encode_parquet(pl.DataFrame({"a": [1]}))[:4]
+    b'PAR1'
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", compression_level=_ZSTD_LEVEL, statistics=True)
+    return buffer.getvalue()
+
+
+def expected_keys(conditions: Mapping[str, Sequence[Range]]) -> list[str]:
+    """Name the request keys of ranges of replications.
+
+    Examples
+    --------
+    >>> len(expected_keys({"00": [(0, 3)], "01": [(5, 1)]}))
+    4
+    """
+    return [
+        request_key(key, replication)
+        for key, ranges in conditions.items()
+        for first, n in ranges
+        for replication in range(first, first + n)
+    ]
+
+
+def _checked(
+    judgments: pl.DataFrame,
+    completions: pl.DataFrame,
+    judge: str,
+    attempt: int,
+    conditions: Mapping[str, Sequence[Range]],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Validate rows against their tables, each other, and the ranges claimed; sort both alike."""
+    rows = valid_rows(Judgments, judgments).sort(_SORT)
+    texts = valid_rows(Completions, completions)
+    expected = expected_keys(conditions)
+    keys = set(rows["key"])
+    if len(expected) != rows.height or set(expected) != keys:
+        raise TableError(
+            f"judgments must be those of the ranges landed, expected {len(expected)} rows with "
+            f"their keys, got {rows.height}, {len(keys.intersection(expected))} of them expected",
+            where={"judge": judge},
+        )
+    if texts.height != rows.height or set(texts["key"]) != keys:
+        raise TableError(
+            "completions must match judgments one to one by key, got "
+            f"{texts.height} for {rows.height}",
+            where={"judge": judge},
+        )
+    for column, value in (("judge", judge), ("attempt", attempt)):
+        if (rows[column] != value).any():
+            raise TableError(
+                f"{column} must be the attempt's in every row, expected {value!r}, "
+                f"got {rows.filter(pl.col(column) != value)[column][0]!r}"
+            )
+    ordered = rows.select("key").join(texts, on="key", how="left", maintain_order="left")
+    return rows, ordered
+
+
+def valid_rows(table: type[dy.Schema], frame: pl.DataFrame) -> pl.DataFrame:
+    """Validate a frame against its table, columns in the table's order; TableError if it fails.
+
+    Examples
+    --------
+    >>> valid_rows(Completions, pl.DataFrame({"key": ["00"]}))
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.TableError: 2 missing columns ...
+    """
+    try:
+        return table.validate(frame)
+    except (dy.exc.SchemaError, dy.exc.ValidationError) as error:
+        first = str(error).split("\n\nResolved plan")[0]
+        raise TableError(
+            " ".join(first.split()), where={"table": table.__name__.lower()}
+        ) from error
+
+
+def _count_outcomes(rows: pl.DataFrame) -> dict[str, int]:
+    """Count rows by outcome, those without one left out."""
+    counts = rows["outcome"].drop_nulls().value_counts(sort=True)
+    return dict(zip(counts["outcome"].to_list(), counts["count"].to_list(), strict=True))

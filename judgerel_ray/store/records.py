@@ -1,0 +1,255 @@
+"""Records in commits/: their names, fields and seals, to and from JSON.
+
+``commits/session-0001.json`` opens a session, ``commits/s0001-l000123-a1.json`` settles an attempt
+of a lease: it is either its commit or its tombstone, whichever was created first. Every record
+carries a nonce, so that its writer knows it again, and the digest of its content, so that a torn
+or altered one is seen and counts as none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from judgerel_ray.core import TokenCounts, digest
+from judgerel_ray.store.ranges import Range
+
+FOLDER = "commits"
+_ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
+_SESSION = re.compile(r"session-(\d{4,})\.json")
+
+
+class AttemptId(NamedTuple):
+    """One try of one lease of one session; orders by session, lease, attempt."""
+
+    session: int
+    lease: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRecord:
+    """What one attempt landed.
+
+    ``data_file`` and ``texts_file`` are names in the run directory; ``conditions`` has the ranges
+    (first, n) of replications landed for every condition key; ``outcomes`` counts the rows that
+    have one (a responder's answers have none); ``tokens`` is what the engine's counters moved by,
+    ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC.
+    """
+
+    session: int
+    lease: int
+    attempt: int
+    judge: str
+    data_file: str
+    texts_file: str
+    data_sha256: str
+    texts_sha256: str
+    data_bytes: int
+    rows: int
+    conditions: Mapping[str, tuple[Range, ...]]
+    outcomes: Mapping[str, int]
+    tokens: TokenCounts
+    seconds: float
+    engine: Mapping[str, object]
+    written_at: str
+
+    @property
+    def order(self) -> AttemptId:
+        """The attempt; the lower one wins where two claim a replication."""
+        return AttemptId(self.session, self.lease, self.attempt)
+
+    @property
+    def name(self) -> str:
+        """Name of the record's file in commits/."""
+        return attempt_name(self.session, self.lease, self.attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """An attempt that was closed before it landed and never can."""
+
+    session: int
+    lease: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """Who opened a session, and the commits of earlier sessions that count from then on."""
+
+    number: int
+    accepted: tuple[str, ...]
+    host: str
+    boot: str
+    pid: int
+    pid_started: str
+    started_at: str
+
+
+def attempt_name(session: int, lease: int, attempt: int) -> str:
+    """File name of an attempt's record.
+
+    Examples
+    --------
+    >>> attempt_name(1, 123, 1)
+    's0001-l000123-a1.json'
+    """
+    return f"s{session:04d}-l{lease:06d}-a{attempt}.json"
+
+
+def session_name(number: int) -> str:
+    """File name of a session's record.
+
+    Examples
+    --------
+    >>> session_name(1)
+    'session-0001.json'
+    """
+    return f"session-{number:04d}.json"
+
+
+def parse_attempt(name: str) -> AttemptId | None:
+    """Read an attempt's file name; None if it is none.
+
+    Examples
+    --------
+    >>> parse_attempt("s0001-l000123-a1.json")
+    AttemptId(session=1, lease=123, attempt=1)
+    """
+    match = _ATTEMPT.fullmatch(name)
+    if match is None:
+        return None
+    found = AttemptId(*(int(part) for part in match.groups()))
+    return found if attempt_name(*found) == name else None
+
+
+def parse_session(name: str) -> int | None:
+    """Read a session's file name; None if it is none.
+
+    Examples
+    --------
+    >>> parse_session("session-0001.json"), parse_session("session-1.json.tmp")
+    (1, None)
+    """
+    match = _SESSION.fullmatch(name)
+    return int(match.group(1)) if match else None
+
+
+def seal(content: Mapping[str, object]) -> bytes:
+    """Lay a record out as JSON with a nonce and the digest of the rest.
+
+    Examples
+    --------
+    >>> unseal(seal({"a": 1}))["a"]
+    1
+    """
+    whole = {**content, "nonce": secrets.token_hex(8)}
+    return (json.dumps({**whole, "seal": digest(whole)}, indent=1) + "\n").encode()
+
+
+def unseal(data: bytes | None) -> Mapping[str, object] | None:
+    """Read a sealed record; None if it is missing, torn or altered.
+
+    Examples
+    --------
+    >>> unseal(seal({"a": 1})[:-9]) is None
+    True
+    """
+    try:
+        content = json.loads(data or b"")
+    except ValueError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    stated = content.pop("seal", None)
+    return content if stated == digest(content) else None
+
+
+def commit_content(record: CommitRecord) -> dict[str, object]:
+    """Lay a commit out as plain content."""
+    tokens = record.tokens
+    return {
+        "kind": "commit",
+        **{name: getattr(record, name) for name in _PLAIN},
+        "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
+        "outcomes": dict(record.outcomes),
+        "engine": dict(record.engine),
+        "tokens": {
+            "prompt": tokens.prompt,
+            "cached": tokens.cached,
+            "generated": tokens.generated,
+        },
+    }
+
+
+def read_attempt(name: str, data: bytes | None) -> CommitRecord | Tombstone | None:
+    """Read an attempt's record; None if it is missing, torn, altered or under another's name."""
+    content = unseal(data)
+    place = parse_attempt(name)
+    if content is None or place is None:
+        return None
+    if tuple(content.get(part) for part in AttemptId._fields) != place:
+        return None
+    if content["kind"] == "tombstone":
+        return Tombstone(session=place.session, lease=place.lease, attempt=place.attempt)
+    return _commit(content)
+
+
+def read_session(name: str, data: bytes | None) -> SessionRecord | None:
+    """Read a session's record; None if it is missing, torn, altered or under another's name."""
+    content = unseal(data)
+    if content is None or content.get("number") != parse_session(name):
+        return None
+    fields = {key: value for key, value in content.items() if key not in ("kind", "nonce")}
+    fields["accepted"] = tuple(_list(fields["accepted"]))
+    return SessionRecord(**fields)  # type: ignore[arg-type]  # the seal vouches for the types
+
+
+_PLAIN = (
+    "session",
+    "lease",
+    "attempt",
+    "judge",
+    "data_file",
+    "texts_file",
+    "data_sha256",
+    "texts_sha256",
+    "data_bytes",
+    "rows",
+    "seconds",
+    "written_at",
+)
+
+
+def _commit(content: Mapping[str, object]) -> CommitRecord:
+    """Build a commit from content whose seal held."""
+    conditions = _mapping(content["conditions"])
+    plain = {name: content[name] for name in _PLAIN}
+    return CommitRecord(
+        **plain,  # type: ignore[arg-type]  # the seal vouches for the types
+        conditions={
+            key: tuple((first, n) for first, n in _list(made)) for key, made in conditions.items()
+        },
+        outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
+        tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
+        engine=_mapping(content["engine"]),
+    )
+
+
+def _mapping(value: object) -> dict[str, object]:
+    """Take what JSON wrote as an object."""
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {value!r}")
+    return value
+
+
+def _list(value: object) -> list:  # type: ignore[type-arg]  # items are as the seal vouches
+    """Take what JSON wrote as an array."""
+    if not isinstance(value, list):
+        raise TypeError(f"expected an array, got {value!r}")
+    return value

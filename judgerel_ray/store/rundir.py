@@ -1,0 +1,236 @@
+"""The run directory: where it is, what lies where in it, and how its files are written.
+
+::
+
+    RUN/  sweep.toml  manifest.json  plan.json  items.parquet  progress.json  report.html
+          data/judge=<slug>/part-*.parquet    texts/judge=<slug>/part-*.parquet
+          errors/judge=<slug>/*.parquet       distributions/        commits/*.json
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote, unquote, urlsplit
+
+from judgerel_ray.core import StoreError, digest
+from judgerel_ray.store.bucket import Bucket
+from judgerel_ray.store.disk import Disk
+
+MANIFEST = "manifest.json"
+FORMAT = "judgerel-run/1"
+_SLUG_LENGTH = 160  # bytes; with digest, "judge=" and part names far below the usual limit of 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDirectory:
+    """A run directory by its address: a path, or any fsspec URL.
+
+    It holds no open file or connection, so it crosses processes as it is. Relative paths are
+    made absolute at once, because processes elsewhere have other working directories.
+
+    Parameters
+    ----------
+    url : str
+        Path, ``file://`` URL, or ``protocol://`` URL of a store that can create exclusively.
+    storage_options : mapping, optional
+        What fsspec needs to reach a remote store; never written to the directory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = RunDirectory.create(folder + "/run")
+    ...     run.write_text("plan.json", "{}")
+    ...     run.create_exclusive("plan.json", b"again"), run.names()
+    (False, ('manifest.json', 'plan.json'))
+    """
+
+    url: str
+    storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", _absolute(self.url))
+
+    @classmethod
+    def create(cls, url: str, *, storage_options: Mapping[str, object] | None = None) -> Self:
+        """Make a run directory, or take the one that is there.
+
+        Parameters
+        ----------
+        url : str
+            Where.
+        storage_options : mapping, optional
+            As for the class.
+
+        Returns
+        -------
+        RunDirectory
+            Empty, or the run already begun there.
+
+        Raises
+        ------
+        StoreError
+            If something else lies there, or it cannot be written.
+
+        Examples
+        --------
+        >>> RunDirectory.create("memory://doctest-create").url
+        'memory://doctest-create'
+        """
+        run = cls(url=url, storage_options=storage_options or {})
+        if run.is_run():
+            return run
+        strangers = [name for name in run.names() if not name.startswith(".")]
+        if strangers:
+            raise StoreError(
+                f"expected an empty or a run directory, got one that holds {strangers[0]!r}"
+                + (f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""),
+                where={"run": run.url},
+                hint="give --out a new directory",
+            )
+        run.files.prepare()
+        marker = json.dumps({"format": FORMAT}).encode()
+        if not run.create_exclusive(MANIFEST, marker) and not run.is_run():
+            raise StoreError("the manifest cannot be read", where={"path": run.address(MANIFEST)})
+        return run
+
+    @classmethod
+    def open(cls, url: str, *, storage_options: Mapping[str, object] | None = None) -> Self:
+        """Take the run directory that is there.
+
+        Raises
+        ------
+        StoreError
+            If there is none.
+
+        Examples
+        --------
+        >>> RunDirectory.open("memory://doctest-nothing")
+        Traceback (most recent call last):
+        judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+        """
+        run = cls(url=url, storage_options=storage_options or {})
+        if not run.is_run():
+            raise StoreError(
+                "expected a run directory, got none (no manifest.json of ours)",
+                where={"run": run.url},
+                hint="judgerel run SWEEP.toml --out RUN makes one",
+            )
+        return run
+
+    @property
+    def files(self) -> Disk | Bucket:
+        """The files by name, wherever they are."""
+        if self.is_local:
+            return Disk(root=self.url)
+        return Bucket(url=self.url, options=self.storage_options)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the directory is a path of this machine's file system."""
+        return "://" not in self.url
+
+    def is_run(self) -> bool:
+        """Tell whether a run directory is there."""
+        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        if data is None:
+            return False
+        try:
+            manifest = json.loads(data)
+        except ValueError:
+            return False
+        return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+    def address(self, name: str) -> str:
+        """Full path or URL of a file of the directory."""
+        return self.files.address(name)
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file (UTF-8) whole, replacing what was there."""
+        self.files.write(name, text.encode())
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        """Write a file whole, replacing what was there."""
+        self.files.write(name, data)
+
+    def read_text(self, name: str) -> str:
+        """Read a text file (UTF-8); StoreError where it is missing or no text."""
+        try:
+            return self.files.read(name).decode()
+        except UnicodeDecodeError as error:
+            raise StoreError("not UTF-8 text", where={"path": self.address(name)}) from error
+
+    def read_bytes(self, name: str) -> bytes:
+        """Read a file; StoreError where it is missing."""
+        return self.files.read(name)
+
+    def exists(self, name: str) -> bool:
+        """Tell whether a file is there."""
+        return self.files.exists(name)
+
+    def names(self, folder: str = "") -> tuple[str, ...]:
+        """Name what lies directly in a folder, sorted; none where it is missing."""
+        return self.files.names(folder)
+
+    def remove(self, name: str) -> None:
+        """Remove a file; nothing happens where it is missing."""
+        self.files.remove(name)
+
+    def create_exclusive(self, name: str, data: bytes) -> bool:
+        """Write a file under a name nobody holds; False where somebody does.
+
+        Of any number of callers with one name at most one is told True. Who is told False may
+        still be the one whose bytes stand, if a network repeated its request: :meth:`settle`.
+        """
+        return self.files.create(name, data)
+
+    def settle(self, name: str, data: bytes) -> bytes:
+        """Try to write a file under a name nobody holds, and say what stands there.
+
+        Returns
+        -------
+        bytes
+            `data` itself if it stands, else what another wrote. With a nonce in `data` equality
+            means "mine", whatever the network repeated.
+        """
+        return data if self.files.create(name, data) else self.files.read(name)
+
+
+def judge_folder(judge: str) -> str:
+    """Name of a judge's folder: safe in every file system and one to one.
+
+    Parameters
+    ----------
+    judge : str
+        The judge's name in the sweep file.
+
+    Returns
+    -------
+    str
+        ``judge=`` and the percent-encoded name; the tail of a very long name becomes its digest.
+
+    Examples
+    --------
+    >>> judge_folder("meta-llama/Llama 3")
+    'judge=meta-llama%2FLlama%203'
+    """
+    slug = quote(judge, safe="")
+    if len(slug) > _SLUG_LENGTH:
+        slug = f"{slug[:_SLUG_LENGTH]}%~{digest({'judge': judge})}"  # quote() never writes "%~"
+    return f"judge={slug}"
+
+
+def _absolute(url: str) -> str:
+    """Spell an address so that every process reads it alike."""
+    if "::" in url:
+        raise StoreError("expected a plain URL, got a chain of file systems", where={"url": url})
+    if url.startswith("file://"):
+        return os.path.abspath(unquote(urlsplit(url).path))
+    if "://" in url:
+        return url.rstrip("/")
+    return os.path.abspath(Path(url).expanduser())

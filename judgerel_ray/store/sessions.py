@@ -1,0 +1,200 @@
+"""Sessions: one ``judgerel run`` each, and the line drawn under everything before it.
+
+Opening a session fixes which earlier commits count; whatever an earlier session still writes
+afterwards never does. So a second driver, started because the first seemed dead, is always safe.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    SessionRecord,
+    parse_session,
+    seal,
+    session_name,
+)
+from judgerel_ray.store.rundir import RunDirectory
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A session just opened.
+
+    ``ledger`` is what earlier sessions landed. ``lost`` names earlier records that do not count
+    any more because they are torn or their data file is gone or cut: their rows are owed again.
+    """
+
+    number: int
+    ledger: Ledger
+    lost: tuple[str, ...] = ()
+
+
+def begin_session(run: RunDirectory) -> Session:
+    """Open the next session of a run.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run, made by :meth:`RunDirectory.create`.
+
+    Returns
+    -------
+    Session
+        Its number (from 1) and what had landed before it.
+
+    Raises
+    ------
+    StoreError
+        If the store does not honour exclusive creation, or cannot be read or written.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-begin")
+    >>> begin_session(run).number, begin_session(run).number
+    (1, 2)
+
+    Notes
+    -----
+    Effects: one record in commits/. Retry: opens one more session, which is harmless.
+    """
+    if not run.files.is_exclusive():
+        raise StoreError(
+            "the store does not honour exclusive creation (conditional PUT), so two writers "
+            "could land the same request",
+            where={"run": run.url},
+            hint="a local or shared folder, or a store with conditional writes",
+        )
+    while True:
+        look = look_at_commits(run)
+        kept, lost = _whole(run, look)
+        # Above every name in use, broken ones included.
+        number = 1 + max((parse_session(name) or 0 for name in look.names), default=0)
+        record = _record(number, kept)
+        name = f"{FOLDER}/{session_name(number)}"
+        data = seal({"kind": "session", **asdict(record)})
+        if run.settle(name, data) == data:
+            ledger = build_ledger(number, kept, broken=look.broken)
+            return Session(number=number, ledger=ledger, lost=look.broken + lost)
+
+
+def end_session(run: RunDirectory, session: int) -> None:
+    """Say that a session's driver is done, so that it no longer counts as live.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-end")
+    >>> end_session(run, begin_session(run).number)
+    >>> live_session(run) is None
+    True
+    """
+    run.write_text(_end_name(session), datetime.now(UTC).isoformat() + "\n")
+
+
+def is_superseded(run: RunDirectory, session: int) -> bool:
+    """Tell whether a newer session was opened, so that nothing this one lands counts any more.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-superseded")
+    >>> first, second = begin_session(run).number, begin_session(run).number
+    >>> is_superseded(run, first), is_superseded(run, second)
+    (True, False)
+    """
+    return run.exists(f"{FOLDER}/{session_name(session + 1)}")
+
+
+def live_session(run: RunDirectory) -> str | None:
+    """Describe the newest session's driver if another process of this host still runs it.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+
+    Returns
+    -------
+    str or None
+        ``session 3, process 4711 on node7, since ...``; None if the session has ended, its
+        process is gone or is the caller's own, or it was opened on another host.
+
+    Examples
+    --------
+    >>> live_session(RunDirectory.create("memory://doctest-live")) is None
+    True
+    """
+    record = look_at_commits(run).session
+    if record is None or run.exists(_end_name(record.number)):
+        return None
+    if (record.host, record.boot) != (socket.gethostname(), _boot()):
+        return None
+    started = _started(record.pid)
+    if record.pid == os.getpid() or not started or started != record.pid_started:
+        return None
+    return (
+        f"session {record.number}, process {record.pid} on {record.host}, since {record.started_at}"
+    )
+
+
+def _whole(run: RunDirectory, look: Look) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
+    """Part the commits into those whose data file is there whole, and the names of the others."""
+    sizes = run.files.sizes("data") if look.commits else {}
+    kept = tuple(one for one in look.commits if sizes.get(one.data_file) == one.data_bytes)
+    held = {one.name for one in kept}
+    return kept, tuple(one.name for one in look.commits if one.name not in held)
+
+
+def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
+    """Describe this process as the driver of a session."""
+    return SessionRecord(
+        number=number,
+        accepted=tuple(record.name for record in kept),
+        host=socket.gethostname(),
+        boot=_boot(),
+        pid=os.getpid(),
+        pid_started=_started(os.getpid()),
+        started_at=datetime.now(UTC).isoformat(),
+    )
+
+
+def _end_name(session: int) -> str:
+    """Name of the mark that a session has ended."""
+    return f"{FOLDER}/session-{session:04d}.ended"
+
+
+def _boot() -> str:
+    """Name this boot of the host, where the system has a name for it."""
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> str:
+    """Say when a process started (a number is used again, a start is not); "" if it is gone."""
+    if _BOOT_ID.exists():
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return ""
+        # Fields after the command's closing parenthesis: state, ..., start time in clock ticks.
+        fields = text.rpartition(")")[2].split()
+        return "" if fields[0] in "ZX" else fields[19]
+    command = ["ps", "-o", "stat=,lstart=", "-p", str(pid)]
+    try:
+        shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    state, _, started = shown.stdout.strip().partition(" ")
+    return "" if state.startswith("Z") else started.strip()

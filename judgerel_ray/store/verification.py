@@ -1,0 +1,176 @@
+"""Verification: a run directory checked end to end against its own records."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.parts import expected_keys
+from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt, read_attempt
+from judgerel_ray.store.rundir import RunDirectory
+
+Kind = Literal[
+    "missing_file",
+    "wrong_sha256",
+    "unreadable_file",
+    "wrong_rows",
+    "wrong_keys",
+    "wrong_judge",
+    "texts_differ",
+    "duplicate_rows",
+    "broken_record",
+    "late_record",
+    "orphan",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something verification found. A ``note`` is harmless, an ``error`` is not."""
+
+    level: Literal["error", "note"]
+    kind: Kind
+    name: str
+    message: str
+
+
+def verify_run(run: RunDirectory) -> list[Finding]:
+    """Check a run directory end to end.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+
+    Returns
+    -------
+    list of Finding
+        Errors: a committed file missing, altered, unreadable, or with other rows or keys than its
+        record says; texts that do not match judgments; a request held twice; a record torn or
+        altered. Notes: files no commit names, and records that came too late to count. Empty if
+        all is well.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be read at all.
+
+    Examples
+    --------
+    >>> verify_run(RunDirectory.create("memory://doctest-verify"))
+    []
+
+    Notes
+    -----
+    Effects: none. Cost: reads every file once, one commit's pair at a time; holds all keys.
+    """
+    look = look_at_commits(run)
+    ledger = build_ledger(look.session.number if look.session else 0, look.commits)
+    findings = list(_records(run, look, ledger))
+    keys: list[pl.Series] = []
+    for commit in ledger.commits:
+        findings.extend(_files(run, commit, keys))
+    findings.extend(_twice(keys, ledger))
+    findings.extend(_orphans(run, look))
+    return findings
+
+
+def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]:
+    """Check the records themselves."""
+    for name in look.broken:
+        here = "torn or altered" if name in look.names else "gone"
+        yield _error(
+            "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
+        )
+    late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
+    for name in look.late:
+        if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
+            yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
+    for name, twice in ledger.duplicates.items():
+        yield _error(
+            "duplicate_rows",
+            f"{FOLDER}/{name}",
+            f"{len(twice)} requests that an earlier commit holds; readers drop them",
+        )
+
+
+def _files(run: RunDirectory, commit: CommitRecord, keys: list[pl.Series]) -> Iterator[Finding]:
+    """Check a commit's two files; the keys of the judgments are added to `keys`."""
+    frames = []
+    for name, sha256 in (
+        (commit.data_file, commit.data_sha256),
+        (commit.texts_file, commit.texts_sha256),
+    ):
+        data = run.files.read_many([name]).get(name)
+        if data is None:
+            yield _error("missing_file", name, f"named by {commit.name}, not there")
+            continue
+        if hashlib.sha256(data).hexdigest() != sha256:
+            yield _error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
+        try:
+            frame = pl.read_parquet(io.BytesIO(data))
+        except (pl.exceptions.PolarsError, OSError) as error:
+            yield _error("unreadable_file", name, str(error).split("\n")[0])
+            continue
+        if frame.height != commit.rows:
+            yield _error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
+        frames.append((name, frame))
+    for name, frame in frames:
+        yield from _contents(name, frame, commit)
+    if frames and frames[0][0] == commit.data_file and "key" in frames[0][1].columns:
+        keys.append(frames[0][1]["key"])
+
+
+def _contents(name: str, frame: pl.DataFrame, commit: CommitRecord) -> Iterator[Finding]:
+    """Check the keys, and of judgments the judge."""
+    is_data = name == commit.data_file
+    expected = set(expected_keys(commit.conditions))
+    found = set(frame["key"]) if "key" in frame.columns else set()
+    if found != expected:
+        yield _error(
+            "wrong_keys" if is_data else "texts_differ",
+            name,
+            f"{len(expected - found)} keys of the record's ranges are missing, "
+            f"{len(found - expected)} are none of theirs",
+        )
+    if is_data and "judge" in frame.columns and (frame["judge"] != commit.judge).any():
+        yield _error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
+
+
+def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
+    """Count requests held more than once in the files, beyond those already named."""
+    if not keys:
+        return
+    together = pl.concat(keys)
+    n_extra = together.len() - together.n_unique()
+    n_known = sum(len(twice) for twice in ledger.duplicates.values())
+    if n_extra > n_known:
+        yield _error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
+
+
+def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
+    """Name the files no commit that counts names, and leftovers of writers that died."""
+    named = {name for one in look.commits for name in (one.data_file, one.texts_file)}
+    for folder in ("data", "texts"):
+        for name in run.files.sizes(folder):
+            if name not in named:
+                yield _note("orphan", name, "no commit names it; readers do not see it")
+    for name in look.names:
+        if name.endswith(".tmp") and parse_attempt(name) is None:
+            yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+
+
+def _error(kind: Kind, name: str, message: str) -> Finding:
+    """Make a finding that is an error."""
+    return Finding(level="error", kind=kind, name=name, message=message)
+
+
+def _note(kind: Kind, name: str, message: str) -> Finding:
+    """Make a finding that is a note."""
+    return Finding(level="note", kind=kind, name=name, message=message)
