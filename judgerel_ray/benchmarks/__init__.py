@@ -1,0 +1,36 @@
+"""Upstream files to items, and the draw among them. May import only core and tables.
+
+Each loader reads its benchmark as its authors publish it; `load_generic` reads what people have.
+Nothing is downloaded and nothing is written.
+
+Examples
+--------
+>>> import tempfile, pathlib
+>>> with tempfile.TemporaryDirectory() as folder:
+...     file = pathlib.Path(folder, "mine.jsonl")
+...     _ = file.write_text('{"item_id": "q1", "question": "Is it?", "options": ["Yes", "No"]}')
+...     items = load_items("mine", str(file))
+>>> len(sample_items(items, per="category", n=1, seed=1))
+1
+"""
+
+from judgerel_ray.benchmarks.bbh import load_bbh
+from judgerel_ray.benchmarks.catalog import LOADERS, load_items
+from judgerel_ray.benchmarks.generic import load_generic
+from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.mt_bench import load_mt_bench
+from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
+from judgerel_ray.benchmarks.squad import load_squad
+from judgerel_ray.benchmarks.strata import sample_items
+
+__all__ = [
+    "LOADERS",
+    "load_bbh",
+    "load_generic",
+    "load_head_to_tail",
+    "load_items",
+    "load_mt_bench",
+    "load_schroeder2024",
+    "load_squad",
+    "sample_items",
+]

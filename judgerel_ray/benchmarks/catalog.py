@@ -1,0 +1,82 @@
+"""Loaders by name, and the one way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from judgerel_ray.benchmarks.bbh import load_bbh
+from judgerel_ray.benchmarks.generic import holds_items, load_generic
+from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.mt_bench import load_mt_bench
+from judgerel_ray.benchmarks.record import closest
+from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
+from judgerel_ray.benchmarks.source import is_folder
+from judgerel_ray.benchmarks.squad import load_squad
+from judgerel_ray.core import Item, SweepError
+
+LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
+    "bbh": load_bbh,
+    "squad": load_squad,
+    "mt_bench": load_mt_bench,
+    "head_to_tail": load_head_to_tail,
+    "schroeder2024": load_schroeder2024,
+}
+"""Loaders of upstream files; any other name is a plain items file's."""
+
+_ANSWERED: dict[str, Callable[[str, str], tuple[Item, ...]]] = {
+    "mt_bench": load_mt_bench,
+    "head_to_tail": load_head_to_tail,
+}
+
+
+def load_items(benchmark: str, path: str, *, answers: str | None = None) -> tuple[Item, ...]:
+    """Read a benchmark's own files, or a plain file of items.
+
+    Parameters
+    ----------
+    benchmark : str
+        A name in `LOADERS`, whose page says which files it reads; any other name is given to the
+        items of a plain file (see `load_generic`). A table that has ``item_id`` and ``question``
+        is read as plain whatever the name, and keeps the benchmark it states.
+    path : str
+        File or folder: local, or any fsspec URL. Text files may be compressed (.gz, .bz2, .xz).
+    answers : str, optional
+        For mt_bench and head_to_tail, the recorded responses that become options where they
+        do not stand in the folder at `path`.
+
+    Returns
+    -------
+    tuple of Item
+        In the order of the files; every ``item_id`` is there once.
+
+    Raises
+    ------
+    SweepError
+        If nothing can be read there as the benchmark; one line with file and place.
+
+    Examples
+    --------
+    >>> load_items("bbhh", ".")
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: no loader of this name reads a folder \
+[benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024]. Try: bbh
+    """
+    folder = is_folder(path)
+    if benchmark not in LOADERS and folder:
+        raise SweepError(
+            "no loader of this name reads a folder",
+            where={"benchmark": benchmark, "folder": path, "loaders": " ".join(LOADERS)},
+            hint=closest(benchmark, LOADERS) or "name a loader, or a file of items",
+        )
+    if answers is not None:
+        if benchmark not in _ANSWERED:
+            raise SweepError(
+                f"answers belong to {' and '.join(_ANSWERED)} only",
+                where={"benchmark": benchmark, "answers": answers},
+                hint="put the options into the items file",
+            )
+        return _ANSWERED[benchmark](path, answers)
+    if benchmark not in LOADERS or (not folder and holds_items(path)):
+        return load_generic(benchmark, path)
+    return LOADERS[benchmark](path)

@@ -1,0 +1,138 @@
+"""Items in a plain table: what `judgerel items` writes, and what people have."""
+
+from __future__ import annotations
+
+import math
+
+from judgerel_ray.benchmarks.admission import admit, distinct_options
+from judgerel_ray.benchmarks.record import Record, kind_of
+from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import known_format
+from judgerel_ray.core import HumanRating, Item, Option
+
+_OPTION_PREFIXES = ("option_", "response_")
+
+
+def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
+    r"""Read items from Parquet, JSON Lines, CSV or a JSON list.
+
+    Parameters
+    ----------
+    benchmark : str
+        Name given to items that have no column ``benchmark``.
+    path : str
+        A file with columns ``item_id`` and ``question``, and any of ``benchmark``, ``category``
+        (default ``all``), ``context``, ``turns`` (list of texts), ``gold``, ``ratings`` (list of
+        ``{rater, criterion, score, label}``) and ``options``: a list of texts (named ``1``,
+        ``2``, … in their order), a list of ``{option_id, text}``, or instead of it one column an
+        option, ``option_<id>`` or ``response_<id>``, in the order of the columns; a null there
+        means that the item lacks the option. Lists in a CSV are written as JSON, and its empty
+        optional cells are null. Other columns are passed over.
+
+    Returns
+    -------
+    tuple of Item
+        In the order of the rows. An items.parquet comes back as it was written.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, a value has the wrong type, or an id stands twice.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     _ = file.write_text("item_id,question,option_x,option_y\n1,Which?,this,that\n")
+    ...     item = load_generic("mine", str(file))[0]
+    >>> item.benchmark, [option.option_id for option in item.options]
+    ('mine', ['x', 'y'])
+    """
+    found = [(_item(record, benchmark), record) for record in read_records(path)]
+    return admit(found, path=path)
+
+
+def holds_items(path: str) -> bool:
+    """Whether a table has the two columns that every items file has.
+
+    A document of other layout (``.json``) is never taken for one.
+    """
+    if known_format(path) in (None, "json"):
+        return False
+    first = read_records(path)[0]
+    return "item_id" in first.fields and "question" in first.fields
+
+
+def _item(record: Record, benchmark: str) -> Item:
+    """One row as an item."""
+    record.require(
+        "item_id",
+        "question",
+        hint="add the column, or name the loader of the upstream file as benchmark",
+    )
+    return Item(
+        item_id=record.identifier("item_id"),
+        benchmark=record.optional_text("benchmark") or benchmark,
+        category=record.identifier("category") if "category" in record else "all",
+        question=record.text("question"),
+        context=record.optional_text("context"),
+        turns=record.texts("turns") if "turns" in record else (),
+        options=distinct_options(_options(record), record),
+        gold=record.optional_text("gold"),
+        ratings=_ratings(record),
+    )
+
+
+def _options(record: Record) -> list[Option]:
+    """Options of one row, from the list or from the columns."""
+    columns = [
+        (name, name.removeprefix(prefix))
+        for name in record.fields
+        for prefix in _OPTION_PREFIXES
+        if name.startswith(prefix)
+    ]
+    if "options" not in record:
+        return [
+            Option(option_id=option_id, text=record.text(name))
+            for name, option_id in columns
+            if name in record
+        ]
+    if any(name in record for name, _ in columns):
+        raise record.wrong(f"options are given twice: in options and in {columns[0][0]}")
+    if all(isinstance(value, str) for value in record.listing("options")):
+        texts = record.texts("options")
+        return [Option(option_id=str(i), text=text) for i, text in enumerate(texts, start=1)]
+    return [
+        Option(option_id=option.identifier("option_id"), text=option.text("text"))
+        for option in record.children("options")
+    ]
+
+
+def _ratings(record: Record) -> tuple[HumanRating, ...]:
+    """Human ratings of one row."""
+    if "ratings" not in record:
+        return ()
+    ratings = []
+    for rating in record.children("ratings"):
+        if "score" not in rating and "label" not in rating:
+            raise rating.wrong("a rating needs a score or a label")
+        ratings.append(
+            HumanRating(
+                rater=rating.identifier("rater"),
+                criterion=rating.optional_text("criterion"),
+                score=_score(rating),
+                label=rating.optional_text("label"),
+            )
+        )
+    return tuple(ratings)
+
+
+def _score(rating: Record) -> float | None:
+    """Score as a finite number."""
+    score = rating.fields.get("score")
+    if score is None:
+        return None
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise rating.wrong(f"score must be a finite number, got {kind_of(score)}")
+    return float(score)

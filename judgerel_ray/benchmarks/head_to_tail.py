@@ -1,0 +1,239 @@
+"""Head-to-Tail: questions about popular and obscure entities, and responses to judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
+from judgerel_ray.benchmarks.responses import Responses
+from judgerel_ray.benchmarks.rows import read_json, read_records
+from judgerel_ray.benchmarks.source import (
+    file_name,
+    format_of,
+    is_folder,
+    known_format,
+    list_folder,
+    stem,
+)
+from judgerel_ray.core import Item, SweepError
+
+_POPULARITIES = ("head", "torso", "tail")
+_PREFIX = "head_to_tail_"
+_TABLE = "head_to_tail_questions"
+_RESPONSES = ("head_to_tail_responses", "application_responses")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """One question with its reference and stratum."""
+
+    source: str
+    popularity: str
+    question: str
+    answer: str
+    record: Record
+
+
+def load_head_to_tail(path: str, answers: str | None = None) -> tuple[Item, ...]:
+    """Read Head-to-Tail (Sun et al. 2024).
+
+    Parameters
+    ----------
+    path : str
+        ``head_to_tail_<source>.json`` as the upstream scripts write it (``{"head": [[entity,
+        template, question, answer], ...], "torso": ..., "tail": ...}``), a table with
+        ``source``, ``popularity``, ``question``, ``answer``, or a folder with such JSON files or
+        the table ``head_to_tail_questions``; a folder's ``head_to_tail_responses`` table or
+        ``application_responses.json`` gives the responses.
+    answers : str, optional
+        Responses: a table with ``response_model``, ``source``, ``question``, ``response``, or
+        the JSON of schroeder2024 (``{responder: {source: [{"question", "response"}]}}``).
+
+    Returns
+    -------
+    tuple of Item
+        ``item_id`` is ``htt:<source>:<popularity>:<index>``, the index counting from 0 within
+        source and popularity. ``category`` is ``<source>:<popularity>``. ``gold`` is the
+        reference; several references are one text that lists them as ``['a', 'b']``, as
+        schroeder2024 showed them to its judges. With responses, options are the responders'
+        (option_id is the responder, in the order of names), only answered questions are items,
+        and responses to sources that are not loaded are left out.
+
+    Raises
+    ------
+    SweepError
+        If a file is not of that layout, or a response belongs to no question of its source.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> entry = ["m1", "mag-paper-0", "Who wrote it?", ["A. One", "B. Two"]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "head_to_tail_mag.json")
+    ...     _ = file.write_text(json.dumps({"head": [entry], "torso": [], "tail": []}))
+    ...     item = load_head_to_tail(str(file))[0]
+    >>> item.item_id, item.gold
+    ('htt:mag:head:0', "['A. One', 'B. Two']")
+    """
+    files, found_answers = _files(path)
+    answers = answers or found_answers
+    entries = [entry for file in files for entry in _read_entries(file)]
+    questions = {(entry.source, entry.question): entry for entry in entries}
+    kept = None if answers is None else _read_responses(answers, questions)
+    counts: Counter[str] = Counter()
+    found = []
+    for entry in entries:
+        category = f"{entry.source}:{entry.popularity}"
+        index = counts[category]
+        counts[category] += 1
+        key = (entry.source, entry.question)
+        if kept is not None and key not in kept:
+            continue
+        item = Item(
+            item_id=f"htt:{category}:{index}",
+            benchmark="head_to_tail",
+            category=category,
+            question=entry.question,
+            options=kept.options(key, entry.record) if kept is not None else (),
+            gold=entry.answer,
+        )
+        found.append((item, entry.record))
+    return admit(found, path=path)
+
+
+def _files(path: str) -> tuple[tuple[str, ...], str | None]:
+    """Question files, and the responses if a folder holds them."""
+    if not is_folder(path):
+        return (path,), None
+    inside = [p for p in list_folder(path) if known_format(p) is not None]
+    answers = [p for p in inside if stem(p) in _RESPONSES]
+    tables = [p for p in inside if stem(p) == _TABLE]
+    files = [
+        p
+        for p in inside
+        if p not in answers + tables and file_name(p).startswith(_PREFIX) and _is_json(p)
+    ]
+    if bool(files) == bool(tables) or len(tables) > 1 or len(answers) > 1:
+        raise SweepError(
+            f"expected {_PREFIX}<source>.json files or one table {_TABLE}, and at most one file "
+            f"of responses; got {shown_names([file_name(p) for p in inside]) or 'none'}",
+            where={"folder": path},
+            hint="name the question file itself",
+        )
+    return tuple(files or tables), answers[0] if answers else None
+
+
+def _is_json(path: str) -> bool:
+    """Whether a file is one JSON document."""
+    return known_format(path) == "json"
+
+
+def _read_entries(file: str) -> Iterator[_Entry]:
+    """Questions of one upstream JSON or of a table."""
+    if not _is_json(file):
+        for record in read_records(file):
+            record.require("source", "popularity", "question", "answer")
+            yield _Entry(
+                source=record.identifier("source"),
+                popularity=_popularity(record),
+                question=record.text("question"),
+                answer=_reference(record),
+                record=record,
+            )
+        return
+    document = read_json(file)
+    source = stem(file).removeprefix(_PREFIX)
+    if source == stem(file):
+        raise SweepError(
+            "the file's name must say its source",
+            where={"file": file},
+            hint=f"name it {_PREFIX}<source>.json, as upstream does",
+        )
+    if not isinstance(document, dict):
+        raise SweepError(
+            f"expected an object of head, torso and tail, got {kind_of(document)}",
+            where={"file": file},
+        )
+    top = Record(fields=document, place={"file": file})
+    top.require(*_POPULARITIES)
+    for popularity in _POPULARITIES:
+        for index, value in enumerate(top.listing(popularity)):
+            yield _entry(value, source, popularity, file, index)
+
+
+def _entry(value: object, source: str, popularity: str, file: str, index: int) -> _Entry:
+    """One upstream question: entity, template, question, answer."""
+    place = {"file": file, "entry": f"{popularity}[{index}]"}
+    if not isinstance(value, list) or len(value) != 4:
+        got = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
+        raise SweepError(f"expected [entity, template, question, answer], got {got}", where=place)
+    record = Record(fields={"question": value[2], "answer": value[3]}, place=place)
+    return _Entry(
+        source=source,
+        popularity=popularity,
+        question=record.text("question"),
+        answer=_reference(record),
+        record=record,
+    )
+
+
+def _reference(record: Record) -> str:
+    """Answer as text: upstream has texts, years as numbers, and lists of names."""
+    answer = record.fields["answer"]
+    if isinstance(answer, list):
+        return str(list(record.texts("answer")))
+    return record.identifier("answer")
+
+
+def _popularity(record: Record) -> str:
+    """One of head, torso, tail."""
+    popularity = record.text("popularity")
+    if popularity not in _POPULARITIES:
+        raise record.wrong(f"popularity must be head, torso or tail, got {popularity!r}")
+    return popularity
+
+
+def _read_responses(
+    path: str, questions: dict[tuple[str, str], _Entry]
+) -> Responses[tuple[str, str]]:
+    """Responses to questions of the sources that are loaded."""
+    sources = {source for source, _ in questions}
+    kept: Responses[tuple[str, str]] = Responses(path)
+    rows = _nested_responses(path) if format_of(path) == "json" else _table_responses(path)
+    for responder, source, record in rows:
+        if source in sources:
+            key = (source, record.text("question"))
+            kept.add(key, responder, record.text("response"), record)
+    kept.match(questions, hint=f"give responses to questions of {', '.join(sorted(sources))}")
+    lost = kept.first_unmatched(questions)
+    if lost is not None:
+        (source, question), record = lost
+        raise record.wrong(
+            f"response to a question that {source} does not have: {excerpt(question)}"
+        )
+    return kept
+
+
+def _table_responses(path: str) -> Iterator[tuple[str, str, Record]]:
+    """Responder, source and record of every row."""
+    for record in read_records(path):
+        record.require("response_model", "source", "question", "response")
+        yield record.identifier("response_model"), record.identifier("source"), record
+
+
+def _nested_responses(path: str) -> Iterator[tuple[str, str, Record]]:
+    """Responder, source and record of the authors' nested JSON."""
+    document = read_json(path)
+    if not isinstance(document, dict):
+        raise SweepError(
+            f"expected an object of responders, got {kind_of(document)}", where={"file": path}
+        )
+    top = Record(fields=document, place={"file": path})
+    for responder, by_source in document.items():
+        sources = top.child(by_source, responder)
+        for source in sources.fields:
+            for record in sources.children(source):
+                yield responder, source, record

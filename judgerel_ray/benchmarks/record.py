@@ -1,0 +1,212 @@
+"""One record of an upstream file, read field by field with its place at hand."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from judgerel_ray.core import SweepError
+
+_EXCERPT = 40
+_NAMES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Fields of one row, line or JSON object, and where it stands.
+
+    Every method returns what it promises or raises a `SweepError` that names the place, the
+    field, what was expected and what was got.
+
+    Parameters
+    ----------
+    fields : mapping
+        Plain Python values by name.
+    place : mapping
+        ``file`` and one of ``row`` (from 1), ``line`` (from 1) or ``entry`` (a path in JSON).
+    blank_is_null : bool
+        Whether an optional empty text counts as absent, as in CSV, which has no null.
+
+    Examples
+    --------
+    >>> record = Record(fields={"question": "Why?"}, place={"file": "q.csv", "line": 2})
+    >>> record.text("question")
+    'Why?'
+    >>> record.text("answer")
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: missing column answer [file=q.csv, line=2, got=question]
+    """
+
+    fields: Mapping[str, object]
+    place: Mapping[str, object]
+    blank_is_null: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        value = self.fields.get(name)
+        return value is not None and not (self.blank_is_null and value == "")
+
+    def wrong(self, problem: str, *, hint: str | None = None) -> SweepError:
+        """Error about this record, to be raised by the caller."""
+        return SweepError(problem, where=self.place, hint=hint)
+
+    def require(self, *names: str, hint: str | None = None) -> None:
+        """Raise unless every name is a field, whatever its value."""
+        missing = [name for name in names if name not in self.fields]
+        if not missing:
+            return
+        close = [
+            f"rename {likely!r} to {name!r}"
+            for name in missing
+            if (likely := closest(name, self.fields)) is not None
+        ]
+        what = "field" if "entry" in self.place else "column"
+        raise SweepError(
+            f"missing {what}{'s' if len(missing) > 1 else ''} {', '.join(missing)}",
+            where={**self.place, "got": shown_names(self.fields)},
+            hint=" and ".join(close) or hint,
+        )
+
+    def text(self, name: str) -> str:
+        """Text that must be there; it may be empty."""
+        self.require(name)
+        return self._as_text(self.fields[name], name)
+
+    def optional_text(self, name: str) -> str | None:
+        """Text, or None where the field is absent or null."""
+        return self._as_text(self.fields[name], name) if name in self else None
+
+    def identifier(self, name: str) -> str:
+        """Text or whole number that names something; a number becomes text."""
+        self.require(name)
+        value = self.fields[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        name_text = self._as_text(value, name)
+        if not name_text.strip():
+            raise self.wrong(f"{name} must not be empty")
+        return name_text
+
+    def whole(self, name: str) -> int:
+        """Whole number, as a number or in digits."""
+        self.require(name)
+        value = self.fields[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.strip().isdecimal():
+            return int(value)
+        raise self.wrong(f"{name} must be a whole number, got {kind_of(value)}")
+
+    def structure(self, name: str) -> object:
+        """List or object; where it stands as JSON text (in CSV), what that text says."""
+        self.require(name)
+        value = self.fields[name]
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise self.wrong(
+                f"{name} must be a list, or a list in JSON text; got text {excerpt(value)}",
+                hint=f"write {name} as a JSON list ({error})",
+            ) from error
+
+    def listing(self, name: str) -> list[object]:
+        """List that must be there; JSON text is parsed."""
+        value = self.structure(name)
+        if not isinstance(value, list):
+            raise self.wrong(f"{name} must be a list, got {kind_of(value)}")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """List of texts."""
+        values = self.listing(name)
+        return tuple(self._as_text(v, f"{name}[{i}]") for i, v in enumerate(values))
+
+    def children(self, name: str) -> tuple[Record, ...]:
+        """List of objects, each a record that knows its place inside this one."""
+        return tuple(
+            self.child(value, f"{name}[{index}]") for index, value in enumerate(self.listing(name))
+        )
+
+    def child(self, value: object, name: str) -> Record:
+        """One nested object as a record."""
+        prefix = f"{self.place['entry']}." if "entry" in self.place else ""
+        place = {**self.place, "entry": f"{prefix}{name}"}
+        if not isinstance(value, dict):
+            raise SweepError(f"expected an object, got {kind_of(value)}", where=place)
+        return Record(fields=value, place=place)
+
+    def _as_text(self, value: object, name: str) -> str:
+        """Value as text, or the error that says what it is instead."""
+        if not isinstance(value, str):
+            raise self.wrong(
+                f"{name} must be text, got {kind_of(value)}",
+                hint="write it in quotes" if isinstance(value, int | float) else None,
+            )
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise self.wrong(
+                f"{name} holds half of a surrogate pair at character {error.start}",
+                hint="write the character itself, or both halves of its \\u escape",
+            ) from error
+        return value
+
+
+def kind_of(value: object) -> str:
+    """Name a value's kind in words, with a short excerpt.
+
+    Examples
+    --------
+    >>> kind_of(None), kind_of(3), kind_of([1])
+    ('null', 'number 3', 'a list')
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return f"number {value}"
+        case str():
+            return f"text {excerpt(value)}"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return type(value).__name__
+
+
+def excerpt(text: str) -> str:
+    r"""First characters of a text on one line, quoted.
+
+    Examples
+    --------
+    >>> print(excerpt("two\nlines"))
+    'two\nlines'
+    """
+    return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")
+
+
+def closest(name: str, names: Collection[str]) -> str | None:
+    """Most similar of some names, whatever their case; None where none is close.
+
+    Examples
+    --------
+    >>> closest("question", ["Question", "answer"])
+    'Question'
+    """
+    by_lower = {known.lower(): known for known in names if known != name}
+    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
+
+
+def shown_names(names: Collection[str]) -> str:
+    """List names for an error, cut where they are many."""
+    listed = [str(name).replace("\n", "\\n") for name in names]
+    more = len(listed) - _NAMES_SHOWN
+    return " ".join(listed[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

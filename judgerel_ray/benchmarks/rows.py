@@ -1,0 +1,189 @@
+"""JSON documents, and rows of Parquet, JSON Lines, CSV and JSON lists as records."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import polars as pl
+
+from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
+from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
+from judgerel_ray.core import SweepError
+
+_LONGEST_CELL = 2**31 - 1  # the csv module refuses cells above 128 KiB unless told
+
+
+def read_json(path: str) -> object:
+    """One JSON document.
+
+    Raises
+    ------
+    SweepError
+        As `read_text`, and if the document is broken (line and column are named), repeats a
+        name in an object, or is JSON Lines.
+    """
+    text = read_text(path)
+    try:
+        return _parse(text)
+    except json.JSONDecodeError as error:
+        first, _, rest = text.strip().partition("\n")
+        lines = rest.strip() != "" and _is_object(first)
+        raise SweepError(
+            f"broken JSON: {error.msg} at column {error.colno}",
+            where={"file": path, "line": error.lineno},
+            hint="one object a line is JSON Lines: let its name end in .jsonl" if lines else None,
+        ) from error
+    except ValueError as error:
+        raise SweepError(f"broken JSON: {error}", where={"file": path}) from error
+
+
+def read_records(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects.
+
+    Returns
+    -------
+    tuple of Record
+        At least one, in the order of the file.
+
+    Raises
+    ------
+    SweepError
+        If the file cannot be read as what its suffix says, or holds no row.
+    """
+    match format_of(path):
+        case "parquet":
+            records = _parquet(path)
+        case "jsonl":
+            records = _json_lines(path)
+        case "csv":
+            records = _csv(path)
+        case "json":
+            records = as_records(read_json(path), path)
+    if not records:
+        raise SweepError("the file has no rows", where={"file": path})
+    return records
+
+
+def as_records(document: object, path: str) -> tuple[Record, ...]:
+    """Objects of a JSON list, as records.
+
+    Raises
+    ------
+    SweepError
+        If the document is not a list of objects.
+    """
+    if not isinstance(document, list):
+        raise SweepError(
+            f"expected a list of objects, got {kind_of(document)}",
+            where={"file": path}
+            | ({"keys": shown_names(document)} if isinstance(document, dict) else {}),
+        )
+    top = Record(fields={}, place={"file": path})
+    return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
+
+
+def _parquet(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet file."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
+    return tuple(
+        Record(fields=row, place={"file": path, "row": number})
+        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+    )
+
+
+def _json_lines(path: str) -> tuple[Record, ...]:
+    """Objects of a JSON Lines file; blank lines are passed over."""
+    records = []
+    # Not splitlines: U+2028 and its like are legal inside a JSON string.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = {"file": path, "line": number}
+        try:
+            value = _parse(line)
+        except json.JSONDecodeError as error:
+            whole = number == 1 and line.strip()[0] in "[{"
+            raise SweepError(
+                f"broken JSON: {error.msg} at column {error.colno}",
+                where=place,
+                hint="if it is one JSON document, let its name end in .json" if whole else None,
+            ) from error
+        except ValueError as error:
+            raise SweepError(f"broken JSON: {error}", where=place) from error
+        if not isinstance(value, dict):
+            listed = isinstance(value, list) and number == 1
+            raise SweepError(
+                f"expected one object a line, got {kind_of(value)}",
+                where=place,
+                hint="a JSON list belongs in a .json file" if listed else None,
+            )
+        records.append(Record(fields=value, place=place))
+    return tuple(records)
+
+
+def _csv(path: str) -> tuple[Record, ...]:
+    """Rows of a CSV file with a header."""
+    limit = csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        header = next(reader)
+        twice = sorted({name for name in header if header.count(name) > 1})
+        if twice:
+            raise SweepError(
+                f"the header repeats {', '.join(map(repr, twice))}", where={"file": path, "line": 1}
+            )
+        records = []
+        for cells in reader:
+            if not cells:
+                continue
+            place = {"file": path, "line": reader.line_num}
+            if len(cells) != len(header):
+                raise SweepError(
+                    f"expected {len(header)} cells as in the header, got {len(cells)}",
+                    where=place,
+                    hint="put cells that hold commas or line breaks in double quotes",
+                )
+            fields = dict(zip(header, cells, strict=True))
+            records.append(Record(fields=fields, place=place, blank_is_null=True))
+    except csv.Error as error:
+        raise SweepError(
+            f"broken CSV: {error}", where={"file": path, "line": reader.line_num}
+        ) from error
+    finally:
+        csv.field_size_limit(limit)
+    return tuple(records)
+
+
+def _parse(text: str) -> object:
+    """JSON without repeated names and without NaN, which JSON does not have."""
+    value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    return value
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Object of the pairs; a repeated name would silently lose a value."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object repeats the name {twice!r}")
+    return found
+
+
+def _refuse(constant: str) -> object:
+    """NaN and the infinities are not JSON."""
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _is_object(line: str) -> bool:
+    """Whether a line is a whole JSON object by itself."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

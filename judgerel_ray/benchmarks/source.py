@@ -1,0 +1,165 @@
+"""Paths, bytes and text, local or at any fsspec URL."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from pathlib import PurePosixPath
+from typing import Literal
+
+from judgerel_ray.benchmarks.record import closest
+from judgerel_ray.core import SweepError
+
+Format = Literal["parquet", "json", "jsonl", "csv"]
+
+_FORMATS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+}
+_COMPRESSIONS = (".gz", ".bz2", ".xz")
+_BOM = b"\xef\xbb\xbf"
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"\x1f\x8b", "it is gzip: let its name end in .gz"),
+    (b"PAR1", "it is Parquet: let its name end in .parquet"),
+    (b"\xff\xfe", "it is UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "it is UTF-16: save it as UTF-8"),
+)
+
+
+def file_name(path: str) -> str:
+    """Last part of a path or URL, without compression suffix.
+
+    Examples
+    --------
+    >>> file_name("s3://bucket/bbh/navigate.json.gz")
+    'navigate.json'
+    """
+    name = PurePosixPath(path).name
+    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith(_COMPRESSIONS) else name
+
+
+def stem(path: str) -> str:
+    """Name of a file without its suffixes.
+
+    Examples
+    --------
+    >>> stem("bbh/navigate.json.gz")
+    'navigate'
+    """
+    return PurePosixPath(file_name(path)).stem
+
+
+def known_format(path: str) -> Format | None:
+    """Format that a file's suffix names, None for any other suffix."""
+    return _FORMATS.get(PurePosixPath(file_name(path)).suffix.lower())
+
+
+def format_of(path: str) -> Format:
+    """Format that a file's suffix names.
+
+    Raises
+    ------
+    SweepError
+        If the suffix names none of Parquet, JSON, JSON Lines and CSV.
+
+    Examples
+    --------
+    >>> format_of("items.jsonl.gz")
+    'jsonl'
+    """
+    found = known_format(path)
+    if found is None:
+        raise SweepError(
+            f"unknown file format: expected {', '.join(_FORMATS)} (the text ones also "
+            f"compressed: {', '.join(_COMPRESSIONS)}), got {file_name(path)!r}",
+            where={"file": path},
+            hint="convert it, or give it the suffix of what it holds",
+        )
+    return found
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path or URL names an existing folder."""
+    import fsspec
+
+    try:
+        fs, root = fsspec.core.url_to_fs(path)
+        return bool(fs.isdir(root))
+    except (OSError, ValueError, ImportError) as error:
+        raise _unreadable(path, error) from error
+
+
+def list_folder(path: str) -> tuple[str, ...]:
+    """Paths in a folder, by name, each usable as `path` was (URLs stay URLs)."""
+    import fsspec
+
+    try:
+        fs, root = fsspec.core.url_to_fs(path)
+        names = sorted(PurePosixPath(str(p)).name for p in fs.ls(root, detail=False))
+    except (OSError, ValueError, ImportError) as error:
+        raise _unreadable(path, error) from error
+    return tuple(f"{path.rstrip('/')}/{name}" for name in names)
+
+
+def read_bytes(path: str) -> bytes:
+    """Whole content of a file, decompressed by its suffix.
+
+    Raises
+    ------
+    SweepError
+        If the file is missing (with the likeliest neighbour), unreadable, broken or empty.
+    """
+    import fsspec
+
+    try:
+        with fsspec.open(path, "rb", compression="infer") as file:
+            content: bytes = file.read()
+    except FileNotFoundError as error:
+        raise SweepError("no such file", where={"file": path}, hint=_neighbour(path)) from error
+    except (OSError, ValueError, ImportError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise _unreadable(path, error) from error
+    if not content.removeprefix(_BOM).strip():
+        raise SweepError("the file is empty", where={"file": path})
+    return content
+
+
+def read_text(path: str) -> str:
+    """Whole text of a UTF-8 file; a byte-order mark at its start is dropped.
+
+    Raises
+    ------
+    SweepError
+        As `read_bytes`, and if a byte is not UTF-8 (its offset from 0 is named).
+    """
+    content = read_bytes(path)
+    start = len(_BOM) if content.startswith(_BOM) else 0
+    hint = next((said for magic, said in _MAGIC if content.startswith(magic)), "save it as UTF-8")
+    try:
+        return content[start:].decode()
+    except UnicodeDecodeError as error:
+        offset = error.start + start
+        raise SweepError(
+            f"not UTF-8 text: byte {content[offset]:#04x} at offset {offset}",
+            where={"file": path},
+            hint=hint,
+        ) from error
+
+
+def _neighbour(path: str) -> str | None:
+    """Hint naming the file beside a missing one that it likely meant."""
+    folder, _, name = path.rpartition("/")
+    try:
+        names = [PurePosixPath(p).name for p in list_folder(folder or ".")]
+    except SweepError:
+        return f"check the folder {folder!r}, it cannot be read either"
+    likely = closest(name, names)
+    return f"{folder}/{likely}" if likely and folder else likely
+
+
+def _unreadable(path: str, error: BaseException) -> SweepError:
+    """Error for a path that no filesystem could read."""
+    reason = (str(error) or type(error).__name__).splitlines()[0]
+    return SweepError(f"cannot be read: {reason}", where={"file": path})

@@ -1,0 +1,88 @@
+"""The loaders against recorded upstream files, where JUDGEREL_DATA names them."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from judgerel_ray.benchmarks import load_items, sample_items
+
+RECORDINGS = Path(os.environ.get("JUDGEREL_DATA", "/nonexistent"))
+pytestmark = pytest.mark.skipif(
+    "JUDGEREL_DATA" not in os.environ, reason="JUDGEREL_DATA names no recordings"
+)
+
+
+def test_bbh_is_27_tasks_and_a_draw_of_27():
+    items = load_items("bbh", str(RECORDINGS / "items/bbh.parquet"))
+    assert len(items) == 6511
+    drawn = sample_items(items, per="category", n=1, seed=1)
+    assert len({item.category for item in drawn}) == len(drawn) == 27
+
+
+def test_bbh_sampled_by_the_paper_is_in_bbh():
+    whole = load_items("bbh", str(RECORDINGS / "items/bbh.parquet"))
+    sampled = load_items("bbh", str(RECORDINGS / "seed000/bbh_sampled_q.json.gz"))
+    known = {(item.category, item.question, item.gold) for item in whole}
+    assert len(sampled) == 27
+    assert all((item.category, item.question, item.gold) in known for item in sampled)
+
+
+def test_mt_bench_questions_and_answers():
+    questions = str(RECORDINGS / "items/mt_bench_questions.jsonl.gz")
+    items = load_items("mt_bench", questions)
+    assert len(items) == 80
+    assert all(len(item.turns) == 2 and item.question == item.turns[0] for item in items)
+    assert len(sample_items(items, per="category", n=1, seed=1)) == 8
+    answers = str(RECORDINGS / "items/mt_bench_model_answers.parquet")
+    answered = load_items("mt_bench", questions, answers=answers)
+    assert {len(item.options) for item in answered} == {31}
+    assert answered == load_items("mt_bench", str(RECORDINGS / "items"))
+
+
+def test_squad_flat_files():
+    items = load_items("squad", str(RECORDINGS / "items/squad_v1_sample.parquet"))
+    assert len(items) == 1500
+    assert all(item.gold and item.context and item.gold in item.context for item in items[:50])
+    sampled = load_items("squad", str(RECORDINGS / "seed000/squad_sampled_q.json.gz"))
+    assert len(sample_items(sampled, per=None, n=20, seed=1)) == 20
+
+
+def test_the_55_items_of_the_paper():
+    items = load_items("schroeder2024", str(RECORDINGS / "seed000/prompt_responses.parquet"))
+    assert Counter(item.benchmark for item in items) == {"bbh": 27, "squad": 20, "mt_bench": 8}
+    assert {len(item.options) for item in items} == {5}
+    assert len({tuple(option.option_id for option in item.options) for item in items}) == 1
+    sampled = {
+        **{i.question: i for i in load_items("bbh", seed("bbh_sampled_q.json.gz"))},
+        **{i.question: i for i in load_items("squad", seed("squad_sampled_q.json.gz"))},
+        **{i.question: i for i in load_items("mt_bench", seed("mt_bench_sampled_q.json.gz"))},
+    }
+    for item in items:
+        same = sampled[item.question]
+        assert (item.context, item.turns) == (same.context, same.turns)
+
+
+def test_the_folder_of_the_paper_adds_gold():
+    with_gold = load_items("schroeder2024", str(RECORDINGS / "seed000"))
+    assert Counter(i.benchmark for i in with_gold if i.gold) == {"bbh": 27, "squad": 20}
+
+
+def test_head_to_tail_questions_and_responses():
+    items = load_items("head_to_tail", seed("head_to_tail_questions.parquet"))
+    assert Counter(item.category for item in items) == {
+        f"{source}:{popularity}": count
+        for source, count in (("mag", 700), ("dblp", 308))
+        for popularity in ("head", "torso", "tail")
+    }
+    judged = load_items("head_to_tail", str(RECORDINGS / "seed000"))
+    assert Counter(option.option_id for item in judged for option in item.options) == {
+        "lmsys/vicuna-7b-v1.5": 1008,
+        "tiiuae/falcon-7b": 1008,
+    }
+    assert {item.category for item in judged} == {"mag:head", "dblp:head"}
+
+
+def seed(name):
+    return str(RECORDINGS / "seed000" / name)

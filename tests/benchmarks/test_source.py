@@ -1,0 +1,64 @@
+import gzip
+
+import fsspec
+import pytest
+
+from judgerel_ray.benchmarks import load_items
+from judgerel_ray.benchmarks.source import is_folder, list_folder, read_text
+from judgerel_ray.core import SweepError
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"caf\xe9", "byte 0xe9 at offset 3"),
+        (b"\xef\xbb\xbfcaf\xe9", "byte 0xe9 at offset 6"),
+        (b"\xff\xfea\x00", "it is UTF-16"),
+        (gzip.compress(b"a"), "let its name end in .gz"),
+        (b"PAR1\xe9", "let its name end in .parquet"),
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf \r\n", "the file is empty"),
+    ],
+)
+def test_bytes_that_are_no_text(tmp_path, content, said):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(SweepError) as caught:
+        read_text(str(tmp_path / "a.csv"))
+    assert said in str(caught.value)
+    assert "a.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"no gzip at all", gzip.compress(b"cut off here")[:-9]])
+def test_broken_compression(tmp_path, content):
+    (tmp_path / "a.csv.gz").write_bytes(content)
+    with pytest.raises(SweepError, match=r"cannot be read: .*a\.csv\.gz"):
+        read_text(str(tmp_path / "a.csv.gz"))
+
+
+def test_missing_file_points_to_its_neighbour(tmp_path):
+    (tmp_path / "questions.jsonl").write_text("{}")
+    with pytest.raises(SweepError, match=r"no such file .*Try: .*/questions\.jsonl"):
+        read_text(str(tmp_path / "question.jsonl"))
+    with pytest.raises(SweepError, match="check the folder"):
+        read_text(str(tmp_path / "nowhere" / "question.jsonl"))
+
+
+def test_folder_and_unknown_protocol_are_no_files(tmp_path):
+    with pytest.raises(SweepError, match="cannot be read"):
+        read_text(str(tmp_path))
+    for reader in (read_text, is_folder, list_folder):
+        with pytest.raises(SweepError, match="cannot be read: Protocol not known: nosuch"):
+            reader("nosuch://bucket/a.csv")
+
+
+def test_urls_read_as_paths_do():
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/bench/bbh/sums.json", b'{"examples": [{"input": "1+1", "target": "2"}]}')
+    memory.pipe("/bench/mine.csv.gz", gzip.compress(b"item_id,question\n1,Why?\n"))
+    try:
+        assert load_items("bbh", "memory://bench/bbh")[0].item_id == "bbh:sums:0"
+        assert load_items("mine", "memory://bench/mine.csv.gz")[0].question == "Why?"
+        with pytest.raises(SweepError, match=r"Try: memory://bench/mine\.csv\.gz"):
+            load_items("mine", "memory://bench/main.csv.gz")
+    finally:
+        memory.rm("/bench", recursive=True)
