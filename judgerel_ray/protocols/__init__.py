@@ -1,6 +1,7 @@
 """Protocols: how a question is put to a judge and how its verdict is read from the reply."""
 
-from judgerel_ray.protocols.forms import FORMS, Form, Mention
+from judgerel_ray.protocols.forms import FORMS, Form
+from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.rendering import (
     as_plain,
     fill,

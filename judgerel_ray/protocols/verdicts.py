@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Outcome, SweepError
-from judgerel_ray.protocols.forms import FORMS, Form, Mention
+from judgerel_ray.protocols.forms import FORMS, Form
+from judgerel_ray.protocols.mentions import Mention
 
 READER_VERSION = "1"
 """Changes whenever any text may be read differently; recorded with every run."""
