@@ -130,6 +130,8 @@ class AskTable(Table):
     """A loader's name, or the name to give to generic items."""
     path: str
     """The benchmark's upstream files, or an items file."""
+    answers: str | None = None
+    """Recorded answers that become options, where they do not lie beside the questions."""
     sample: Sample | None = None
     """Which items; default all."""
     temperatures: tuple[float, ...] = ()

@@ -1,0 +1,225 @@
+"""The command line: verbs, each a line or two into the pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from judgerel_ray.core import EngineError, JudgeRelError
+
+DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose refusal is one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Say what is wrong in one line and leave with 2."""
+        self.exit(MISTAKE, f"judgerel: {message}. Try: {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The verbs and their options.
+
+    Examples
+    --------
+    >>> build_parser().parse_args(["status", "runs/demo", "--json"]).json
+    True
+    """
+    parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    plan = verbs.add_parser("plan", help="what a sweep asks and costs; asks nothing")
+    plan.add_argument("sweep", metavar="SWEEP.toml")
+    plan.add_argument("--json", action="store_true", help="print JSON")
+    plan.set_defaults(act=_plan)
+    run = verbs.add_parser("run", help="run a sweep, or go on with it")
+    run.add_argument("sweep", metavar="SWEEP.toml")
+    run.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
+    run.add_argument("--address", help="Ray cluster; default: one on this machine")
+    run.set_defaults(act=_run)
+    status = verbs.add_parser("status", help="how a run stands, also while it goes on")
+    status.add_argument("run", metavar="RUN")
+    status.add_argument("--json", action="store_true", help="print JSON")
+    status.set_defaults(act=_status)
+    reduce = verbs.add_parser("reduce", help="coefficients of a run or of a file of judgments")
+    reduce.add_argument("path", metavar="PATH")
+    reduce.add_argument("--by", help="columns to group by, with commas between")
+    reduce.add_argument("--measurement", help="nominal, ordinal, interval, ratio")
+    reduce.add_argument("--missing", default="category,drop", help="category, drop")
+    reduce.add_argument("--coefficient", action="append", metavar="NAME")
+    reduce.add_argument("--format", default="table", help="table, json")
+    reduce.add_argument("--block", default="0", help="0, or all")
+    reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
+    reduce.set_defaults(act=_reduce)
+    report = verbs.add_parser("report", help="one self-contained page")
+    report.add_argument("path", metavar="PATH")
+    report.add_argument("--out", required=True, metavar="report.html")
+    report.set_defaults(act=_report)
+    items = verbs.add_parser("items", help="items from a benchmark's upstream files")
+    items.add_argument("benchmark", metavar="BENCHMARK")
+    items.add_argument("path", metavar="PATH")
+    items.add_argument("--out", required=True, metavar="FILE.parquet")
+    items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
+    items.set_defaults(act=_items)
+    rejudge = verbs.add_parser("rejudge", help="read all texts of a run again; asks nothing")
+    rejudge.add_argument("run", metavar="RUN")
+    rejudge.set_defaults(act=_rejudge)
+    verify = verbs.add_parser("verify", help="check a run directory end to end")
+    verify.add_argument("run", metavar="RUN")
+    verify.set_defaults(act=_verify)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a verb and return its exit code.
+
+    Returns
+    -------
+    int
+        0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
+        cluster or an engine failed.
+
+    Examples
+    --------
+    >>> main(["status", "no-such-run"])
+    2
+    """
+    parsed = build_parser().parse_args(arguments)
+    act: Callable[[argparse.Namespace], int] = parsed.act
+    try:
+        return act(parsed)
+    except EngineError as error:
+        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
+        return CLUSTER_FAILED
+    except JudgeRelError as error:
+        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
+        return MISTAKE
+    except KeyboardInterrupt:
+        print("judgerel: stopped; run again to go on with what is owed", file=sys.stderr)
+        return CLUSTER_FAILED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return DONE
+
+
+def _one_line(error: JudgeRelError) -> str:
+    """An error without line breaks."""
+    return " ".join(str(error).split())
+
+
+def _plan(parsed: argparse.Namespace) -> int:
+    """Print the plan."""
+    from judgerel_ray.config import load_sweep
+    from judgerel_ray.pipeline import plan_resolved, resolve
+    from judgerel_ray.report import plan_text
+
+    resolved = resolve(load_sweep(parsed.sweep))
+    plan = plan_resolved(resolved)
+    if parsed.json:
+        content = {**plan.as_json(), "resolved": resolved.sweep.model_dump(mode="json")}
+        print(json.dumps(content, indent=2))
+    else:
+        print(plan_text(plan.as_json(), resolved.sweep.model_dump(mode="json")))
+    return DONE
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    """Run or resume."""
+    from judgerel_ray.config import load_sweep
+    from judgerel_ray.pipeline import run_sweep
+
+    sweep = load_sweep(parsed.sweep)
+    text = Path(parsed.sweep).read_text(encoding="utf-8")
+    console = Console(stderr=True)
+    summary = run_sweep(
+        sweep, sweep_text=text, out=parsed.out, address=parsed.address, console=console
+    )
+    print(
+        f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
+        f"({summary.asked_now} in this session, {summary.owed} owed)"
+    )
+    for judge, problem in summary.problems.items():
+        print(f"judgerel: judge {judge} was given up: {' '.join(problem.split())}", file=sys.stderr)
+    if summary.owed:
+        print(
+            f"judgerel: {summary.failed} requests failed and are recorded in errors/, "
+            f"{summary.owed} are owed. Try: run again",
+            file=sys.stderr,
+        )
+        return SOME_FAILED
+    return DONE
+
+
+def _status(parsed: argparse.Namespace) -> int:
+    """Print how a run stands."""
+    from judgerel_ray.pipeline import read_status
+    from judgerel_ray.report import status_text
+
+    status = read_status(parsed.run).as_json()
+    print(json.dumps(status, indent=2) if parsed.json else status_text(status))
+    return DONE
+
+
+def _reduce(parsed: argparse.Namespace) -> int:
+    """Print coefficients."""
+    from judgerel_ray.pipeline import ReduceOptions, reduce_path, write_coefficients
+    from judgerel_ray.report import coefficients_json, coefficients_text
+
+    options = ReduceOptions.from_flags(
+        by=parsed.by,
+        measurement=parsed.measurement,
+        missing=parsed.missing,
+        coefficients=parsed.coefficient,
+        block=parsed.block,
+        format=parsed.format,
+    )
+    frame = reduce_path(parsed.path, options)
+    if options.format == "json":
+        print(coefficients_json(frame))
+    else:
+        print(coefficients_text(frame))
+    if parsed.out:
+        write_coefficients(frame, parsed.out)
+    return DONE
+
+
+def _report(parsed: argparse.Namespace) -> int:
+    """Write the report."""
+    from judgerel_ray.pipeline import report_path
+
+    print(f"wrote {report_path(parsed.path, parsed.out)}")
+    return DONE
+
+
+def _items(parsed: argparse.Namespace) -> int:
+    """Write items."""
+    from judgerel_ray.pipeline import write_items
+
+    n = write_items(parsed.benchmark, parsed.path, parsed.out, answers=parsed.answers)
+    print(f"wrote {n} items to {parsed.out}")
+    return DONE
+
+
+def _rejudge(parsed: argparse.Namespace) -> int:
+    """Read all texts again."""
+    from judgerel_ray.pipeline import rejudge_run
+
+    changed, rows = rejudge_run(parsed.run)
+    print(f"read {rows} replies again, {changed} verdicts or outcomes changed")
+    return DONE
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    """Check a run directory."""
+    from judgerel_ray.pipeline import verify_path
+
+    findings, wrong = verify_path(parsed.run)
+    for line in findings:
+        print(line)
+    print(f"{wrong} error{'s' if wrong != 1 else ''}")
+    return SOME_FAILED if wrong else DONE

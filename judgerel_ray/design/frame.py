@@ -1,0 +1,118 @@
+"""One ask of the sweep with everything it needs at hand: items, templates, who is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from judgerel_ray.config import AskTable, RespondSettings
+from judgerel_ray.core import Item, SweepError
+from judgerel_ray.protocols import Template, question_form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """A judge or responder by name and fingerprint."""
+
+    name: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskFrame:
+    """An ask, resolved: sampled items, loaded templates, judges and responders by fingerprint.
+
+    ``recorded`` are option ids of the items to keep (empty: all); ``responders`` are judges of the
+    sweep that write the candidate answers first (empty: the items bring them).
+    """
+
+    index: int
+    ask: AskTable
+    items: tuple[Item, ...]
+    templates: tuple[Template, ...]
+    judges: tuple[Voice, ...]
+    responders: tuple[Voice, ...] = ()
+    recorded: tuple[str, ...] = ()
+    respond: RespondSettings | None = None
+    respond_template: Template | None = None
+
+    @property
+    def has_dialogues(self) -> bool:
+        """Whether any item has more than one turn."""
+        return any(question_form(item) == "dialogue" for item in self.items)
+
+    @property
+    def respond_waves(self) -> int:
+        """Rounds of requests that write candidate answers: 0, 1, or 2 where there are dialogues."""
+        if self.ask.protocol != "respond" and not self.responders:
+            return 0
+        return 2 if self.has_dialogues else 1
+
+    @property
+    def n_waves(self) -> int:
+        """Rounds of requests in all; each is built from the landed texts of the one before."""
+        return self.respond_waves + (self.ask.protocol != "respond")
+
+    def replications(self, temperature: float) -> int:
+        """How often a condition at this temperature is asked: greedy once, or as said."""
+        if temperature == 0.0:
+            return max(1, self.ask.repeat_greedy)
+        return self.ask.replications
+
+
+Texts = Mapping[str, str | None]
+"""Landed responders' texts by request key; None where the request can never succeed."""
+
+
+def check_items(frame: AskFrame) -> None:
+    """Refuse items an ask cannot use, before anything is asked.
+
+    Raises
+    ------
+    SweepError
+        Naming the item and what it lacks.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> check_items(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no items to ask about [ask=0, benchmark=b]
+    """
+    ask = frame.ask
+    where = {"ask": frame.index, "benchmark": ask.benchmark}
+    if not frame.items:
+        raise SweepError("no items to ask about", where=where)
+    if ask.protocol == "respond":
+        return
+    for item in frame.items:
+        place = {**where, "item": item.item_id}
+        ids = {option.option_id for option in item.options}
+        unknown = [name for name in frame.recorded if name not in ids]
+        if unknown:
+            raise SweepError(
+                f"responders name neither a judge nor an option of the item: {unknown}, "
+                f"its options are {sorted(ids)}",
+                where=place,
+            )
+        if not frame.responders and not ids:
+            raise SweepError(
+                "the item has no candidate answers",
+                where=place,
+                hint="name responders that write them, or give the items options",
+            )
+        n_options = len(frame.responders) or len(frame.recorded) or len(ids)
+        if ask.protocol == "best_of" and n_options < 2:
+            raise SweepError(
+                f"best_of needs at least 2 options, got {n_options}",
+                where=place,
+                hint="use protocol correctness for single answers",
+            )
+        if ask.protocol == "correctness" and not item.gold:
+            raise SweepError(
+                "correctness needs a gold answer, the item has none",
+                where=place,
+                hint="add a gold column, or use best_of",
+            )

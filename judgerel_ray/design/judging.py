@@ -1,0 +1,139 @@
+"""What judges are asked: which answer is best, or whether an answer is right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Option
+from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.design.frame import AskFrame, Texts, Voice
+from judgerel_ray.design.orders import option_orders
+from judgerel_ray.design.responding import Answer, respond_settings, written_answer
+from judgerel_ray.protocols import (
+    labels_for,
+    render_best_of,
+    render_correctness,
+    stop_strings,
+)
+
+CORRECTNESS_LABELS = ("correct", "incorrect")
+
+
+def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """Which of the candidate answers is best: template x order x temperature."""
+    ask = frame.ask
+    answers = {name: _answer(frame, item, name, texts) for name in answer_names(frame, item)}
+    landed = {name: answer for name, answer in answers.items() if answer is not None}
+    if len(landed) < len(answers):
+        n_conditions = len(frame.templates) * ask.option_orders
+        n_blocked = n_conditions * _per_condition(frame)
+        return ItemWork(judge=voice.name, item_id=item.item_id, asks=(), n_blocked=n_blocked)
+    lost = [name for name, answer in landed.items() if answer.text is None]
+    parents = tuple(answer.key for answer in landed.values() if answer.key)
+    options = tuple(
+        Option(option_id=name, text=answer.text or "") for name, answer in landed.items()
+    )
+    orders = option_orders(
+        replace(item, options=options), n_orders=ask.option_orders, seed=ask.order_seed
+    )
+    asks: list[Ask] = []
+    for template in frame.templates:
+        for order, shown in enumerate(orders):
+            menu = Menu(
+                labels=labels_for(len(shown)),
+                option_ids=tuple(option.option_id for option in shown),
+                form=template.form or "",
+                reader=ask.reader,
+            )
+            blank = blank_condition(
+                voice, item, protocol="best_of", stage="judge", role="judge", template=template
+            )
+            blank = replace(blank, menu=menu, option_order=order)
+            prompt = () if lost else render_best_of(template, item, shown)
+            asks += _over_temperatures(frame, blank, prompt, parents)
+    if lost:
+        reason = f"no answer of {', '.join(lost)}"
+        never = tuple((each, reason) for each in asks)
+        return ItemWork(judge=voice.name, item_id=item.item_id, asks=(), impossible=never)
+    return ItemWork(judge=voice.name, item_id=item.item_id, asks=tuple(asks))
+
+
+def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """Is this answer right, given the gold one: answer x template x temperature."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    for name in answer_names(frame, item):
+        answer = _answer(frame, item, name, texts)
+        if answer is None:
+            n_blocked += len(frame.templates) * _per_condition(frame)
+            continue
+        for template in frame.templates:
+            menu = Menu(
+                labels=CORRECTNESS_LABELS,
+                option_ids=CORRECTNESS_LABELS,
+                form=template.form or "",
+                reader=frame.ask.reader,
+            )
+            blank = blank_condition(
+                voice, item, protocol="correctness", stage="judge", role="judge", template=template
+            )
+            blank = replace(blank, menu=menu, responder=name)
+            text = answer.text
+            prompt = () if text is None else render_correctness(template, item, text)
+            parents = (answer.key,) if answer.key else ()
+            made = _over_temperatures(frame, blank, prompt, parents)
+            if text is None:
+                impossible += [(each, f"no answer of {name}") for each in made]
+            else:
+                asks += made
+    return ItemWork(
+        judge=voice.name,
+        item_id=item.item_id,
+        asks=tuple(asks),
+        impossible=tuple(impossible),
+        n_blocked=n_blocked,
+    )
+
+
+def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
+    """Whose answers are judged, by option id."""
+    if frame.responders:
+        return tuple(voice.name for voice in frame.responders)
+    return frame.recorded or tuple(option.option_id for option in item.options)
+
+
+def _per_condition(frame: AskFrame) -> int:
+    """Requests over all temperatures for one template and order."""
+    return sum(frame.replications(temperature) for temperature in frame.ask.temperatures)
+
+
+def _answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
+    """One candidate answer: recorded with the item, or landed by a responder."""
+    if not frame.responders:
+        text = next(option.text for option in item.options if option.option_id == name)
+        return Answer(key="", text=text)
+    voice = next(voice for voice in frame.responders if voice.name == name)
+    settings = next(respond_settings(frame))
+    return written_answer(voice, item, settings, texts)
+
+
+def _over_temperatures(
+    frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
+) -> list[Ask]:
+    """One ask for each temperature; all of them share the prompt."""
+    ask = frame.ask
+    stop = stop_strings(blank.menu) if ask.early_stop and blank.menu is not None else ()
+    made = []
+    for temperature in ask.temperatures:
+        condition = replace(
+            blank,
+            temperature=temperature,
+            top_k=ask.top_k,
+            top_p=ask.top_p,
+            max_tokens=ask.max_tokens,
+            stop=stop,
+        )
+        keyed = keyed_condition(condition, prompt, parents=parents)
+        made.append(Ask(condition=keyed, first=0, n=frame.replications(temperature)))
+    return made

@@ -1,0 +1,40 @@
+"""Ray: judge actors, their leases, retries and progress. The only room that imports ray.
+
+May import engines, store, design, reduce, benchmarks, config, protocols, tables and core.
+"""
+
+from judgerel_ray.fleet.board import Board, JudgeBoard, JudgeState
+from judgerel_ray.fleet.cluster import connected
+from judgerel_ray.fleet.display import ConsoleDisplay, Display, board_line, board_table
+from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
+from judgerel_ray.fleet.landing import landed_rows, never_sent
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.fleet.pool import JudgePool
+from judgerel_ray.fleet.retry import Fate, History, decide
+from judgerel_ray.fleet.scheduler import Fleet
+from judgerel_ray.fleet.work_queue import WorkQueue
+
+__all__ = [
+    "ActorFacts",
+    "Board",
+    "ConsoleDisplay",
+    "Display",
+    "FailedAsk",
+    "Fate",
+    "Fleet",
+    "History",
+    "JudgeActor",
+    "JudgeBoard",
+    "JudgePool",
+    "JudgeSpec",
+    "JudgeState",
+    "Lease",
+    "Receipt",
+    "WorkQueue",
+    "board_line",
+    "board_table",
+    "connected",
+    "decide",
+    "landed_rows",
+    "never_sent",
+]

@@ -1,0 +1,183 @@
+"""Ray: joining or starting a cluster, what it has room for, and making judge actors on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judgerel_ray.core import EngineStartError
+from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
+
+# Settings of the engine's own that a driver may set and that actors on other nodes must see too.
+# Secrets (HF_TOKEN and the like) are not passed: they would stand in the job's description.
+PASSED_PREFIXES = ("VLLM_", "HF_HOME", "HF_HUB_", "JUDGEREL_", "TRANSFORMERS_OFFLINE", "NCCL_")
+SECRET_MARKS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
+MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What a cluster has: totals, and the most GPUs that one node has."""
+
+    cpus: float
+    gpus: float
+    gpus_of_largest_node: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorHandle:
+    """A judge actor and the placement group that holds its GPUs, where there is one."""
+
+    actor: Any
+    group: Any = None
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[bool]:
+    """Join the cluster at `address`, or start one here; leave it at the end.
+
+    Without an address the environment's ``RAY_ADDRESS`` counts (a submitted job has it), and
+    without that a cluster is started on this machine and ends with the block. A process that is
+    already connected stays so.
+
+    Yields
+    ------
+    bool
+        Whether the cluster is this machine alone and cannot grow.
+
+    Raises
+    ------
+    EngineStartError
+        If no cluster answers.
+    """
+    import ray
+
+    if ray.is_initialized():
+        yield len(ray.nodes()) == 1
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    wanted = address or os.environ.get("RAY_ADDRESS")
+    try:
+        if wanted:
+            ray.init(address=wanted, log_to_driver=False, logging_level="error")
+        else:
+            ray.init(
+                address="local", include_dashboard=False, log_to_driver=False, logging_level="error"
+            )
+    except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise EngineStartError(
+            f"no Ray cluster: {first}",
+            where={"address": wanted or "local"},
+            hint="start one (cluster/local.sh), check the address and RAY_AUTH_MODE=token",
+        ) from error
+    try:
+        yield not wanted
+    finally:
+        ray.shutdown()
+
+
+def capacity() -> Capacity:
+    """What the cluster has now; it may grow.
+
+    Effects: asks the cluster's head.
+    """
+    import ray
+
+    total = ray.cluster_resources()
+    largest = max(
+        (node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node.get("Alive")),
+        default=0.0,
+    )
+    return Capacity(
+        cpus=float(total.get("CPU", 0.0)),
+        gpus=float(total.get("GPU", 0.0)),
+        gpus_of_largest_node=float(largest),
+    )
+
+
+def in_use_by_others() -> Capacity:
+    """CPUs and GPUs that are taken before this run takes any."""
+    import ray
+
+    total, free = ray.cluster_resources(), ray.available_resources()
+    return Capacity(
+        cpus=float(total.get("CPU", 0.0) - free.get("CPU", 0.0)),
+        gpus=float(total.get("GPU", 0.0) - free.get("GPU", 0.0)),
+        gpus_of_largest_node=0.0,
+    )
+
+
+def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
+    """Make one judge actor, pinned to its GPUs by Ray.
+
+    One engine on one node is one actor that holds all of its GPUs (executor ``mp`` for several: no
+    nested placement, and its death frees all of them). Only an engine too large for any node gets a
+    placement group with one GPU a bundle and Ray's executor.
+
+    Effects: asks the cluster for resources; returns before they are granted.
+    Retry: safe; each call makes a new actor.
+    """
+    import ray
+
+    gpus = spec.engine.gpus
+    executor = "uni" if gpus <= 1 else "mp"
+    options: dict[str, Any] = {
+        # Restarts are the scheduler's: it must see every death to fence and to find poison.
+        "max_restarts": 0,
+        "max_task_retries": 0,
+        "max_concurrency": MAX_CONCURRENCY,
+        "num_gpus": gpus,
+        "num_cpus": 0 if gpus else 1,
+        "name": name,
+        "runtime_env": {"env_vars": passed_environment()},
+    }
+    group = None
+    if gpus > 1 and gpus > room.gpus_of_largest_node:
+        from ray.util.placement_group import placement_group
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+        executor = "ray"
+        group = placement_group([{"GPU": 1, "CPU": 1}] * gpus, strategy="PACK")
+        options["num_gpus"] = 0
+        options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
+            placement_group=group, placement_group_capture_child_tasks=True
+        )
+    pinned = replace(spec, engine=replace(spec.engine, executor=executor))
+    actor = ray.remote(JudgeActor).options(**options).remote(pinned)
+    return ActorHandle(actor=actor, group=group)
+
+
+def kill_actor(handle: ActorHandle) -> None:
+    """End an actor at once and free its GPUs.
+
+    Effects: the process is killed; its engine's children follow it.
+    """
+    import ray
+
+    ray.kill(handle.actor, no_restart=True)
+    if handle.group is not None:
+        from ray.util.placement_group import remove_placement_group
+
+        remove_placement_group(handle.group)
+
+
+def passed_environment() -> dict[str, str]:
+    """Engine settings of this process that actors must share, secrets left out.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["JUDGEREL_DOCTEST"], os.environ["HF_HUB_TOKEN"] = "1", "x"
+    >>> "JUDGEREL_DOCTEST" in passed_environment(), "HF_HUB_TOKEN" in passed_environment()
+    (True, False)
+    >>> del os.environ["JUDGEREL_DOCTEST"], os.environ["HF_HUB_TOKEN"]
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(PASSED_PREFIXES) and not any(mark in name for mark in SECRET_MARKS)
+    }

@@ -1,0 +1,267 @@
+"""A judge at work: one engine, its leases, and the parts it writes.
+
+A plain class: only the scheduler makes a Ray actor of it. One lease's way through it::
+
+    Lease(asks=[T=1.0 r0-31, T=1.0 r32-49, T=0 r0])          from the driver
+      -> prepare      token ids once an ask; too long -> a `failed` row, no engine time
+      -> gate         waits until tokens and sequences in flight leave room
+      -> complete     Completion(r0..r31) ...                 from the engine
+      -> landed_rows  verdicts read; judgments and texts laid out
+      -> land         parts, then the commit record           exactly once, or not at all
+      -> Receipt(rows, outcomes, failed, withdrawn, tokens)   to the driver; no text travels
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from judgerel_ray.config import Prices
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    EngineError,
+    EngineLost,
+    RequestRefused,
+    StoreError,
+    TokenCounts,
+)
+from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine
+from judgerel_ray.fleet.gate import TokenGate
+from judgerel_ray.fleet.landing import landed_rows, never_sent
+from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.store import RunDirectory, land, read_token
+
+# Ray's own rule of thumb: a tenth more than the engine runs at once keeps its batch full.
+OVERFILL = 1.1
+DEFAULT_SEQUENCES = 256
+DEFAULT_TOKENS_EACH = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSpec:
+    """All an actor needs to be a judge; plain data."""
+
+    engine: EngineSpec
+    run: RunDirectory
+    session: int
+    visibility_token: str
+    prices: Prices | None = None
+
+
+class _Answer(NamedTuple):
+    """An ask with what came of it: completions, a failure, or nothing (withdrawn)."""
+
+    ask: Ask
+    completions: tuple[Completion, ...] | None = None
+    failure: FailedAsk | None = None
+
+
+@dataclass(slots=True)
+class _Progress:
+    """A lease's state while it runs."""
+
+    recalled: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class JudgeActor:
+    """One engine of one judge."""
+
+    def __init__(self, spec: JudgeSpec) -> None:
+        self._spec = spec
+        self._engine: Engine = make_engine(spec.engine)
+        self._gate = TokenGate(tokens=1, sequences=1)
+        self._running: dict[tuple[int, int], _Progress] = {}
+        self._reported = TokenCounts()
+        self._marked = time.monotonic()
+        self._facts: dict[str, object] = {}
+
+    async def start(self) -> ActorFacts:
+        """Prove that the run directory is in sight, then load the model.
+
+        Effects: reads the token the driver left; starts the engine's processes.
+        Retry: not safe; make a new actor.
+        """
+        seen = read_token(self._spec.run)
+        node = os.uname().nodename
+        if seen != self._spec.visibility_token:
+            raise StoreError(
+                "the run directory is not the same on every node: an actor does not see what the "
+                "driver wrote there",
+                where={"run": self._spec.run.url, "node": node},
+                hint="a shared file system or a bucket (s3://...) for --out",
+            )
+        facts = await self._engine.start()
+        self._facts = dict(asdict(facts))
+        sequences = int((facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL)
+        tokens = facts.kv_tokens or sequences * (facts.max_model_len or DEFAULT_TOKENS_EACH)
+        self._gate = TokenGate(tokens=tokens, sequences=sequences)
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        self._facts |= {"node": node, "pid": os.getpid(), "visible_devices": visible}
+        return ActorFacts(
+            node=node,
+            pid=os.getpid(),
+            accelerators=tuple(visible.split(",")) if visible else (),
+            visible_devices=visible,
+            max_num_seqs=facts.max_num_seqs,
+            engine=self._facts,
+        )
+
+    async def run(self, lease: Lease) -> Receipt:
+        """Answer a lease and land it.
+
+        Effects: engine time; writes one part pair and one commit record.
+        Retry: with a higher attempt only, after the driver closed this one.
+        """
+        if not self._running:
+            self._marked = time.monotonic()
+        progress = _Progress()
+        self._running[lease.lease, lease.attempt] = progress
+        try:
+            answers = await _all_or_first_error(
+                [lambda ask=ask: self._answer(ask, progress) for ask in lease.asks]  # type: ignore[misc]
+            )
+        finally:
+            del self._running[lease.lease, lease.attempt]
+        return await self._land(lease, answers)
+
+    async def recall(self, lease: int, attempt: int) -> bool:
+        """Ask for what a lease has not begun; its receipt gives that back as withdrawn."""
+        progress = self._running.get((lease, attempt))
+        if progress is None:
+            return False
+        progress.recalled.set()
+        return True
+
+    async def ping(self) -> float:
+        """Tell that the event loop turns: seconds since the epoch."""
+        return time.time()
+
+    async def stop(self) -> None:
+        """Release the engine and its processes."""
+        await self._engine.stop()
+
+    async def _answer(self, ask: Ask, progress: _Progress) -> _Answer:
+        """One ask: refused without engine time, withdrawn, failed, or answered."""
+        try:
+            prepared = self._engine.prepare(ask.condition)
+        except RequestRefused as refusal:
+            return _Answer(ask, completions=never_sent(ask, refusal.problem))
+        size = prepared.prompt_tokens + ask.n * ask.condition.max_tokens
+        if not await self._admitted(size, ask.n, progress):
+            return _Answer(ask)
+        try:
+            return await self._complete(ask, prepared)
+        finally:
+            self._gate.leave(tokens=size, sequences=ask.n)
+
+    async def _admitted(self, tokens: int, sequences: int, progress: _Progress) -> bool:
+        """Wait at the gate; False where the lease was recalled first."""
+        entering = asyncio.ensure_future(self._gate.enter(tokens=tokens, sequences=sequences))
+        recalled = asyncio.ensure_future(progress.recalled.wait())
+        try:
+            await asyncio.wait({entering, recalled}, return_when=asyncio.FIRST_COMPLETED)
+            if entering.done():
+                return True
+            entering.cancel()
+            try:
+                await entering
+            except asyncio.CancelledError:
+                return False
+            return True
+        finally:
+            recalled.cancel()
+
+    async def _complete(self, ask: Ask, prepared: Prepared) -> _Answer:
+        """Ask the engine; a failed request is data, a lost engine is not."""
+        try:
+            return _Answer(ask, completions=await self._engine.complete(prepared, ask))
+        except RequestRefused as refusal:
+            return _Answer(ask, completions=never_sent(ask, refusal.problem))
+        except EngineLost:
+            raise
+        except EngineError as error:
+            return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(error)))
+
+    async def _land(self, lease: Lease, answers: list[_Answer]) -> Receipt:
+        """Write what was answered, commit it, and say what was not."""
+        answered = [(a.ask, a.completions) for a in answers if a.completions is not None]
+        failed = tuple(a.failure for a in answers if a.failure is not None)
+        withdrawn = tuple(a.ask for a in answers if a.completions is None and a.failure is None)
+        tokens, seconds = self._spent()
+        if not answered:
+            return Receipt(
+                lease=lease.lease,
+                attempt=lease.attempt,
+                landed=True,
+                rows=0,
+                failed=failed,
+                withdrawn=withdrawn,
+                tokens=tokens,
+                seconds=seconds,
+            )
+        rows = landed_rows(
+            answered,
+            attempt=lease.attempt,
+            prices=self._spec.prices,
+            landed_at=datetime.now(UTC),
+        )
+        conditions: dict[str, list[tuple[int, int]]] = {}
+        for ask, _ in answered:
+            conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+        # Compression and fsync block: off the loop, so that other leases go on.
+        landed = await asyncio.to_thread(
+            land,
+            self._spec.run,
+            session=self._spec.session,
+            lease=lease.lease,
+            attempt=lease.attempt,
+            judge=lease.judge,
+            judgments=rows.judgments,
+            completions=rows.completions,
+            conditions=conditions,
+            tokens=tokens,
+            seconds=seconds,
+            engine=self._facts,
+        )
+        outcomes = rows.judgments["outcome"].drop_nulls().value_counts()
+        return Receipt(
+            lease=lease.lease,
+            attempt=lease.attempt,
+            landed=landed,
+            rows=rows.judgments.height,
+            outcomes=dict(outcomes.iter_rows()),
+            failed=failed,
+            withdrawn=withdrawn,
+            tokens=tokens,
+            seconds=seconds,
+        )
+
+    def _spent(self) -> tuple[TokenCounts, float]:
+        """Tokens and busy seconds since the last receipt.
+
+        Leases overlap in time: each receipt reports what was not reported yet, so sums are right.
+        """
+        counted, now = self._engine.counters(), time.monotonic()
+        tokens, seconds = counted - self._reported, now - self._marked
+        self._reported, self._marked = counted, now
+        return tokens, seconds
+
+
+async def _all_or_first_error(
+    makers: list[Callable[[], Awaitable[_Answer]]],
+) -> list[_Answer]:
+    """Run all together; when one raises, cancel the rest before raising it."""
+    tasks = [asyncio.ensure_future(maker()) for maker in makers]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

@@ -1,0 +1,207 @@
+"""From completions to rows: the verdict is read here, once, by pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from judgerel_ray.config import Prices
+from judgerel_ray.core import Ask, Completion, request_key
+from judgerel_ray.protocols import read_verdict
+from judgerel_ray.tables import Completions, Errors, Judgments
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Judgments and texts of the same requests, in the same order."""
+
+    judgments: pl.DataFrame
+    completions: pl.DataFrame
+
+
+def landed_rows(
+    answered: Sequence[tuple[Ask, Sequence[Completion]]],
+    *,
+    attempt: int,
+    prices: Prices | None,
+    landed_at: datetime,
+) -> Rows:
+    """Read every completion's verdict and lay both tables out.
+
+    Parameters
+    ----------
+    answered : sequence of (Ask, sequence of Completion)
+        One completion a replication, in the order of the ask's replications.
+    attempt : int
+        Which try of the lease.
+    prices : Prices or None
+        Money for a million tokens.
+    landed_at : datetime
+        In UTC.
+
+    Returns
+    -------
+    Rows
+        One row a completion in both tables.
+
+    Raises
+    ------
+    ValueError
+        If completions and replications do not match one to one.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> landed_rows([], attempt=1, prices=None, landed_at=datetime.now(UTC)).judgments.height
+    0
+    """
+    judgments: list[dict[str, object]] = []
+    texts: list[dict[str, object]] = []
+    for ask, completions in answered:
+        _check_one_to_one(ask, completions)
+        for completion in completions:
+            judgments.append(_judgment(ask, completion, attempt, prices, landed_at))
+            texts.append({"key": completion.key, "text": completion.text, "logprobs": None})
+    return Rows(
+        judgments=pl.DataFrame(judgments, schema=Judgments.create_empty().schema),
+        completions=pl.DataFrame(texts, schema=Completions.create_empty().schema),
+    )
+
+
+def never_sent(ask: Ask, reason: str) -> tuple[Completion, ...]:
+    """Completions of an ask that can never succeed: no text, and the reason why.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
+    >>> never_sent(Ask(condition=condition, first=0, n=1), "prompt too long")[0].finish_reason
+    'refused: prompt too long'
+    """
+    condition = ask.condition
+    greedy = condition.temperature == 0.0
+    return tuple(
+        Completion(
+            key=request_key(condition.condition_key, r),
+            replication=r,
+            seed=None if greedy else condition.seed_base + r,
+            text=None,
+            finish_reason=f"refused: {reason}",
+            prompt_tokens=None,
+            cached_tokens=None,
+            completion_tokens=0,
+        )
+        for r in ask.replications
+    )
+
+
+def error_rows(
+    asks: Sequence[Ask],
+    *,
+    lease: str,
+    attempt: int,
+    kind: str,
+    message: str,
+    failed_at: datetime,
+) -> pl.DataFrame:
+    """Rows of the errors table: one for each replication that did not land.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> error_rows([], lease="s0001-l000001", attempt=1, kind="deadline", message="",
+    ...            failed_at=datetime.now(UTC)).height
+    0
+    """
+    first_line = message.strip().splitlines()[0][:500] if message.strip() else ""
+    rows = [
+        {
+            "key": request_key(ask.condition.condition_key, r),
+            "judge": ask.condition.judge,
+            "item_id": ask.condition.item_id,
+            "condition_key": ask.condition.condition_key,
+            "replication": r,
+            "lease": lease,
+            "attempt": attempt,
+            "kind": kind,
+            "message": first_line,
+            "failed_at": failed_at,
+        }
+        for ask in asks
+        for r in ask.replications
+    ]
+    return pl.DataFrame(rows, schema=Errors.create_empty().schema)
+
+
+def _check_one_to_one(ask: Ask, completions: Sequence[Completion]) -> None:
+    """Every replication asked came back once: anything else is a defect of the engine's code."""
+    asked = list(ask.replications)
+    got = [completion.replication for completion in completions]
+    if asked != got:
+        raise ValueError(
+            f"completions of {ask.condition.condition_key} must be replications {asked}, got {got}"
+        )
+
+
+def _judgment(
+    ask: Ask, completion: Completion, attempt: int, prices: Prices | None, landed_at: datetime
+) -> dict[str, object]:
+    """One row of the judgments table."""
+    condition = ask.condition
+    menu = condition.menu
+    refused = completion.text is None
+    verdict: str | None = None
+    label: str | None = None
+    outcome: str | None = "failed" if refused else None
+    if menu is not None and completion.text is not None:
+        reading = read_verdict(completion.text, finish_reason=completion.finish_reason, menu=menu)
+        label, outcome = reading.label, reading.outcome.value
+        if label is not None and outcome == "scored":
+            verdict = menu.option_ids[menu.labels.index(label)]
+    cost = None
+    if prices is not None and completion.prompt_tokens is not None:
+        spent = completion.prompt_tokens * prices.prompt
+        spent += completion.completion_tokens * prices.completion
+        cost = spent / MILLION
+    return {
+        "key": completion.key,
+        "judge": condition.judge,
+        "judge_fingerprint": condition.judge_fingerprint,
+        "benchmark": condition.benchmark,
+        "item_id": condition.item_id,
+        "protocol": condition.protocol,
+        "stage": condition.stage,
+        "role": condition.role,
+        "responder": condition.responder,
+        "criterion": condition.criterion,
+        "definition": condition.definition,
+        "scale": condition.scale,
+        "template": condition.template,
+        "temperature": condition.temperature,
+        "top_k": condition.top_k,
+        "top_p": condition.top_p,
+        "option_order": condition.option_order,
+        "replication": completion.replication,
+        "block": condition.block,
+        "seed": completion.seed,
+        "verdict": verdict,
+        "label": label,
+        "score": None,
+        "confidence": None,
+        "outcome": outcome,
+        "prompt_tokens": completion.prompt_tokens,
+        "cached_tokens": completion.cached_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "finish_reason": completion.finish_reason,
+        "cost": cost,
+        "attempt": attempt,
+        "landed_at": landed_at,
+    }

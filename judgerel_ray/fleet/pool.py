@@ -1,0 +1,132 @@
+"""A judge's actors and the work before them: what the scheduler knows of one judge."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgerel_ray.core import Ask
+from judgerel_ray.fleet.cluster import ActorHandle
+from judgerel_ray.fleet.judge_actor import JudgeSpec
+from judgerel_ray.fleet.lease import Lease, ask_units
+from judgerel_ray.fleet.retry import History
+from judgerel_ray.fleet.work_queue import WorkQueue
+
+FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
+LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
+TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left
+
+
+@dataclass(slots=True)
+class Dispatched:
+    """A lease at work, with what bounds it."""
+
+    lease: Lease
+    units: int
+    sent_at: float
+    deadline_at: float
+    recalled: bool = False
+
+
+@dataclass(slots=True)
+class Slot:
+    """One actor: coming up, or at work on its leases."""
+
+    name: str
+    handle: ActorHandle
+    started_at: float
+    starting: Any
+    ready: bool = False
+    alone: bool = False
+    leases: dict[Any, Dispatched] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class JudgePool:
+    """One judge of a run."""
+
+    name: str
+    spec: JudgeSpec
+    replicas: int | None
+    """Engines wanted; None takes as many as the GPUs allow."""
+    queue: WorkQueue | None = None
+    slots: dict[str, Slot] = field(default_factory=dict)
+    suspects: deque[Ask] = field(default_factory=deque)
+    """Asks that an engine died under: asked alone."""
+    histories: dict[tuple[str, int], History] = field(default_factory=dict)
+    losses: int = 0
+    start_failures: int = 0
+    units_done: int = 0
+    busy_s: float = 0.0
+    requests_left: int = 0
+    given_up: Exception | None = None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything is left to dispatch."""
+        if self.queue is None or self.given_up:
+            return False
+        return bool(self.suspects) or not self.queue.is_empty
+
+    @property
+    def at_work(self) -> bool:
+        """Whether any actor holds a lease."""
+        return any(slot.leases for slot in self.slots.values())
+
+    def history(self, ask: Ask) -> History:
+        """What an ask has been through."""
+        return self.histories.get((ask.condition.condition_key, ask.first), History())
+
+    def remember(self, ask: Ask, *, failures: int = 0, losses: int = 0) -> History:
+        """Add to what an ask has been through."""
+        before = self.history(ask)
+        after = History(failures=before.failures + failures, losses=before.losses + losses)
+        self.histories[ask.condition.condition_key, ask.first] = after
+        return after
+
+    @property
+    def units_per_s(self) -> float | None:
+        """Work one actor does in a second, measured so far."""
+        return self.units_done / self.busy_s if self.busy_s > 0 and self.units_done else None
+
+    def lease_units(self, lease_seconds: float) -> int:
+        """Size of the next lease: some seconds of work, and small at the tail.
+
+        Leases shrink as work runs out, so that engines end together.
+        """
+        rate = self.units_per_s
+        wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
+        if not self.histories and self.units_done == 0:
+            return wanted
+        left = self.requests_left * self._units_per_request()
+        share = left / (TAIL_SHARE * max(1, len(self.slots)) * LEASES_AHEAD)
+        return max(1, min(wanted, int(share)))
+
+    def deadline_s(self, units: int, shortest: float) -> float:
+        """How long a lease may take: far more than it should, and never less than `shortest`."""
+        rate = self.units_per_s
+        return shortest if rate is None else max(shortest, 20.0 * LEASES_AHEAD * units / rate)
+
+    def note_done(self, dispatched: Dispatched, busy_s: float) -> None:
+        """Count a finished lease for the rate."""
+        self.units_done += dispatched.units
+        self.busy_s += max(busy_s, 1e-3)
+        self._requests_done += dispatched.lease.n_requests
+
+    _requests_done: int = 0
+
+    def _units_per_request(self) -> float:
+        """Mean work of a request so far."""
+        return self.units_done / self._requests_done if self._requests_done else 1.0
+
+
+def units_of(asks: tuple[Ask, ...]) -> int:
+    """Work of several asks."""
+    return sum(ask_units(ask) for ask in asks)
+
+
+def now() -> float:
+    """Seconds of a clock that never goes back."""
+    return time.monotonic()

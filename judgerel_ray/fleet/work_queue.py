@@ -1,0 +1,101 @@
+"""A judge's work, item by item: what is owed, cut into leases as actors ask for more."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from judgerel_ray.core import Ask
+from judgerel_ray.fleet.lease import ask_units, split_ask
+
+OwedOf = Callable[[Ask], Iterable[Ask]]
+
+
+@dataclass(slots=True)
+class WorkQueue:
+    """Owed asks of one judge in the order of the sweep, an item's asks side by side.
+
+    An actor that was given the first asks of an item gets the rest of it too, while others take
+    other items: one engine computes an item's prompt once. Only when nothing else is left does an
+    actor take from another's item.
+
+    Parameters
+    ----------
+    source : iterator of tuple of Ask
+        Items' asks, read lazily.
+    request_size : int
+        Replications asked in one request, at most.
+    """
+
+    source: Iterator[tuple[Ask, ...]]
+    request_size: int
+    _hands: dict[str, deque[Ask]] = field(default_factory=dict)
+    _returned: deque[Ask] = field(default_factory=deque)
+    _drained: bool = False
+
+    def take(self, actor: str, units: int) -> tuple[Ask, ...]:
+        """Cut the next lease for an actor: at least one ask, at most about `units` of work."""
+        taken: list[Ask] = []
+        room = units
+        while room > 0:
+            ask = self._next(actor)
+            if ask is None:
+                break
+            taken.append(ask)
+            room -= ask_units(ask)
+        return tuple(taken)
+
+    def give_back(self, asks: Iterable[Ask]) -> None:
+        """Put asks back to be taken first, in their order."""
+        self._returned.extendleft(reversed(tuple(asks)))
+
+    def forget(self, actor: str) -> None:
+        """Free what an actor that is gone had before it."""
+        hand = self._hands.pop(actor, None)
+        if hand:
+            self.give_back(hand)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to take, by anyone."""
+        if self._returned or any(self._hands.values()):
+            return False
+        if self._drained:
+            return True
+        pieces = self._pull()
+        if pieces is None:
+            return True
+        self._returned.extend(pieces)
+        return False
+
+    def drain(self) -> Iterator[Ask]:
+        """Everything that is left, for a judge that is given up."""
+        while True:
+            ask = self._next("")
+            if ask is None:
+                return
+            yield ask
+
+    def _next(self, actor: str) -> Ask | None:
+        """One ask: of the item in hand, else one given back, else a new item, else another's."""
+        hand = self._hands.setdefault(actor, deque())
+        if hand:
+            return hand.popleft()
+        if self._returned:
+            return self._returned.popleft()
+        pieces = self._pull()
+        if pieces is not None:
+            hand.extend(pieces)
+            return hand.popleft()
+        largest = max(self._hands.values(), key=len, default=hand)
+        return largest.pop() if largest else None
+
+    def _pull(self) -> list[Ask] | None:
+        """Pieces of the next item that owes anything, or None at the end."""
+        for asks in self.source:
+            pieces = [piece for ask in asks for piece in split_ask(ask, self.request_size)]
+            if pieces:
+                return pieces
+        self._drained = True
+        return None

