@@ -1,0 +1,56 @@
+"""Replies with a verdict and without, and the interval of their share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.policy import FAILED, SCORED
+from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, jackknife_interval
+
+
+def reply_counts(group: pl.DataFrame, *, unit: Sequence[str], cluster: Sequence[str]) -> UnitCounts:
+    """Count replies with a verdict and without, by unit; a failed request got no reply.
+
+    Parameters
+    ----------
+    group : pl.DataFrame
+        Counted judgments of one group.
+    unit, cluster : sequence of str
+        Columns that make a unit, and those of them that make a question.
+
+    Returns
+    -------
+    UnitCounts
+        Two columns: with a verdict, without.
+
+    Examples
+    --------
+    >>> group = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
+    >>> reply_counts(group, unit=["item_id"], cluster=["item_id"]).counts_UV.tolist()
+    [[3, 1]]
+    """
+    verdict = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
+    found = unit_counts(group, verdict, unit=unit, cluster=cluster)
+    counts_U2 = np.zeros((len(found.counts_UV), 2), dtype=np.int64)
+    counts_U2[:, [int(value) for value in found.values]] = found.counts_UV
+    return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)
+
+
+def share_interval(found: UnitCounts, statistic: CountStatistic) -> Interval:
+    """Compute the interval of a share: exact where each question has one reply, else by question.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> one = UnitCounts(counts_UV=np.array([[1, 0]] * 3), values=(), clusters_U=np.arange(3))
+    >>> share_interval(one, count_statistic("valid_rate", n_values=2)).method
+    'Clopper-Pearson over 3 questions'
+    """
+    replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
+    if replies.max(initial=0) == 1:
+        return clopper_pearson(int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum()))
+    return jackknife_interval(found.counts_UV, statistic, clusters_U=found.clusters_U)

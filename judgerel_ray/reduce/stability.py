@@ -1,0 +1,67 @@
+"""The questions a judge is least of one mind about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from judgerel_ray.reduce.grouping import Block, count_judgments
+from judgerel_ray.reduce.policy import FAILED, LABEL, SCORED
+
+
+def least_stable(
+    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, n: int = 20, block: Block = 0
+) -> pl.DataFrame:
+    """List the units whose replications agree least, an outcome without a verdict being a value.
+
+    Parameters
+    ----------
+    frame : pl.LazyFrame
+        Judgments.
+    by : sequence of str, optional
+        Columns that make a group, as for :func:`judgerel_ray.reduce.reduce_judgments`.
+    n : int
+        Units listed in all.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a unit, least agreement first: the group's columns, item_id, the facets recorded,
+        ``agreement`` (share of agreeing pairs), ``n_replications``, and ``verdicts``, a list of
+        (value, share) from the most frequent on. Units asked once are left out.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or there is nothing to count.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> least_stable(pl.LazyFrame(rows), n=1).select("item_id", "agreement").rows()
+    [('r', 0.0)]
+    """
+    counted = count_judgments(frame, by=by, block=block)
+    unit = [*counted.groups, "item_id", *counted.facets]
+    value = pl.when(SCORED).then(LABEL).otherwise(pl.format("({})", "outcome"))
+    m = pl.col("n").sum()
+    share = pl.struct(value=pl.col("value"), share=pl.col("n") / m)
+    ties = pl.struct(-pl.col("n").cast(pl.Int64), "value")
+    units = (
+        counted.frame.filter(~FAILED)
+        .with_columns(value=value)
+        .group_by([*unit, "value"])
+        .agg(pl.col("n").sum().cast(pl.Int64))
+        .group_by(unit)
+        .agg(
+            agreement=(pl.col("n") * (pl.col("n") - 1)).sum() / (m * (m - 1)),
+            n_replications=m,
+            verdicts=share.sort_by(ties),
+        )
+        .filter(pl.col("n_replications") >= 2)
+    )
+    return units.sort(["agreement", *unit]).head(n)
