@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# A Ray head on this machine, guarded by its token, and one sweep sent to it as a Ray job:
+#
+#     cluster/local.sh jobs/demo__tiny-judge__cpu.toml runs/demo
+#
+# Waits for the sweep, prints how it stands, and stops the head. KEEP=1 leaves the head running, and a
+# head that runs already is used and left. Run it again to resume: what has landed is not asked again.
+# Cost: this machine alone; 10 to 20 s for Ray to start and its job to be set up.
+#
+#     JOB      what runs, jobs/sweep.py unless told         PORT, DASHBOARD_PORT   6379, 8265
+set -euo pipefail
+
+if [[ $# -lt 2 ]]; then
+    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+fi
+here="$PWD"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+port="${PORT:-6379}" dashboard="${DASHBOARD_PORT:-8265}" job="${JOB:-jobs/sweep.py}"
+sweep="$1" run="$2"
+shift 2
+
+# The job runs in a copy of this folder: a sweep inside it travels along, and anything else on this
+# machine, the run directory above all, must be named by its whole path.
+[[ -e "$sweep" ]] || sweep="$here/$sweep"
+[[ "$run" == /* || "$run" == *://* ]] || run="$here/$run"
+
+# The job finds `python` on the head's PATH, so the environment's goes first.
+[[ -x .venv/bin/ray ]] && export PATH="$PWD/.venv/bin:$PATH"
+command -v ray >/dev/null || { echo "ray is not installed. Try: make setup" >&2; exit 2; }
+
+# One token in ~/.ray/auth_token (RAY_AUTH_TOKEN comes before it) for the head, its workers, and
+# whoever talks to them: without it nobody who reaches the ports can run code here.
+export RAY_AUTH_MODE=token RAY_USAGE_STATS_ENABLED=0
+ray get-auth-token --generate >/dev/null
+address="http://127.0.0.1:$dashboard"
+
+answers() { ray job list --address "$address" >/dev/null 2>&1; }
+
+head=""
+finish() {
+    [[ -n "$head" ]] && kill -0 "$head" 2>/dev/null || return 0
+    if [[ "${KEEP:-}" == 1 ]]; then
+        echo "The head stays at $address (RAY_AUTH_MODE=token); it ends with: kill $head"
+    else
+        kill -TERM "$head"
+        wait "$head" || true # it was told to end: what counts is how the job did
+    fi
+}
+
+if ! answers; then
+    # --block keeps all of Ray below one process of ours: `ray stop` would end every Ray of this user.
+    mkdir -p runs
+    log="runs/ray-head-$port.log"
+    setsid ray start --head --block --port "$port" --dashboard-port "$dashboard" >"$log" 2>&1 &
+    head=$!
+    trap finish EXIT
+    for ((i = 0; i < 60; i++)); do
+        answers && break
+        kill -0 "$head" 2>/dev/null || break
+        sleep 1
+    done
+    if ! answers; then
+        tail -n 20 "$log" >&2
+        echo "Ray did not start on port $port. Try: PORT=6380 DASHBOARD_PORT=8266 $0 ..." >&2
+        exit 3
+    fi
+fi
+
+status=0
+ray job submit --address "$address" --working-dir . -- \
+    python "$job" "$sweep" "$run" "$@" || status=$?
+
+[[ -d "$run" || "$run" == *://* ]] && judgerel status "$run" || true
+exit "$status"
