@@ -35,7 +35,11 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 
 .PHONY: test
 test: $(READY) ## all tests, real Ray and real vLLM included, but those for a CUDA machine or a browser
-	$(BIN)/python -m pytest -m "not gpu and not browser"
+	$(BIN)/python -m pytest -m "not gpu and not browser" --durations=10
+
+.PHONY: gpu
+gpu: $(READY) ## the tests for a CUDA machine
+	$(BIN)/python -m pytest -m gpu
 
 .PHONY: check
 check: $(READY) ## format, lint, types, layers, docstrings, house rules (static, below 20 s)

@@ -53,7 +53,7 @@ def package() -> tuple[Module, ...]:
 @pytest.fixture(scope="session")
 def every_module() -> tuple[Module, ...]:
     """Every Python file of the project."""
-    return _modules("judgerel_ray", "jobs", "bench", "cluster", "tests")
+    return _modules("judgerel_ray", "demo", "jobs", "bench", "cluster", "tests")
 
 
 @pytest.fixture

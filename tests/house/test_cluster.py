@@ -1,4 +1,4 @@
-"""The recipes of cluster/: each says how it is used and what it costs, and is valid for its reader."""
+"""The recipes of cluster/: each says its command and its cost, and is valid for its reader."""
 
 from __future__ import annotations
 
