@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgerel_ray.core import EngineStartError
+from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
@@ -163,6 +163,25 @@ def kill_actor(handle: ActorHandle) -> None:
         from ray.util.placement_group import remove_placement_group
 
         remove_placement_group(handle.group)
+
+
+def result_of(reference: Any) -> object:
+    """What a call returned, or the error it ended with: the one place that catches everything.
+
+    An error of the house comes back as itself, any other that the call raised as an EngineError;
+    an actor that is gone, in whatever way, as EngineLost.
+    """
+    import ray
+
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause
+        if isinstance(cause, JudgeRelError):
+            return cause
+        return EngineError(f"{type(cause).__name__}: {cause}")
+    except Exception as error:  # noqa: BLE001  every way an actor can be gone is settled the same
+        return EngineLost(f"{type(error).__name__}: {error}".splitlines()[0])
 
 
 def passed_environment() -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgerel_ray.core import Ask
+from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
 from judgerel_ray.fleet.lease import Lease, ask_units
@@ -63,6 +64,16 @@ class JudgePool:
     requests_left: int = 0
     given_up: Exception | None = None
 
+    def state(self, before: JudgeState, *, finished: bool) -> JudgeState:
+        """What the judge is doing, in a word; `before` stands where nothing has begun."""
+        if self.given_up:
+            return JudgeState.FAILED
+        if finished:
+            return JudgeState.DONE if self.requests_left <= 0 else before
+        if any(slot.ready for slot in self.slots.values()):
+            return JudgeState.RUNNING
+        return JudgeState.STARTING if self.slots else JudgeState.WAITING
+
     @property
     def has_work(self) -> bool:
         """Whether anything is left to dispatch."""
@@ -98,7 +109,7 @@ class JudgePool:
         """
         rate = self.units_per_s
         wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
-        if not self.histories and self.units_done == 0:
+        if not self._requests_done:
             return wanted
         left = self.requests_left * self._units_per_request()
         share = left / (TAIL_SHARE * max(1, len(self.slots)) * LEASES_AHEAD)

@@ -1,0 +1,171 @@
+"""What becomes of leases: counted where they landed, owed where they did not.
+
+Whatever happens to a lease attempt, it is settled in the store before its work is given to anyone
+else: the driver closes the attempt, and finds that it had landed or knows that it never will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from judgerel_ray.config import FleetTable
+from judgerel_ray.core import Ask, EngineLost, TokenCounts
+from judgerel_ray.fleet.board import Board, JudgeState
+from judgerel_ray.fleet.landing import error_rows
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, split_ask
+from judgerel_ray.fleet.placement import Placement
+from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
+from judgerel_ray.fleet.retry import Fate, decide
+from judgerel_ray.store import RunDirectory, close_lease, record_errors
+
+ERROR_BATCH = 2_000
+
+
+class Settlement:
+    """The driver's account of what landed, what is owed, and what was given up."""
+
+    def __init__(
+        self,
+        *,
+        run: RunDirectory,
+        session: int,
+        limits: FleetTable,
+        board: Board,
+        placement: Placement,
+    ) -> None:
+        self._run = run
+        self._session = session
+        self._limits = limits
+        self._board = board
+        self._placement = placement
+
+    def receipt(self, pool: JudgePool, dispatched: Dispatched, receipt: Receipt) -> None:
+        """Count what landed; what failed or was withdrawn is owed."""
+        if not receipt.landed:
+            self.close(pool, dispatched, kind="closed", message="closed before it landed", loss=0)
+            return
+        pool.note_done(dispatched, receipt.seconds)
+        self.count(
+            pool,
+            rows=receipt.rows,
+            outcomes=receipt.outcomes,
+            tokens=receipt.tokens,
+            busy_s=receipt.seconds,
+        )
+        if pool.queue is not None:
+            pool.queue.give_back(receipt.withdrawn)
+        for failed in receipt.failed:
+            self._decide(pool, failed, dispatched.lease, losses=0)
+
+    def close(
+        self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str, loss: int
+    ) -> None:
+        """Settle an attempt that did not report: fence it, keep what landed, owe the rest."""
+        lease = dispatched.lease
+        record = close_lease(
+            self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
+        )
+        if record is not None:
+            self.count(
+                pool,
+                rows=record.rows,
+                outcomes=record.outcomes,
+                tokens=record.tokens,
+                busy_s=record.seconds,
+            )
+        landed = {} if record is None else record.conditions
+        for ask in lease.asks:
+            for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ())):
+                failed = FailedAsk(ask=rest, kind=kind, message=message)
+                self._decide(pool, failed, lease, losses=loss)
+
+    def _decide(self, pool: JudgePool, failed: FailedAsk, lease: Lease, *, losses: int) -> None:
+        """Ask again, ask alone, or record."""
+        history = pool.remember(failed.ask, losses=losses, failures=0 if losses else 1)
+        fate = decide(history, max_attempts=self._limits.max_attempts)
+        if fate is Fate.RECORD or pool.given_up:
+            kind = "quarantined" if history.losses >= 2 else failed.kind
+            self._record(pool, [failed.ask], lease=lease, kind=kind, message=failed.message)
+        elif fate is Fate.ALONE:
+            pool.suspects.append(failed.ask)
+        elif pool.queue is not None:
+            pool.queue.give_back([failed.ask])
+
+    def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
+        """An actor is gone: fence all it had, and let another take it on."""
+        self._placement.drop(pool, slot)
+        pool.losses += 1
+        if pool.queue is not None:
+            pool.queue.forget(slot.name)
+        if pool.losses > self._limits.max_engine_losses:
+            self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
+        for dispatched in slot.leases.values():
+            self.close(pool, dispatched, kind=kind, message=message, loss=1)
+        slot.leases.clear()
+
+    def give_up(self, pool: JudgePool, error: Exception) -> None:
+        """One judge ends; all it still owes is recorded, and the others go on."""
+        pool.given_up = error
+        board = self._board.judges[pool.name]
+        board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
+        for slot in list(pool.slots.values()):
+            self._placement.drop(pool, slot)
+            for dispatched in slot.leases.values():
+                self.close(pool, dispatched, kind="judge_failed", message=str(error), loss=0)
+            slot.leases.clear()
+        owed = list(pool.suspects)
+        pool.suspects.clear()
+        if pool.queue is not None:
+            for ask in pool.queue.drain():
+                owed.append(ask)
+                if len(owed) >= ERROR_BATCH:
+                    self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
+                    owed.clear()
+        if owed:
+            self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
+
+    def _record(
+        self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str
+    ) -> None:
+        """Write to errors/; the requests stay owed."""
+        rows = error_rows(
+            asks,
+            lease="" if lease is None else f"s{self._session:04d}-l{lease.lease:06d}",
+            attempt=1 if lease is None else lease.attempt,
+            kind=kind,
+            message=message,
+            failed_at=datetime.now(UTC),
+        )
+        record_errors(self._run, session=self._session, judge=pool.name, rows=rows)
+        pool.requests_left -= rows.height
+        self._board.judges[pool.name].failed += rows.height
+
+    def count(
+        self,
+        pool: JudgePool,
+        *,
+        rows: int,
+        outcomes: Mapping[str, int],
+        tokens: TokenCounts,
+        busy_s: float,
+    ) -> None:
+        """Count rows that landed."""
+        pool.requests_left -= rows
+        self._board.judges[pool.name].count(
+            rows=rows, outcomes=outcomes, tokens=tokens, busy_s=busy_s
+        )
+
+
+def _not_landed(ask: Ask, landed: Sequence[tuple[int, int]]) -> list[Ask]:
+    """The parts of an ask that a commit's ranges do not cover."""
+    done = {r for first, n in landed for r in range(first, first + n)}
+    rest: list[Ask] = []
+    for piece in split_ask(ask, 1):
+        if piece.first in done:
+            continue
+        if rest and rest[-1].first + rest[-1].n == piece.first:
+            rest[-1] = Ask(condition=ask.condition, first=rest[-1].first, n=rest[-1].n + 1)
+        else:
+            rest.append(piece)
+    return rest
