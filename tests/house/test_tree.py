@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -15,21 +16,25 @@ REGISTRIES = re.compile(
 INDEX = re.compile(r"--(?:extra-)?index" + r"-url[ =]+(\S+)|--find" + "-links|--trusted" + "-host")
 MACHINE = re.compile(r"(?<![\w.:/-])/(?:" + "wo" + "rk|ro" + r"ot)/\w")
 PROMISES = re.compile(r"\b(?:TO" + "DO|FIX" + "ME|XX" + r"X)\b")
-SKIPPED_FOLDERS = {"runs", "build", "dist", "node_modules"}
+SKIPPED = {"__pycache__", "runs", "build", "dist"}
+
+
+def _is_ours(name: str) -> bool:
+    """Not of git, of an environment, of a tool's cache, or of a run."""
+    hidden = name.startswith(".") and name not in {".ci", ".gitignore", ".dockerignore"}
+    return not hidden and name not in SKIPPED and not name.endswith(".egg-info")
 
 
 def _texts(root: Path):
     """Every text of the tree but what tools and runs leave, with its name."""
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        hidden = any(part.startswith(".") and part not in {".ci", ".gitignore"} for part in parts)
-        made = "__pycache__" in parts or parts[0].endswith(".egg-info")
-        if hidden or made or parts[0] in SKIPPED_FOLDERS or not path.is_file():
-            continue
-        try:
-            yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            continue
+    for folder, folders, files in os.walk(root):
+        # In place, so that an environment's hundred thousand files are never walked.
+        folders[:] = sorted(filter(_is_ours, folders))
+        for path in (Path(folder, name) for name in sorted(filter(_is_ours, files))):
+            try:
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
 
 
 def addresses(name: str, text: str) -> list[str]:
