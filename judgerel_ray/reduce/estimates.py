@@ -191,8 +191,8 @@ def _in_words(
     if interval.undefined == "no_spread":
         bound = 1 - 0.05 ** (1 / n_questions)
         parts.append(
-            f"no interval: all {n_questions} questions alike "
-            f"(at 95 % fewer than {bound:.0%} of such questions differ)"
+            f"no interval: all {n_questions} questions alike, "
+            f"so less than {bound:.0%} of questions differ (95 %)"
         )
     elif interval.undefined and interval.undefined != "undefined":
         parts.append(f"no interval: {interval.undefined.replace('_', ' ')}")

@@ -1,0 +1,161 @@
+"""Plans and the standing of runs as a person reads them on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+Row = Mapping[str, object]
+GIB = 1024**3
+MIB = 1024**2
+
+
+def plan_text(plan: Row, sweep: Row) -> str:
+    """A plan in lines: what is asked of whom, what it takes, and every default filled in.
+
+    Parameters
+    ----------
+    plan : mapping
+        As written to plan.json.
+    sweep : mapping
+        The resolved sweep as plain values.
+
+    Returns
+    -------
+    str
+        Counts are exact; tokens, hours and disk say what they are.
+
+    Examples
+    --------
+    >>> print(plan_text({"sweep": "s", "requests": 0, "stages": [], "judges": [],
+    ...                  "disk_bytes": 0, "notes": []}, {"name": "s"}))
+    sweep s: 0 requests
+    disk: about 0.0 MiB expected
+    <BLANKLINE>
+    resolved sweep:
+      name = "s"
+    """
+    lines = [f"sweep {plan['sweep']}: {_count(plan['requests'])} requests"]
+    for stage in _rows(plan["stages"]):
+        lines.append(
+            f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}: "
+            f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
+            f"{_count(stage['requests'])} requests"
+        )
+    for judge in _rows(plan["judges"]):
+        hours = judge["gpu_hours"]
+        lines.append(
+            f"{judge['judge']}: {_count(judge['requests'])} requests, prompts "
+            f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
+            f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
+            + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
+        )
+    lines.append(f"disk: about {_bytes(plan['disk_bytes'])} expected")
+    lines += [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
+    lines += ["", "resolved sweep:", *_toml_like(sweep, "  ")]
+    return "\n".join(lines)
+
+
+def status_text(status: Row) -> str:
+    """The standing of a run in lines.
+
+    Parameters
+    ----------
+    status : mapping
+        As printed by ``status --json``.
+
+    Examples
+    --------
+    >>> print(status_text({"run": "r", "sweep": "s", "session": 1, "state": "done", "asked": 2,
+    ...     "landed": 2, "owed": 0, "failed": 0, "outcomes": {"scored": 2}, "live": None,
+    ...     "tokens": {"prompt": 8, "cached": 4, "computed": 4, "generated": 6},
+    ...     "judges": [], "broken_commits": []}))
+    s: done, landed 2 of 2 (session 1, r)
+      outcomes: scored 2
+      tokens: prompt 8 (4 cached, 4 computed), generated 6
+    """
+    lines = [
+        f"{status['sweep']}: {status['state']}, landed {_count(status['landed'])} of "
+        f"{_count(status['asked'])} (session {status['session']}, {status['run']})"
+    ]
+    lines += _details(status)
+    if status["live"]:
+        lines.append(f"  written by {status['live']}")
+    for judge in _rows(status["judges"]):
+        lines.append(
+            f"{judge['judge']}: {judge['state']}, landed {_count(judge['landed'])} of "
+            f"{_count(judge['asked'])}"
+        )
+        lines += _details(judge)
+        left = judge["seconds_left"]
+        if isinstance(left, float) and judge["owed"]:
+            lines.append(f"  about {left:.0f} s left")
+        if judge["error"]:
+            lines.append(f"  {judge['error']}")
+    lines += [
+        f"broken commit record: {name} (its rows are owed again)"
+        for name in cast("Sequence[str]", status["broken_commits"])
+    ]
+    return "\n".join(lines)
+
+
+def _details(row: Row) -> list[str]:
+    """Outcomes, tokens and what is open, of a run or of one judge."""
+    lines = []
+    outcomes = cast("Mapping[str, int]", row["outcomes"])
+    if outcomes:
+        named = ", ".join(f"{name} {_count(n)}" for name, n in outcomes.items())
+        lines.append(f"  outcomes: {named}")
+    tokens = cast("Mapping[str, int]", row["tokens"])
+    lines.append(
+        f"  tokens: prompt {_count(tokens['prompt'])} ({_count(tokens['cached'])} cached, "
+        f"{_count(tokens['computed'])} computed), generated {_count(tokens['generated'])}"
+    )
+    if row["owed"]:
+        lines.append(f"  owed: {_count(row['owed'])}")
+    if row["failed"]:
+        lines.append(f"  failed and recorded in errors/: {_count(row['failed'])}")
+    return lines
+
+
+def _rows(value: object) -> Sequence[Row]:
+    """A list of mappings."""
+    return cast("Sequence[Row]", value)
+
+
+def _count(value: object) -> str:
+    """A whole number with thousands apart."""
+    return f"{cast('int', value):,}"
+
+
+def _bytes(value: object) -> str:
+    """Bytes as people say them."""
+    size = float(cast("int", value))
+    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / MIB:.1f} MiB"
+
+
+def _toml_like(table: Row, indent: str) -> list[str]:
+    """A mapping in the manner of TOML, nothing left out."""
+    lines: list[str] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            lines += [f"{indent}[{key}]", *_toml_like(value, indent + "  ")]
+        elif isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
+            for row in value:
+                lines += [f"{indent}[[{key}]]", *_toml_like(row, indent + "  ")]
+        else:
+            lines.append(f"{indent}{key} = {_value(value)}")
+    return lines
+
+
+def _value(value: object) -> str:
+    """A value in the manner of TOML; what is not set says so."""
+    if value is None:
+        return "(not set)"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value(part) for part in value)}]"
+    return str(value)
