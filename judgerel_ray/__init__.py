@@ -15,6 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from judgerel_ray.config import Sweep
 
 __version__ = "0.1.0"
@@ -22,7 +26,105 @@ __all__ = ["__version__", "load_sweep", "reduce", "run"]
 
 
 def load_sweep(path: str) -> Sweep:
-    """Read a sweep file; see :func:`judgerel_ray.config.load_sweep`."""
+    """Read and check a sweep file.
+
+    Parameters
+    ----------
+    path : str
+        A TOML file.
+
+    Returns
+    -------
+    Sweep
+        Frozen, every default filled in.
+
+    Raises
+    ------
+    SweepError
+        If it is missing or wrong; one line that names the key.
+
+    Examples
+    --------
+    >>> load_sweep("no-such.toml")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
     from judgerel_ray.config import load_sweep as load
 
     return load(path)
+
+
+def run(sweep: Sweep | str, *, out: str, address: str | None = None) -> pl.DataFrame:
+    """Run a sweep into a run directory, or go on with it.
+
+    Parameters
+    ----------
+    sweep : Sweep or str
+        From :func:`load_sweep`, or the path of a sweep file.
+    out : str
+        Run directory: a local path or an fsspec URL.
+    address : str, optional
+        Ray cluster; by default one is started on this machine.
+
+    Returns
+    -------
+    pl.DataFrame
+        The judgments table: one row for every request that landed.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the sweep or the directory is wrong.
+    EngineError
+        If no judge could be asked.
+
+    Examples
+    --------
+    >>> run("no-such.toml", out="nowhere")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
+    from judgerel_ray.pipeline import open_judgments, run_sweep
+
+    loaded = load_sweep(sweep) if isinstance(sweep, str) else sweep
+    run_sweep(loaded, out=out, address=address)
+    return open_judgments(out).frame.collect()
+
+
+def reduce(path: str, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+    """Coefficients of a run directory or of a file of judgments, as ``judgerel reduce`` prints.
+
+    Parameters
+    ----------
+    path : str
+        Run directory, or a Parquet, CSV or JSONL file.
+    by : sequence of str, optional
+        Columns that make a group; default judge, benchmark, protocol, criterion, scale and
+        temperature, those that are there.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group, coefficient and missing policy; null where undefined, with the reason.
+
+    Raises
+    ------
+    SweepError
+        If the file or a column is wrong.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "judgments.csv")
+    ...     lines = ["item_id,replication,verdict", "q1,0,A", "q1,1,A", "q2,0,B", "q2,1,A"]
+    ...     _ = file.write_text(chr(10).join(lines))
+    ...     frame = reduce(str(file))
+    >>> frame.filter(frame["coefficient"] == "percent_agreement")["value"].to_list()
+    [0.5]
+    """
+    from judgerel_ray.pipeline import ReduceOptions, reduce_path
+
+    return reduce_path(path, ReduceOptions(by=None if by is None else tuple(by)))

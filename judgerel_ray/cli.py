@@ -6,11 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from rich.console import Console
 
-from judgerel_ray.core import EngineError, JudgeRelError
+from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
 
@@ -53,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     reduce.add_argument("--missing", default="category,drop", help="category, drop")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
-    reduce.add_argument("--block", default="0", help="0, or all")
+    reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
     reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
     reduce.set_defaults(act=_reduce)
     report = verbs.add_parser("report", help="one self-contained page")
@@ -66,9 +65,6 @@ def build_parser() -> argparse.ArgumentParser:
     items.add_argument("--out", required=True, metavar="FILE.parquet")
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
     items.set_defaults(act=_items)
-    rejudge = verbs.add_parser("rejudge", help="read all texts of a run again; asks nothing")
-    rejudge.add_argument("run", metavar="RUN")
-    rejudge.set_defaults(act=_rejudge)
     verify = verbs.add_parser("verify", help="check a run directory end to end")
     verify.add_argument("run", metavar="RUN")
     verify.set_defaults(act=_verify)
@@ -134,11 +130,8 @@ def _run(parsed: argparse.Namespace) -> int:
     from judgerel_ray.pipeline import run_sweep
 
     sweep = load_sweep(parsed.sweep)
-    text = Path(parsed.sweep).read_text(encoding="utf-8")
     console = Console(stderr=True)
-    summary = run_sweep(
-        sweep, sweep_text=text, out=parsed.out, address=parsed.address, console=console
-    )
+    summary = run_sweep(sweep, out=parsed.out, address=parsed.address, console=console)
     print(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
         f"({summary.asked_now} in this session, {summary.owed} owed)"
@@ -168,24 +161,38 @@ def _status(parsed: argparse.Namespace) -> int:
 def _reduce(parsed: argparse.Namespace) -> int:
     """Print coefficients."""
     from judgerel_ray.pipeline import ReduceOptions, reduce_path, write_coefficients
-    from judgerel_ray.report import coefficients_json, coefficients_text
+    from judgerel_ray.report import coefficients_json, print_coefficients
 
-    options = ReduceOptions.from_flags(
-        by=parsed.by,
-        measurement=parsed.measurement,
-        missing=parsed.missing,
-        coefficients=parsed.coefficient,
+    formats = _names(parsed.format, known=("table", "json"), flag="--format")
+    options = ReduceOptions(
+        by=_names(parsed.by),
+        measurement=_names(parsed.measurement),
+        missing=_names(parsed.missing) or (),
+        coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         block=parsed.block,
-        format=parsed.format,
     )
     frame = reduce_path(parsed.path, options)
-    if options.format == "json":
-        print(coefficients_json(frame))
-    else:
-        print(coefficients_text(frame))
+    for name in formats or ():
+        if name == "json":
+            print(coefficients_json(frame))
+        else:
+            print_coefficients(frame)
     if parsed.out:
         write_coefficients(frame, parsed.out)
     return DONE
+
+
+def _names(
+    text: str | None, *, known: Sequence[str] | None = None, flag: str = ""
+) -> tuple[str, ...] | None:
+    """Names with commas between; None where the flag was not given."""
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if known is not None and name not in known:
+            raise SweepError(f"{flag} must be of {', '.join(known)}, got {name!r}")
+    return names
 
 
 def _report(parsed: argparse.Namespace) -> int:
@@ -202,15 +209,6 @@ def _items(parsed: argparse.Namespace) -> int:
 
     n = write_items(parsed.benchmark, parsed.path, parsed.out, answers=parsed.answers)
     print(f"wrote {n} items to {parsed.out}")
-    return DONE
-
-
-def _rejudge(parsed: argparse.Namespace) -> int:
-    """Read all texts again."""
-    from judgerel_ray.pipeline import rejudge_run
-
-    changed, rows = rejudge_run(parsed.run)
-    print(f"read {rows} replies again, {changed} verdicts or outcomes changed")
     return DONE
 
 

@@ -16,6 +16,7 @@ from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
 
 Place = Sequence[int | str]
+OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 
 
 def load_sweep(path: str | Path) -> Sweep:
@@ -90,10 +91,10 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
         raise SweepError(
             f"not TOML: {error}", where={"file": source}, hint="check quotes and brackets there"
         ) from None
-    if "folder" in content:
-        raise SweepError("folder is not a key of a sweep", where={"file": source})
+    for own in OWN_FIELDS & set(content):
+        raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
     try:
-        return Sweep.model_validate({**content, "folder": folder})
+        return Sweep.model_validate({**content, "folder": folder, "text": text})
     except ValidationError as error:
         raise _one_line(error, source) from None
 
@@ -166,7 +167,7 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
 def _keys_at(place: Place) -> list[str]:
     """Keys known at a place."""
     model = _model_at(place)
-    return sorted(set(model.model_fields) - {"folder"}) if model else []
+    return sorted(set(model.model_fields) - OWN_FIELDS) if model else []
 
 
 def _table_at(place: Place) -> str:

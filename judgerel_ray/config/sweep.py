@@ -240,6 +240,9 @@ class Sweep(Table):
     folder: str = Field(default="", exclude=True)
     """Folder of the sweep file: where relative paths are looked for first."""
 
+    text: str = Field(default="", exclude=True, repr=False)
+    """The file as it was written; kept in the run directory."""
+
     @model_validator(mode="after")
     def _names_meet(self) -> Self:
         """Judge names differ, and asks name judges that exist."""

@@ -73,7 +73,6 @@ class RunSummary:
 def run_sweep(
     sweep: Sweep,
     *,
-    sweep_text: str,
     out: str,
     address: str | None = None,
     console: Console | None = None,
@@ -96,7 +95,7 @@ def run_sweep(
     console = console or Console(stderr=True)
     resolved = resolve(sweep)
     plan = plan_resolved(resolved)
-    run = _open_run(resolved, plan, sweep_text, out, storage_options)
+    run = _open_run(resolved, plan, out, storage_options)
     session = begin_session(run)
     try:
         return _run_session(resolved, plan, run, session, address, console)
@@ -107,7 +106,6 @@ def run_sweep(
 def _open_run(
     resolved: Resolved,
     plan: Plan,
-    sweep_text: str,
     out: str,
     storage_options: Mapping[str, object] | None,
 ) -> RunDirectory:
@@ -122,7 +120,7 @@ def _open_run(
             hint="wait for it, or stop it first",
         )
     if "sweep" not in read_manifest(run):
-        run.write_text("sweep.toml", sweep_text)
+        run.write_text("sweep.toml", resolved.sweep.text)
         run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
         run.write_bytes("items.parquet", _items_bytes(resolved))
         write_manifest(run, _manifest(resolved))
