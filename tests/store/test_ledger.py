@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import polars as pl
+
+from judgerel_ray.core import TokenCounts, request_key
+from judgerel_ray.store import begin_session, read_ledger, scan_judgments, verify_run
+from judgerel_ray.store.ledger import build_ledger
+
+
+def test_totals_by_judge_and_of_all(run, land_rows):
+    begin_session(run)
+    land_rows(run, 1, 1, {"aa": [(0, 3)]})
+    land_rows(run, 1, 2, {"aa": [(3, 2)], "bb": [(0, 1)]})
+    land_rows(run, 1, 3, {"cc": [(0, 5)]}, judge="k")
+    ledger = read_ledger(run)
+    assert ledger.session == 1
+    assert ledger.commit_names == tuple(f"s0001-l00000{lease}-a1.json" for lease in (1, 2, 3))
+    assert ledger.landed == {"aa": ((0, 5),), "bb": ((0, 1),), "cc": ((0, 5),)}
+    assert ledger.rows == {"j": 6, "k": 5}
+    assert ledger.n_rows == 11
+    assert ledger.tokens == TokenCounts(prompt=30, cached=12, generated=11)
+    assert ledger.judges["j"].tokens == TokenCounts(prompt=20, cached=8, generated=6)
+    assert ledger.judges["j"].seconds == 4.0
+    assert ledger.outcomes == {"scored": 11}
+    assert (ledger.duplicates, ledger.broken) == ({}, ())
+    assert ledger.owed("aa", 7) == ((5, 2),)
+    assert ledger.owed("dd", 2) == ((0, 2),)
+    assert ledger.owed("aa", 2) == ()
+
+
+def test_nothing_landed():
+    ledger = build_ledger(0, [])
+    assert (ledger.n_rows, ledger.tokens, ledger.outcomes) == (0, TokenCounts(), {})
+
+
+def test_what_two_commits_claim_the_first_holds(run, land_rows):
+    begin_session(run)
+    # Landed in the other order, to show that time does not count.
+    land_rows(run, 1, 2, {"aa": [(1, 4)], "bb": [(0, 1)]}, mark="second")
+    land_rows(run, 1, 1, {"aa": [(0, 3)]}, mark="first")
+    ledger = read_ledger(run)
+    assert ledger.duplicates == {"s0001-l000002-a1.json": (("aa", 1), ("aa", 2))}
+    assert ledger.rows == {"j": 6}
+    landed = scan_judgments(run).collect().select("key", "label")
+    first = [request_key("aa", replication) for replication in range(3)]
+    assert landed.height == landed["key"].n_unique() == 6
+    assert landed.filter(pl.col("label") == "first")["key"].sort().to_list() == sorted(first)
+    assert [(found.level, found.kind) for found in verify_run(run)] == [("error", "duplicate_rows")]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.store import check_same_sweep, read_manifest, write_manifest
+
+SWEEP = {
+    "name": "s",
+    "judge": {"llama": {"temperature": [0.7, 0.0], "gpus": 1}, "qwen": {"options": {}}},
+}
+
+
+def test_it_comes_back(run):
+    assert read_manifest(run) == {"format": "judgerel-run/1"}
+    write_manifest(run, {"reader": {"name": "first", "version": 2}, "note": "é"})
+    assert read_manifest(run) == {
+        "reader": {"name": "first", "version": 2},
+        "note": "é",
+        "format": "judgerel-run/1",
+    }
+    assert run.is_run()
+
+
+def test_a_run_without_a_sweep_takes_any(disk_run):
+    check_same_sweep(disk_run, SWEEP)
+    write_manifest(disk_run, {"sweep": SWEEP})
+    check_same_sweep(disk_run, SWEEP)
+    tuples = {**SWEEP, "judge": {**SWEEP["judge"], "llama": {"temperature": (0.7, 0.0), "gpus": 1}}}
+    check_same_sweep(disk_run, tuples)
+    with pytest.raises(StoreError):
+        check_same_sweep(disk_run, {})
+
+
+def test_every_differing_key_is_named_with_both_values(disk_run):
+    write_manifest(disk_run, {"sweep": SWEEP})
+    other = {
+        "name": "s",
+        "judge": {"llama": {"temperature": [1.0], "gpus": True}, "phi": {"model": "x"}},
+    }
+    with pytest.raises(StoreError) as caught:
+        check_same_sweep(disk_run, other)
+    assert caught.value.problem == (
+        "the run directory is of another sweep: "
+        "judge.llama.gpus: expected 1, got true; "
+        "judge.llama.temperature[0]: expected 0.7, got 1.0; "
+        "judge.llama.temperature[1]: expected 0.0, got nothing; "
+        'judge.phi.model: expected nothing, got "x"; '
+        "judge.qwen.options: expected {}, got nothing"
+    )
+    assert caught.value.where == {"run": disk_run.url}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "judgerel-run/9"}'])
+def test_a_broken_manifest_is_named(disk_run, text):
+    disk_run.write_text("manifest.json", text)
+    with pytest.raises(StoreError, match=r"manifest\.json"):
+        read_manifest(disk_run)

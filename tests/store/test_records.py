@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.store.records import (
+    CommitRecord,
+    attempt_name,
+    commit_content,
+    parse_attempt,
+    parse_session,
+    read_attempt,
+    read_session,
+    seal,
+    session_name,
+    unseal,
+)
+
+RECORD = CommitRecord(
+    session=2,
+    lease=5,
+    attempt=3,
+    judge="meta/ö",
+    data_file="data/x",
+    texts_file="texts/x",
+    data_sha256="00",
+    texts_sha256="11",
+    data_bytes=7,
+    rows=4,
+    conditions={"aa": ((0, 3), (9, 1))},
+    outcomes={"scored": 4},
+    tokens=TokenCounts(prompt=3, cached=2, generated=1),
+    seconds=0.1,
+    engine={"version": "1", "gpus": 1, "names": ["a"]},
+    written_at="2026-01-01T00:00:00+00:00",
+)
+
+
+def test_a_commit_comes_back_whole():
+    assert read_attempt(RECORD.name, seal(commit_content(RECORD))) == RECORD
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**8), st.integers(0, 10**3))
+def test_names_come_back(session, lease, attempt):
+    assert parse_attempt(attempt_name(session, lease, attempt)) == (session, lease, attempt)
+    assert parse_session(session_name(session)) == session
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["s0001-l000001-a1.json.tmp", ".s0001-l000001-a1.json.ab.tmp", "s1-l1-a1.json",
+     "s0001-l0000001-a1.json", "session-0001.ended", "token", ""],
+)  # fmt: skip
+def test_other_names_are_none(name):
+    assert parse_attempt(name) is None
+    assert parse_session(name) is None
+
+
+def test_a_record_cut_anywhere_is_none():
+    whole = seal(commit_content(RECORD))
+    # The last two bytes are the closing brace and the newline.
+    assert [n for n in range(len(whole) - 1) if unseal(whole[:n]) is not None] == []
+    assert unseal(whole[:-1]) is not None
+
+
+@given(st.integers(0, 10**6), st.integers(0, 255))
+def test_an_altered_byte_is_seen(place, byte):
+    whole = bytearray(seal(commit_content(RECORD)))
+    place %= len(whole)
+    before = json.loads(bytes(whole))
+    whole[place] = byte
+    found = unseal(bytes(whole))
+    assert found is None or json.loads(bytes(whole)) == before
+
+
+@pytest.mark.parametrize(
+    "data", [None, b"", b"null", b"[]", b"3", b"{}", b"\xff\xfe\x00", b"\0" * 9]
+)
+def test_what_is_no_record_is_none(data):
+    assert unseal(data) is None
+
+
+def test_a_record_under_another_name_is_none():
+    assert read_attempt(attempt_name(2, 5, 4), seal(commit_content(RECORD))) is None
+    session = seal({"kind": "session", "number": 1, "accepted": []})
+    assert read_session(session_name(2), session) is None
+
+
+def test_two_seals_of_one_content_differ():
+    assert seal({"a": 1}) != seal({"a": 1})

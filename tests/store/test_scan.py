@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from judgerel_ray.store import (
+    begin_session,
+    read_ledger,
+    scan_completions,
+    scan_judgments,
+    verify_run,
+)
+from judgerel_ray.tables import Completions, Judgments
+
+
+def test_an_empty_run_has_the_columns(run):
+    begin_session(run)
+    for scan, table in ((scan_judgments, Judgments), (scan_completions, Completions)):
+        assert scan(run).collect().schema == table.create_empty().schema
+        assert scan(run, judges=["nobody"]).collect().is_empty()
+
+
+def test_columns_keep_their_types(run, land_rows):
+    begin_session(run)
+    land_rows(run, 1, 1, {"aa": [(0, 3)]})
+    land_rows(run, 1, 2, {"bb": [(0, 3)]})
+    assert scan_judgments(run).collect().schema == Judgments.create_empty().schema
+    assert scan_completions(run).collect().schema == Completions.create_empty().schema
+
+
+def test_judges_are_chosen_by_name(run, land_rows):
+    begin_session(run)
+    names = ["a/b", "a b", "a%2Fb", "judge=x"]
+    for lease, judge in enumerate(names):
+        land_rows(run, 1, lease, {f"c{lease}": [(0, 2)]}, judge=judge)
+    for judge in names:
+        assert scan_judgments(run, judges=[judge]).collect()["judge"].to_list() == [judge] * 2
+    assert scan_judgments(run, judges=names[:2]).collect().height == 4
+    assert set(scan_judgments(run).collect()["judge"]) == set(names)
+
+
+def test_stray_and_torn_files_disturb_nobody(disk_run, land_rows):
+    begin_session(disk_run)
+    land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
+    folder = Path(disk_run.address("data/judge=j"))
+    (whole,) = folder.iterdir()
+    (folder / "part-torn.parquet").write_bytes(whole.read_bytes()[:-20])
+    (folder / "part-copy.parquet").write_bytes(whole.read_bytes())
+    (folder / ".part-x.parquet.ab12.tmp").write_bytes(b"PAR1")
+    (folder / "notes.csv").write_text("a,b")
+    (folder.parent / "_tmp").mkdir()
+    (folder.parent / "_tmp" / "x.parquet").write_bytes(whole.read_bytes())
+    assert scan_judgments(disk_run).collect().height == 3
+    assert [found.level for found in verify_run(disk_run)] == ["note"] * 5
+
+
+def test_fifty_parts_are_one_frame(disk_run, land_rows):
+    begin_session(disk_run)
+    for lease in range(50):
+        land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 4)]}, judge=f"j{lease % 3}")
+    counted = scan_judgments(disk_run).group_by("judge").len().sort("judge").collect()
+    assert dict(counted.iter_rows()) == {"j0": 68, "j1": 68, "j2": 64}
+    joined = scan_judgments(disk_run).join(scan_completions(disk_run), on="key").collect()
+    told = joined.select(
+        pl.col("text").str.split(":").list.get(1).eq(pl.col("item_id").str.slice(5))
+    )
+    assert told.to_series().all()
+    assert joined.height == 200
+
+
+def test_an_older_look_reads_what_it_counted(run, land_rows):
+    begin_session(run)
+    land_rows(run, 1, 1, {"aa": [(0, 3)]})
+    ledger = read_ledger(run)
+    land_rows(run, 1, 2, {"bb": [(0, 3)]})
+    assert scan_judgments(run, ledger=ledger).collect().height == 3
+    assert scan_judgments(run).collect().height == 6
+
+
+def test_folders_with_signs_that_mean_something_elsewhere(tmp_path, land_rows):
+    from judgerel_ray.store import RunDirectory
+
+    run = RunDirectory.create(str(tmp_path / "run [1]*? %20 é"))
+    begin_session(run)
+    land_rows(run, 1, 1, {"aa": [(0, 3)]}, judge="[x]*?")
+    assert scan_judgments(run).collect().height == 3
+    assert verify_run(run) == []
