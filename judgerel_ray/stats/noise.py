@@ -121,9 +121,9 @@ def noise_floors(
     -----
     Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded
     to 20 million verdicts dealt: above, fewer reassignments (not below 199) are computed; above
-    100 thousand ratings, the null is that of a random subset of units, its spread scaled by the
-    square root of the share of units, and `p` comes from the normal distribution. The result says
-    how many reassignments were computed.
+    100 thousand ratings, the null is that of a random subset of units with verdicts in the same
+    proportions, its spread scaled by the square root of the share of units, and `p` comes from the
+    normal distribution. The result says how many reassignments were computed.
 
     Examples
     --------
@@ -166,7 +166,8 @@ def _floors(
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
     batch = max(1, _CELLS // max(n, subset_U.size * width))
-    for table_BUV in _deal(sizes_U[subset_U], totals_V, n_permutations, batch, rng):
+    hand_V = _proportional(totals_V, n)
+    for table_BUV in _deal(sizes_U[subset_U], hand_V, n_permutations, batch, rng):
         original_BUV = np.empty_like(table_BUV)
         original_BUV[..., columns] = table_BUV
         for null, statistic in zip(nulls, statistics, strict=True):
@@ -187,6 +188,15 @@ def _affordable(sizes_U: NDArray[np.int64], rng: np.random.Generator) -> NDArray
     return np.sort(shuffled[: max(_FEWEST_UNITS, fit)])
 
 
+def _proportional(totals_V: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Totals in the same proportions that sum to n, no value lost; those given where they do."""
+    share_V = totals_V * (n / totals_V.sum())
+    hand_V: NDArray[np.int64] = np.maximum(np.floor(share_V).astype(np.int64), totals_V > 0)
+    # What rounding leaves over goes to, or comes from, the most frequent value.
+    hand_V[np.argmax(totals_V)] += n - hand_V.sum()
+    return hand_V
+
+
 def _deal(
     sizes_U: NDArray[np.int64],
     totals_V: NDArray[np.int64],
@@ -194,17 +204,13 @@ def _deal(
     batch: int,
     rng: np.random.Generator,
 ) -> Iterator[Floats]:
-    """Random tables (B, U, V) with these row counts, their verdicts drawn from these totals."""
-    n, n_values = int(sizes_U.sum()), totals_V.size
+    """Random tables (B, U, V) with these row counts and value totals."""
+    n_values = totals_V.size
     unit_N = np.repeat(np.arange(sizes_U.size), sizes_U)
+    labels_N = np.repeat(np.arange(n_values), totals_V)
     for start in range(0, n_permutations, batch):
         size = min(batch, n_permutations - start)
-        if n == totals_V.sum():
-            hands_BV = np.tile(totals_V, (size, 1))
-        else:
-            hands_BV = rng.multivariate_hypergeometric(totals_V, n, size=size, method="marginals")
-        labels = np.repeat(np.tile(np.arange(n_values), size), hands_BV.ravel())
-        labels_BN = rng.permuted(labels.reshape(size, n), axis=1)
+        labels_BN = rng.permuted(np.tile(labels_N, (size, 1)), axis=1)
         cell = (np.arange(size)[:, None] * sizes_U.size + unit_N) * n_values + labels_BN
         table = np.bincount(cell.ravel(), minlength=size * sizes_U.size * n_values)
         yield table.reshape(size, sizes_U.size, n_values).astype(np.float64)
@@ -212,9 +218,7 @@ def _deal(
 
 def _summary(value: float, null: Floats, scale: float) -> NoiseFloor:
     """Mean, spread and share at least as extreme; `scale` is 1 where all units were dealt to."""
-    # A rare verdict may miss a subset of units altogether, and leave no variance there.
-    null = null[~np.isnan(null)]
-    if np.isnan(value) or not null.size:
+    if np.isnan(value):
         return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
     mean, sd = float(null.mean()), float(null.std(ddof=1)) * scale if null.size > 1 else 0.0
     far = abs(value - mean)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from judgerel_ray.stats import (
+    COEFFICIENTS,
+    count_statistic,
+    measure,
+    noise,
+    noise_floor,
+    noise_floors,
+)
+
+NAMES = [name for name in COEFFICIENTS if name != "valid_rate"]
+
+
+def statistics(n_values: int):
+    return [count_statistic(name, n_values=n_values) for name in NAMES]
+
+
+def test_it_is_the_null_one_can_enumerate():
+    # AABB dealt to two units of two: both agree in 1 of 3 deals, none in 2 of 3.
+    agreement = count_statistic("percent_agreement", n_values=2)
+    floor = noise_floor([[2, 0], [0, 2]], agreement, n_permutations=9999)
+    assert floor.mean == pytest.approx(1 / 3, abs=0.02)
+    assert floor.sd == pytest.approx(np.sqrt(2) / 3, abs=0.02)
+    # The data are the most extreme of the null, which a third of all deals equal.
+    assert floor.p == pytest.approx(1 / 3, abs=0.02)
+    assert floor.n_permutations == 9999
+
+
+def test_deals_keep_the_margins():
+    sizes, totals = np.array([1, 3, 4]), np.array([5, 1, 2])
+    rng = np.random.default_rng(0)
+    tables = np.concatenate(list(noise._deal(sizes, totals, 50, 7, rng)))
+    assert tables.shape == (50, 3, 3)
+    assert (tables.sum(axis=2) == sizes).all()
+    assert (tables.sum(axis=1) == totals).all()
+    assert len(np.unique(tables, axis=0)) > 10
+
+
+def test_equal_seeds_give_equal_floors_in_any_order_of_units_and_values():
+    counts = np.random.default_rng(5).multinomial(4, [0.5, 0.3, 0.2], size=9)
+    first = noise_floors(counts, statistics(3))
+    assert noise_floors(counts, statistics(3)) == first
+    for other in noise_floors(counts[::-1, [2, 0, 1]], statistics(3)), first:
+        assert [floor.p for floor in other] == [floor.p for floor in first]
+        assert [floor.mean for floor in other] == pytest.approx([f.mean for f in first])
+    assert noise_floors(counts, statistics(3), seed=1) != first
+
+
+def test_together_or_alone_they_are_the_same():
+    counts = np.random.default_rng(6).multinomial(4, [0.5, 0.5], size=9)
+    counts[0] = [1, 0]  # a unit that only AC1 counts
+    together = noise_floors(counts, statistics(2))
+    assert [noise_floor(counts, statistic) for statistic in statistics(2)] == list(together)
+
+
+def test_systematic_disagreement_is_no_noise():
+    # Two replies that always differ: alpha is negative, and further from chance than deals are.
+    alpha = count_statistic("krippendorff_alpha", n_values=2)
+    floor = noise_floor([[1, 1]] * 20, alpha)
+    assert measure([[1, 1]] * 20, alpha).value < -0.9
+    assert floor.p == 0.001
+
+
+def test_the_undefined_has_no_floor():
+    floor = noise_floor([[1, 0], [0, 1]], count_statistic("krippendorff_alpha", n_values=2))
+    assert (floor.mean, floor.sd, floor.p, floor.n_permutations) == (None, None, None, 0)
+
+
+def test_a_subset_of_units_tells_the_spread_of_all(monkeypatch):
+    counts = np.random.default_rng(7).multinomial(5, [0.6, 0.3, 0.1], size=2000)
+    whole = noise_floors(counts, statistics(3), n_permutations=400)
+    monkeypatch.setattr(noise, "_LABELS", 199 * 3000)
+    part = noise_floors(counts, statistics(3), n_permutations=400)
+    for a, b in zip(whole, part, strict=True):
+        assert b.n_permutations == 199
+        assert b.method.endswith("of a subset of units")
+        assert b.sd == pytest.approx(a.sd, rel=0.2)
+        assert b.mean == pytest.approx(a.mean, abs=5 * a.sd)
+        assert b.p == pytest.approx(a.p, abs=0.15)
+
+
+def test_fewer_than_one_deal_is_refused():
+    with pytest.raises(ValueError, match="n_permutations must be at least 1"):
+        noise_floor([[1, 1]], statistics(2)[0], n_permutations=0)
