@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce import load_judgments, reduce_judgments
+
+ROWS = {
+    "item_id": ["q1", "q1", "q2", "q2"],
+    "judge": ["a", "a", "a", "a"],
+    "temperature": [0.7, 0.7, 0.7, 0.7],
+    "replication": [0, 1, 0, 1],
+    "verdict": ["1", "2", None, "1"],
+    "score": [1.0, 2.0, None, 1.0],
+}
+
+
+def write(frame: pl.DataFrame, path) -> str:
+    if path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".csv":
+        frame.write_csv(path)
+    else:
+        frame.write_ndjson(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "ndjson"])
+def test_every_kind_of_file_reads_alike(ending, tmp_path):
+    loaded = load_judgments(write(pl.DataFrame(ROWS), tmp_path / f"rows.{ending}")).collect()
+    outcome = ["scored", "scored", "unparsed", "scored"]
+    assert loaded.to_dict(as_series=False) == {**ROWS, "outcome": outcome}
+
+
+def test_types_come_from_the_names_of_columns(tmp_path):
+    rows = pl.DataFrame(
+        {
+            "item_id": [7, 7],
+            "replication": [0.0, 1.0],
+            "verdict": [True, False],
+            "score": [1.0, float("nan")],
+            "temperature": pl.Series([0.7, 0.7], dtype=pl.Float32),
+            "judge": pl.Series(["a", "a"], dtype=pl.Categorical),
+        }
+    )
+    loaded = load_judgments(write(rows, tmp_path / "rows.parquet")).collect()
+    assert loaded.rows() == [
+        ("7", 0, "true", 1.0, 0.7, "a", "scored"),
+        ("7", 1, "false", None, 0.7, "a", "scored"),
+    ]
+
+
+def test_an_empty_string_is_no_value(tmp_path):
+    lines = [{"item_id": "q", "replication": n, "verdict": v} for n, v in enumerate(["", "A"])]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    assert load_judgments(str(path)).collect()["verdict"].to_list() == [None, "A"]
+
+
+def test_scores_alone_will_do(tmp_path):
+    path = write(pl.DataFrame(ROWS).drop("verdict"), tmp_path / "rows.csv")
+    assert load_judgments(path).collect()["outcome"].null_count() == 0
+
+
+def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
+    rows = {**ROWS, "replication": [0, 0, 0, 0], "template": ["x", "y", "x", "y"]}
+    assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"item_id": None}, "column missing: item_id"),
+        ({"replication": None}, "column missing: replication"),
+        ({"verdict": None, "score": None}, "column missing: verdict or score"),
+        ({"item_id": ["q1", None, "q2", "q2"]}, "item_id is missing"),
+        ({"replication": [0, None, 0, 1]}, "replication is missing"),
+        ({"replication": [0, 1.5, 0, 1]}, "replication must be a whole number from 0 on"),
+        ({"replication": [0, -1, 0, 1]}, "replication must be a whole number from 0 on"),
+        ({"replication": [0, 0, 0, 1]}, "2 rows hold the same replication"),
+        ({"outcome": ["scored", "fine", "unparsed", "scored"]}, "outcome is none of scored"),
+        ({"outcome": ["scored"] * 4}, "scored without a verdict"),
+        ({"outcome": ["refused", None, None, None]}, "beside an outcome other than scored"),
+        ({"temperature": [0.7, 0.7, -1, 0.7]}, "temperature must be at least 0"),
+        ({"confidence": [0.7, 1.7, 0.1, 0.7]}, "confidence must be between 0 and 1"),
+        ({"score": [1.0, float("inf"), None, 1.0]}, "score must be finite"),
+        ({"score": ["1", "two", None, "1"]}, "cannot read judgments: conversion from"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
+    rows = {name: values for name, values in {**ROWS, **change}.items() if values is not None}
+    path = write(pl.DataFrame(rows, strict=False), tmp_path / "rows.csv")
+    with pytest.raises(SweepError) as refusal:
+        load_judgments(path).collect()
+    assert told in str(refusal.value)
+    assert "rows.csv" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_row_at_fault_is_named(tmp_path):
+    path = write(
+        pl.DataFrame({**ROWS, "outcome": [None, None, "lost", None]}), tmp_path / "rows.csv"
+    )
+    with pytest.raises(SweepError, match=r"row=3, outcome=lost"):
+        load_judgments(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("rows.xlsx", "", "unknown kind of file"),
+        ("rows.csv", "item_id,replication,verdict\n", "has no rows"),
+        ("rows.csv", "", "cannot read judgments"),
+        ("rows.jsonl", "not json", "cannot read judgments"),
+        ("rows.parquet", "not parquet", "cannot read judgments"),
+    ],
+)
+def test_files_that_are_none_are_refused_in_one_line(name, text, told, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SweepError) as refusal:
+        load_judgments(str(tmp_path / name))
+    assert told in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_no_file_and_a_folder_are_told_apart(tmp_path):
+    with pytest.raises(SweepError, match="no such file"):
+        load_judgments(str(tmp_path / "gone.csv"))
+    with pytest.raises(SweepError, match="no run directory"):
+        load_judgments(str(tmp_path))
+
+
+def test_a_file_goes_all_the_way(tmp_path):
+    path = write(pl.DataFrame(ROWS), tmp_path / "rows.csv")
+    found = reduce_judgments(load_judgments(path), coefficients=["valid_rate"])
+    assert found.row(0, named=True)["value"] == 0.75

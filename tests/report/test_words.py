@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from judgerel_ray.reduce import reduce_judgments
+from judgerel_ray.report import headlines
+from judgerel_ray.report.words import NOISE, estimate, number, percent, remark
+
+
+def said(verdicts: list[list[str]], **columns) -> str:
+    rows = [
+        {"item_id": f"q{item}", "replication": replication, "verdict": verdict, **columns}
+        for item, replies in enumerate(verdicts)
+        for replication, verdict in enumerate(replies)
+    ]
+    (line,) = headlines(reduce_judgments(pl.LazyFrame(rows)))
+    return line
+
+
+def test_it_says_how_often_the_verdict_is_the_same():
+    line = said([["A"] * 4, ["B"] * 4, ["A", "A", "B", "A"], ["B"] * 4], judge="j", temperature=1.0)
+    assert line.startswith("j, temperature 1: asked again, this judge gives the same verdict 88 %")
+    assert "at random would agree" in line
+    assert NOISE not in line
+
+
+def test_it_says_that_noise_is_noise():
+    line = said([["A", "B"], ["A", "A"], ["B", "B"], ["B", "A"]])
+    assert line.startswith("asked again")
+    assert NOISE in line
+
+
+def test_a_judge_that_always_says_the_same_is_no_better_than_noise():
+    line = said([["A", "A", "A"]] * 5)
+    assert "same verdict 100 %" in line
+    assert "would agree 100 %" in line
+    assert NOISE in line
+
+
+def test_it_says_when_a_judge_contradicts_itself():
+    assert "more than chance would" in said([["A", "B"]] * 20)
+
+
+def test_asked_once_nothing_is_known():
+    assert "was asked once" in said([["A"], ["B"]], temperature=0.0)
+
+
+def test_nothing_is_called_a_number_that_is_none():
+    assert number(None) == "-"
+    assert percent(None) == "-"
+    assert number(-0.0001) == "0.000"
+
+
+@pytest.mark.parametrize(("share", "text"), [(0, "0 %"), (0.001, "< 1 %"), (0.5, "50 %")])
+def test_shares(share, text):
+    assert percent(share) == text
+
+
+def test_a_value_without_an_interval():
+    row = {"value": 1.0, "low": None, "high": None, "undefined": None}
+    assert estimate(row) == "1.000 [no interval]"
+
+
+def test_remarks_are_what_weakens_a_value():
+    row = {"noise": False, "estimator": "alpha; no interval: too few units; floor of 9 deals"}
+    assert remark(row) == "no interval: too few units"
