@@ -90,9 +90,26 @@ def group_rows(
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]
     """
+    per_unit = group.rows.group_by(group.unit).agg(pl.col("n").sum())
+    basis: Row = {
+        "unit": " x ".join(group.unit),
+        "n_items": group.rows.select(pl.struct(group.cluster).n_unique()).item(),
+        "n_replications": per_unit["n"].max(),
+        "n_judgments": int(per_unit["n"].sum()),
+    }
+    for row in _rows(group, coefficients, missing, levels or (own_level(group.rows),)):
+        yield {**row, **basis}
+
+
+def _rows(
+    group: Group,
+    coefficients: Sequence[str],
+    missing: Sequence[Missing],
+    levels: Sequence[Level],
+) -> Iterator[Row]:
+    """The rows of one group, but for what they all rest on."""
     n_without = group.rows.filter(~SCORED & ~FAILED)["n"].sum()
     policies: Sequence[Missing] = missing if n_without else ("category",)
-    levels = levels or (own_level(group.rows),)
     for policy in policies:
         named = [name for name in coefficients if name != "valid_rate"]
         yield from _nominal_rows(group, policy, named, nominal_alpha="nominal" in levels)
@@ -156,12 +173,8 @@ def _row(
     interval: Interval,
     floor: NoiseFloor | None,
 ) -> Row:
-    """One row of the result."""
+    """One row of the result, but for what all rows of the group rest on."""
     coefficient = measure(found.counts_UV, statistic)
-    taking = found.counts_UV.sum(axis=1) >= statistic.min_ratings
-    n_questions = np.unique(found.clusters_U[taking]).size
-    n_judgments = int(group.rows["n"].sum())
-    per_unit = group.rows.group_by(group.unit).agg(pl.col("n").sum())["n"]
     return {
         "coefficient": coefficient.name,
         "value": coefficient.value,
@@ -173,25 +186,20 @@ def _row(
         "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
         "missing": policy,
         "n_categories": None,
-        "unit": " x ".join(group.unit),
-        "n_items": group.rows.select(pl.struct(group.cluster).n_unique()).item(),
-        "n_replications": per_unit.max(),
-        "n_judgments": n_judgments,
-        "n_missing": n_judgments - int(found.counts_UV.sum()),
-        "estimator": _in_words(coefficient.estimator, interval, floor, n_questions),
+        "n_missing": int(group.rows["n"].sum()) - int(found.counts_UV.sum()),
+        "estimator": _in_words(coefficient.estimator, interval, floor),
         "undefined": coefficient.undefined,
     }
 
 
-def _in_words(
-    estimator: str, interval: Interval, floor: NoiseFloor | None, n_questions: int
-) -> str:
+def _in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> str:
     """The estimator, how its interval and floor were made, and what weakens them."""
     parts = [estimator]
     if interval.undefined == "no_spread":
-        bound = 1 - 0.05 ** (1 / n_questions)
+        # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
+        bound = 1 - 0.05 ** (1 / interval.n_questions)
         parts.append(
-            f"no interval: all {n_questions} questions alike, "
+            f"no interval: all {interval.n_questions} questions alike, "
             f"so less than {bound:.0%} of questions differ (95 %)"
         )
     elif interval.undefined and interval.undefined != "undefined":

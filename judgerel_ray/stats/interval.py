@@ -6,7 +6,7 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ class Interval:
     undefined : str or None
         "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
         all questions say the same, "depends_on_one_question" where leaving one out leaves none.
+    n_questions : int
+        Questions left out in turn, or trials.
     few_informative : bool
         Whether fewer than ten questions show any disagreement, or fewer than ten any agreement:
         coverage is then below its nominal value.
@@ -40,6 +42,7 @@ class Interval:
     high: float | None = None
     method: str = ""
     undefined: str | None = None
+    n_questions: int = 0
     few_informative: bool = False
 
 
@@ -160,7 +163,8 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     tail = (1 - confidence) / 2
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
     high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
-    return Interval(low=low, high=high, method=f"Clopper-Pearson over {n} questions")
+    method = f"Clopper-Pearson over {n} questions"
+    return Interval(low=low, high=high, method=method, n_questions=n)
 
 
 def _cluster_terms(
@@ -185,19 +189,21 @@ def _student(
 
     n = left_out_C.size
     if n < 2:
-        return Interval(undefined="too_few_units")
+        return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
-        return Interval(undefined="depends_on_one_question")
+        return Interval(undefined="depends_on_one_question", n_questions=n)
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * _standard_error(left_out_C)
     if half < 1e-9:
-        return Interval(undefined="no_spread")
+        return Interval(undefined="no_spread", n_questions=n)
     method = f"jackknife-t over {n} questions"
     if statistic.chance_corrected and value - half > 0 and value < 1:
         centre, half = np.log(value / (1 - value)), half / (value * (1 - value))
         low, high = 1 / (1 + np.exp(-(centre + np.array([-half, half]))))
-        return Interval(low=float(low), high=float(high), method=f"{method}, logit scale")
-    floor = -np.inf if statistic.chance_corrected else 0.0
-    return Interval(low=max(floor, value - half), high=min(1.0, value + half), method=method)
+        method += ", logit scale"
+    else:
+        floor = -np.inf if statistic.chance_corrected else 0.0
+        low, high = max(floor, value - half), min(1.0, value + half)
+    return Interval(low=float(low), high=float(high), method=method, n_questions=n)
 
 
 def _standard_error(left_out_C: Floats) -> float:
@@ -210,9 +216,4 @@ def _flagged(found: Interval, counts: Floats, clusters: NDArray[np.intp]) -> Int
     """The interval, marked where few questions carry it."""
     disagreeing = np.unique(clusters[(counts > 0).sum(axis=1) > 1]).size
     agreeing = np.unique(clusters[(counts > 1).any(axis=1)]).size
-    return Interval(
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        few_informative=min(disagreeing, agreeing) < _FEW,
-    )
+    return replace(found, few_informative=min(disagreeing, agreeing) < _FEW)
