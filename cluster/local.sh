@@ -67,9 +67,26 @@ if ! answers; then
     fi
 fi
 
-status=0
-ray job submit --address "$address" --working-dir . -- \
-    python "$job" "$sweep" "$run" "$@" || status=$?
+# The head answers before its agent takes jobs, so a job is offered until it is taken: under one id,
+# which Ray takes once.
+id="local-$(date +%s)-$$"
+for ((i = 0; ; i++)); do
+    said="$(ray job submit --address "$address" --submission-id "$id" --no-wait --working-dir . -- \
+        python "$job" "$sweep" "$run" "$@" 2>&1)" && break
+    if ((i == 20)) || [[ "$said" != *"No available agent"* ]]; then
+        echo "$said" >&2
+        exit 3
+    fi
+    sleep 3
+done
 
-[[ -d "$run" || "$run" == *://* ]] && judgerel status "$run" || true
+# Both end with 1 when the job failed. Ray says in words how it ended, and the caller wants
+# judgerel's own exit code.
+ray job logs --address "$address" --follow "$id" || true
+said="$(ray job status --address "$address" "$id" 2>&1)" || true
+status=3
+[[ "$said" == *SUCCEEDED* ]] && status=0
+[[ "$said" =~ exit\ code\ ([0-9]+) ]] && status="${BASH_REMATCH[1]}"
+
+[[ "$run" == *://* || -d "$run" ]] && judgerel status "$run"
 exit "$status"
