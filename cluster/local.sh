@@ -85,7 +85,7 @@ done
 ray job logs --address "$address" --follow "$id" || true
 said="$(ray job status --address "$address" "$id" 2>&1)" || true
 status=3
-[[ "$said" == *SUCCEEDED* ]] && status=0
+[[ "$said" == *"'$id' succeeded"* ]] && status=0
 [[ "$said" =~ exit\ code\ ([0-9]+) ]] && status="${BASH_REMATCH[1]}"
 
 [[ "$run" == *://* || -d "$run" ]] && judgerel status "$run"
