@@ -18,6 +18,8 @@ from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.store import RunDirectory, land
 from judgerel_ray.tables import Completions, Judgments
 
+JUDGMENTS = Judgments.create_empty().schema
+COMPLETIONS = Completions.create_empty().schema
 LANDED_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -40,14 +42,14 @@ class Rows:
 
     def judgments(self) -> pl.DataFrame:
         rows = [self._judgment(key, replication) for key, replication in self.requests()]
-        return pl.DataFrame(rows, schema=Judgments.create_empty().schema)
+        return pl.DataFrame(rows, schema=JUDGMENTS)
 
     def completions(self) -> pl.DataFrame:
         rows = [
             {"key": request_key(key, r), "text": f"{self.mark}:{key}:{r}", "logprobs": None}
             for key, r in reversed(self.requests())
         ]
-        return pl.DataFrame(rows, schema=Completions.create_empty().schema)
+        return pl.DataFrame(rows, schema=COMPLETIONS)
 
     def _judgment(self, key: str, replication: int) -> dict[str, object]:
         named = {
@@ -64,13 +66,12 @@ class Rows:
             "attempt": self.attempt,
             "landed_at": LANDED_AT,
         }
-        schema = Judgments.create_empty().schema
         optional = {
             "responder", "criterion", "definition", "scale", "option_order", "score",
             "confidence", "prompt_tokens", "cached_tokens", "cost",
         }  # fmt: skip
         row: dict[str, object] = {}
-        for column, kind in schema.items():
+        for column, kind in JUDGMENTS.items():
             if column in named:
                 row[column] = named[column]
             elif column in optional:

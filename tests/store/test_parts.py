@@ -17,6 +17,7 @@ from judgerel_ray.store import (
     RunDirectory,
     begin_session,
     close_lease,
+    disk,
     land,
     read_ledger,
     scan_completions,
@@ -80,15 +81,14 @@ def test_a_closed_attempt_never_lands_and_the_next_does(run, land_rows):
 
 
 def test_a_lost_answer_to_the_commit_is_seen_as_ours(disk_run, land_rows, monkeypatch):
-    plain = RunDirectory.create_exclusive
-    disk = type(disk_run.files)
-    plain = disk.create
+    files = type(disk_run.files)
+    plain = files.create
 
     def create_and_forget(self, name, data):
         plain(self, name, data)
         return plain(self, name, data)
 
-    monkeypatch.setattr(disk, "create", create_and_forget)
+    monkeypatch.setattr(files, "create", create_and_forget)
     session = begin_session(disk_run)
     assert session.number == 1
     assert land_rows(disk_run, 1, 1, {"aa": [(0, 3)]}) is True
@@ -165,22 +165,18 @@ def test_broken_rows_are_refused_before_anything_is_written(disk_run, rows, numb
 @pytest.mark.parametrize("fail_at", [1, 2, 3])
 def test_a_disk_that_fills_up_lands_nothing_and_is_named(disk_run, land_rows, monkeypatch, fail_at):
     begin_session(disk_run)
-    plain, calls = os.write, []
+    plain, calls = disk._write_new, []
 
     def fill_up(path, data):
         calls.append(path)
         if len(calls) == fail_at:
             raise OSError(28, "No space left on device", str(path))
-        return plain_new(path, data)
+        return plain(path, data)
 
-    from judgerel_ray.store import disk
-
-    plain_new = disk._write_new
     with monkeypatch.context() as patch:
         patch.setattr(disk, "_write_new", fill_up)
         with pytest.raises(StoreError, match="No space left"):
             land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
-    assert plain is os.write
     assert read_ledger(disk_run).n_rows == 0
     assert land_rows(disk_run, 1, 1, {"aa": [(0, 3)]}) is True
     assert scan_judgments(disk_run).collect().height == 3

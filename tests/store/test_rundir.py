@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -168,8 +169,6 @@ def test_eight_processes_create_one_name_once(disk_run):
 
 @pytest.mark.slow
 def test_eight_threads_create_one_object_once(s3_options):
-    import threading
-
     url = "s3://runs/race"
     barrier = threading.Barrier(8)
     with ThreadPoolExecutor(8) as pool:
@@ -197,6 +196,7 @@ def test_a_bucket_that_is_not_there_is_named(s3_options):
         RunDirectory.create("s3://no-such-bucket/run", storage_options=s3_options)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_named(monkeypatch):
     pytest.importorskip("s3fs")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from judgerel_ray.store import (
     begin_session,
@@ -55,6 +56,7 @@ def test_stray_and_torn_files_disturb_nobody(disk_run, land_rows):
     assert [found.level for found in verify_run(disk_run)] == ["note"] * 5
 
 
+@pytest.mark.slow
 def test_fifty_parts_are_one_frame(disk_run, land_rows):
     begin_session(disk_run)
     for lease in range(50):
