@@ -12,6 +12,7 @@ Examples
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "load_sweep", "reduce", "run"]
 
 
-def load_sweep(path: str) -> Sweep:
+def load_sweep(path: str | PathLike[str]) -> Sweep:
     """Read and check a sweep file.
 
     Parameters
     ----------
-    path : str
+    path : str or path
         A TOML file.
 
     Returns
@@ -52,17 +53,19 @@ def load_sweep(path: str) -> Sweep:
     """
     from judgerel_ray.config import load_sweep as load
 
-    return load(path)
+    return load(fspath(path))
 
 
-def run(sweep: Sweep | str, *, out: str, address: str | None = None) -> pl.DataFrame:
+def run(
+    sweep: Sweep | str | PathLike[str], *, out: str | PathLike[str], address: str | None = None
+) -> pl.DataFrame:
     """Run a sweep into a run directory, or go on with it.
 
     Parameters
     ----------
-    sweep : Sweep or str
+    sweep : Sweep, str or path
         From :func:`load_sweep`, or the path of a sweep file.
-    out : str
+    out : str or path
         Run directory: a local path or an fsspec URL.
     address : str, optional
         Ray cluster; by default one is started on this machine.
@@ -88,19 +91,19 @@ def run(sweep: Sweep | str, *, out: str, address: str | None = None) -> pl.DataF
     """
     from judgerel_ray.pipeline import open_judgments, run_sweep
 
-    loaded = load_sweep(sweep) if isinstance(sweep, str) else sweep
-    run_sweep(loaded, out=out, address=address)
-    return open_judgments(out).frame.collect()
+    loaded = load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
+    run_sweep(loaded, out=str(out), address=address)
+    return open_judgments(str(out)).frame.collect()
 
 
-def reduce(path: str, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or of a file of judgments, as ``judgerel reduce`` prints.
 
     Parameters
     ----------
-    path : str
+    path : str or path
         Run directory, or a Parquet, CSV or JSONL file.
-    by : sequence of str, optional
+    by : str or sequence of str, optional
         Columns that make a group; default judge, benchmark, protocol, criterion, scale and
         temperature, those that are there.
 
@@ -127,4 +130,5 @@ def reduce(path: str, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """
     from judgerel_ray.pipeline import ReduceOptions, reduce_path
 
-    return reduce_path(path, ReduceOptions(by=None if by is None else tuple(by)))
+    columns = (by,) if isinstance(by, str) else by
+    return reduce_path(str(path), ReduceOptions(by=None if columns is None else tuple(columns)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from rich.console import Console
 
@@ -22,6 +24,14 @@ class _Parser(argparse.ArgumentParser):
         self.exit(MISTAKE, f"judgerel: {message}. Try: {self.prog} --help\n")
 
 
+class _Screen(Console):
+    """A console that leaves a broken pipe to :func:`main`, which knows the exit codes."""
+
+    def on_broken_pipe(self) -> None:
+        """Hand it on; Rich itself would exit with 1."""
+        raise BrokenPipeError
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The verbs and their options.
 
@@ -32,20 +42,22 @@ def build_parser() -> argparse.ArgumentParser:
     """
     parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    plan = verbs.add_parser("plan", help="what a sweep asks and costs; asks nothing")
+    # A shortened flag would mean something else as soon as a longer list has two of its kind.
+    add_verb = partial(verbs.add_parser, allow_abbrev=False)
+    plan = add_verb("plan", help="what a sweep asks and costs; asks nothing")
     plan.add_argument("sweep", metavar="SWEEP.toml")
     plan.add_argument("--json", action="store_true", help="print JSON")
     plan.set_defaults(act=_plan)
-    run = verbs.add_parser("run", help="run a sweep, or go on with it")
+    run = add_verb("run", help="run a sweep, or go on with it")
     run.add_argument("sweep", metavar="SWEEP.toml")
     run.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
     run.add_argument("--address", help="Ray cluster; default: one on this machine")
     run.set_defaults(act=_run)
-    status = verbs.add_parser("status", help="how a run stands, also while it goes on")
+    status = add_verb("status", help="how a run stands, also while it goes on")
     status.add_argument("run", metavar="RUN")
     status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(act=_status)
-    reduce = verbs.add_parser("reduce", help="coefficients of a run or of a file of judgments")
+    reduce = add_verb("reduce", help="coefficients of a run or of a file of judgments")
     reduce.add_argument("path", metavar="PATH")
     reduce.add_argument("--by", help="columns to group by, with commas between")
     reduce.add_argument("--measurement", help="nominal, ordinal, interval, ratio")
@@ -55,17 +67,17 @@ def build_parser() -> argparse.ArgumentParser:
     reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
     reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
     reduce.set_defaults(act=_reduce)
-    report = verbs.add_parser("report", help="one self-contained page")
+    report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
     report.set_defaults(act=_report)
-    items = verbs.add_parser("items", help="items from a benchmark's upstream files")
+    items = add_verb("items", help="items from a benchmark's upstream files")
     items.add_argument("benchmark", metavar="BENCHMARK")
     items.add_argument("path", metavar="PATH")
     items.add_argument("--out", required=True, metavar="FILE.parquet")
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
     items.set_defaults(act=_items)
-    verify = verbs.add_parser("verify", help="check a run directory end to end")
+    verify = add_verb("verify", help="check a run directory end to end")
     verify.add_argument("run", metavar="RUN")
     verify.set_defaults(act=_verify)
     return parser
@@ -88,7 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
-        return act(parsed)
+        code = act(parsed)
+        sys.stdout.flush()
+        return code
     except EngineError as error:
         print(f"judgerel: {_one_line(error)}", file=sys.stderr)
         return CLUSTER_FAILED
@@ -99,7 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("judgerel: stopped; run again to go on with what is owed", file=sys.stderr)
         return CLUSTER_FAILED
     except BrokenPipeError:
-        sys.stderr.close()
+        # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
 
 
@@ -176,7 +191,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
         if name == "json":
             print(coefficients_json(frame))
         else:
-            print_coefficients(frame)
+            print_coefficients(frame, console=_Screen())
     if parsed.out:
         write_coefficients(frame, parsed.out)
     return DONE

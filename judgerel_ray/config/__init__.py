@@ -7,20 +7,13 @@ Examples
 ...     parse_sweep('name = "x"')
 ... except Exception as error:
 ...     print(error)
-judge is missing (and 1 more problem) [file=sweep.toml]. Try: add judge = ... there
+judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
+from judgerel_ray.config.ask import AskTable, RespondSettings, Sample, plain_temperature
+from judgerel_ray.config.judge import Judge, Prices
 from judgerel_ray.config.reading import load_sweep, parse_sweep
-from judgerel_ray.config.sweep import (
-    AskTable,
-    FleetTable,
-    Judge,
-    Prices,
-    RespondSettings,
-    Sample,
-    Sweep,
-    plain_temperature,
-)
+from judgerel_ray.config.sweep import FleetTable, Sweep
 
 __all__ = [
     "AskTable",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -17,6 +18,29 @@ from judgerel_ray.core import SweepError
 
 Place = Sequence[int | str]
 OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
+LONGEST_SHOWN = 80
+OPTION_KINDS = frozenset({"dict", "list", "str", "bool", "int", "float", "none"})
+BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "at most"),
+    "string_too_long": ("max_length", "a text, its length at most"),
+    "too_short": ("min_length", "a list of tables, at least"),
+}
+KINDS = {
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "string_pattern_mismatch": "letters, digits and . _ : + - from a letter or digit on",
+    "tuple_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "finite_number": "a finite number",
+    "invalid-json-value": "text, a number, true or false, a list or a table",
+}
 
 
 def load_sweep(path: str | Path) -> Sweep:
@@ -91,6 +115,8 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
         raise SweepError(
             f"not TOML: {error}", where={"file": source}, hint="check quotes and brackets there"
         ) from None
+    except RecursionError:
+        raise SweepError("not TOML: nested too deeply", where={"file": source}) from None
     for own in OWN_FIELDS & set(content):
         raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
     try:
@@ -102,17 +128,24 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
 def _one_line(error: ValidationError, source: str) -> SweepError:
     """The first problem in words, and how many more there are."""
     details = error.errors(include_url=False, include_context=True)
+    # The arms of a union each complain of the same value: one problem, several things expected.
+    problems: dict[str, list[ErrorDetails]] = {}
+    for detail in details:
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # pydantic counts only the rows without problems of their own
+        problems.setdefault(_dotted(detail["loc"]) or detail["msg"], []).append(detail)
     # An unknown key usually explains the missing one beside it: say that first.
-    first = min(details, key=lambda detail: detail["type"] != "extra_forbidden")
+    first = min(problems.values(), key=lambda found: found[0]["type"] != "extra_forbidden")
     problem, hint = _words(first)
-    more = len(details) - 1
+    more = len(problems) - 1
     if more:
         problem = f"{problem} (and {more} more problem{'s' if more > 1 else ''})"
     return SweepError(problem, where={"file": source}, hint=hint)
 
 
-def _words(detail: ErrorDetails) -> tuple[str, str | None]:
+def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
     """One problem as (what is wrong, what to try)."""
+    detail = details[0]
     place = detail["loc"]
     key = _dotted(place)
     if detail["type"] == "extra_forbidden":
@@ -121,23 +154,63 @@ def _words(detail: ErrorDetails) -> tuple[str, str | None]:
         hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
         return f"{key} is not a key of {_table_at(place[:-1])}", hint
     if detail["type"] == "missing":
-        return f"{key} is missing", f"add {place[-1]} = ... there"
-    message = detail["msg"].removeprefix("Value error, ")
+        is_list = key in {"judge", "ask"}
+        return f"{key} is missing", f"add [[{key}]] there" if is_list else f"add {key} = ... there"
     if detail["type"] == "value_error":
+        message = detail["msg"].removeprefix("Value error, ")
         return (f"{key}: {message}" if key else message), None
-    expected = message[0].lower() + message[1:]
-    got = repr(detail["input"])
-    return f"{key}: {expected}, got {got[:80]}", None
+    expected = " or ".join(dict.fromkeys(_expected(each) for each in details))
+    return f"{key} must be {expected}, got {_shown(detail['input'])}", _hint(detail)
+
+
+def _expected(detail: ErrorDetails) -> str:
+    """What a value should have been."""
+    kind, limits = detail["type"], detail.get("ctx", {})
+    if kind in BOUNDS:
+        name, words = BOUNDS[kind]
+        return f"{words} {limits[name]}"
+    if kind == "literal_error":
+        among = str(limits["expected"]).replace("'", '"')
+        return f"one of {among}" if " or " in among else among
+    message = detail["msg"].removeprefix("Input should ")
+    return KINDS.get(kind, message[0].lower() + message[1:])
+
+
+def _hint(detail: ErrorDetails) -> str | None:
+    """What was probably meant."""
+    value = detail["input"]
+    if detail["type"] == "literal_error" and isinstance(value, str):
+        known = str(detail.get("ctx", {}).get("expected", "")).replace("'", "")
+        close = get_close_matches(value, re.split(", | or ", known), n=1)
+        return close[0] if close else None
+    name = _dotted(detail["loc"])
+    if detail["type"] == "tuple_type" and isinstance(value, dict):
+        return f"write [[{name}]]"
+    if detail["type"] == "model_type" and isinstance(value, list):
+        return f"write [{name}]"
+    return None
+
+
+def _shown(value: object) -> str:
+    """A value as short as a line allows, with the words of TOML."""
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
 
 
 def _dotted(place: Place) -> str:
     """A place as people write it: judge[0].model."""
     text = ""
+    model: type[BaseModel] | None = Sweep
     for part in place:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part not in {"int", "bool", "str", "literal['auto']"}:  # arms of a union
-            text += f".{part}" if text else part
+            continue
+        # Below a plain key pydantic names the kinds it tried; options name their own keys.
+        if text and model is None and ("engine_options" not in text or part in OPTION_KINDS):
+            continue
+        text += f".{part}" if text else part
+        field = model.model_fields.get(part) if model else None
+        model = _table_class(field.annotation) if field else None
     return text
 
 

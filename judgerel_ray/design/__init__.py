@@ -1,9 +1,11 @@
 """Asking: asks to conditions, wave by wave. May import config, protocols, core; touches no file."""
 
 from judgerel_ray.design.conditions import ItemWork
-from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items
-from judgerel_ray.design.grid import StageCount, build_wave, count_stages, voices_of
+from judgerel_ray.design.counting import StageCount, count_stages
+from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items, voices_of
+from judgerel_ray.design.grid import build_wave
 from judgerel_ray.design.orders import option_orders
+from judgerel_ray.design.overlap import check_asks
 
 __all__ = [
     "AskFrame",
@@ -12,6 +14,7 @@ __all__ = [
     "Texts",
     "Voice",
     "build_wave",
+    "check_asks",
     "check_items",
     "count_stages",
     "option_orders",

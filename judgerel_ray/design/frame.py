@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from judgerel_ray.config import AskTable, RespondSettings
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.design.orders import most_orders
 from judgerel_ray.protocols import Template, question_form
+
+TURNS = 2  # of a dialogue: what the templates put
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,23 @@ class AskFrame:
         return self.ask.replications
 
 
+def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
+    """Who is asked in a wave: responders while answers are written, judges after.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> ask = AskTable(protocol="respond", benchmark="b", path="p")
+    >>> me = Voice(name="m", fingerprint="0")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(me,))
+    >>> [voice.name for voice in voices_of(frame, 0)]
+    ['m']
+    """
+    if frame.ask.protocol == "respond" or wave >= frame.respond_waves:
+        return frame.judges
+    return frame.responders
+
+
 Texts = Mapping[str, str | None]
 """Landed responders' texts by request key; None where the request can never succeed."""
 
@@ -85,34 +105,47 @@ def check_items(frame: AskFrame) -> None:
     where = {"ask": frame.index, "benchmark": ask.benchmark}
     if not frame.items:
         raise SweepError("no items to ask about", where=where)
-    if ask.protocol == "respond":
-        return
     for item in frame.items:
         place = {**where, "item": item.item_id}
-        ids = {option.option_id for option in item.options}
-        unknown = [name for name in frame.recorded if name not in ids]
-        if unknown:
-            raise SweepError(
-                f"responders name neither a judge nor an option of the item: {unknown}, "
-                f"its options are {sorted(ids)}",
-                where=place,
-            )
-        if not frame.responders and not ids:
-            raise SweepError(
-                "the item has no candidate answers",
-                where=place,
-                hint="name responders that write them, or give the items options",
-            )
-        n_options = len(frame.responders) or len(frame.recorded) or len(ids)
-        if ask.protocol == "best_of" and n_options < 2:
-            raise SweepError(
-                f"best_of needs at least 2 options, got {n_options}",
-                where=place,
-                hint="use protocol correctness for single answers",
-            )
-        if ask.protocol == "correctness" and not item.gold:
-            raise SweepError(
-                "correctness needs a gold answer, the item has none",
-                where=place,
-                hint="add a gold column, or use best_of",
-            )
+        if item.turns and len(item.turns) != TURNS:
+            raise SweepError(f"a dialogue has {TURNS} turns, got {len(item.turns)}", where=place)
+        if ask.protocol != "respond":
+            _check_answers(frame, item, place)
+
+
+def _check_answers(frame: AskFrame, item: Item, place: Mapping[str, object]) -> None:
+    """Refuse an item without the answers that judges need."""
+    ask = frame.ask
+    ids = {option.option_id for option in item.options}
+    unknown = [name for name in frame.recorded if name not in ids]
+    if unknown:
+        raise SweepError(
+            f"responders name neither a judge nor an option of the item: {unknown}, "
+            f"its options are {sorted(ids)}",
+            where=place,
+        )
+    if not frame.responders and not ids:
+        raise SweepError(
+            "the item has no candidate answers",
+            where=place,
+            hint="name responders that write them, or give the items options",
+        )
+    n_options = len(frame.responders) or len(frame.recorded) or len(ids)
+    if ask.protocol == "best_of" and n_options < 2:
+        raise SweepError(
+            f"best_of needs at least 2 options, got {n_options}",
+            where=place,
+            hint="use protocol correctness for single answers",
+        )
+    if ask.option_orders > (most := most_orders(n_options)):
+        raise SweepError(
+            f"option_orders must be at most {most} for {n_options} options, "
+            f"got {ask.option_orders}",
+            where=place,
+        )
+    if ask.protocol == "correctness" and not item.gold:
+        raise SweepError(
+            "correctness needs a gold answer, the item has none",
+            where=place,
+            hint="add a gold column, or use best_of",
+        )

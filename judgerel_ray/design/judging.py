@@ -29,7 +29,8 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
         n_blocked = n_conditions * _per_condition(frame)
         return ItemWork(judge=voice.name, item_id=item.item_id, asks=(), n_blocked=n_blocked)
     lost = [name for name, answer in landed.items() if answer.text is None]
-    parents = tuple(answer.key for answer in landed.values() if answer.key)
+    # Sorted, for who stands first in the sweep file is not part of what is asked.
+    parents = tuple(sorted(answer.key for answer in landed.values() if answer.key))
     options = tuple(
         Option(option_id=name, text=answer.text or "") for name, answer in landed.items()
     )
@@ -49,7 +50,8 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
                 voice, item, protocol="best_of", stage="judge", role="judge", template=template
             )
             blank = replace(blank, menu=menu, option_order=order)
-            prompt = () if lost else render_best_of(template, item, shown)
+            # Written even where an answer is lost: its key must differ by template all the same.
+            prompt = render_best_of(template, item, shown)
             asks += _over_temperatures(frame, blank, prompt, parents)
     if lost:
         reason = f"no answer of {', '.join(lost)}"
@@ -80,7 +82,7 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
             )
             blank = replace(blank, menu=menu, responder=name)
             text = answer.text
-            prompt = () if text is None else render_correctness(template, item, text)
+            prompt = render_correctness(template, item, text or "")
             parents = (answer.key,) if answer.key else ()
             made = _over_temperatures(frame, blank, prompt, parents)
             if text is None:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import factorial
 
 from judgerel_ray.core import Item, Option, SweepError, digest
+
+_COUNTED_OPTIONS = 8  # 40,320 orders: more than a sweep may ask for
+
+
+def most_orders(n_options: int) -> int:
+    """How many orders so many options have, as far as anyone asks for them.
+
+    Examples
+    --------
+    >>> most_orders(2), most_orders(5)
+    (2, 120)
+    """
+    return factorial(min(n_options, _COUNTED_OPTIONS))
 
 
 def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option, ...], ...]:
     """Draw distinct orders of an item's options.
 
-    The draw depends on the seed, the item's id and its option ids alone: not on the judge, the
+    The draw depends on the seed, the item's name and its option ids alone: not on the judge, the
     machine, or how often it is drawn.
 
     Parameters
@@ -39,35 +53,48 @@ def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option
     >>> len(set(option_orders(item, n_orders=2, seed=0)))
     2
     """
-    if not item.options:
+    by_name = {option.option_id: option for option in item.options}
+    orders = order_names(item, tuple(by_name), n_orders=n_orders, seed=seed)
+    return tuple(tuple(by_name[name] for name in order) for order in orders)
+
+
+def order_names(
+    item: Item, names: Sequence[str], *, n_orders: int, seed: int
+) -> tuple[tuple[str, ...], ...]:
+    """Draw distinct orders of option ids, as :func:`option_orders` does.
+
+    Examples
+    --------
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> sorted(order_names(item, ("x", "y"), n_orders=2, seed=0))
+    [('x', 'y'), ('y', 'x')]
+    """
+    where = {"benchmark": item.benchmark, "item": item.item_id}
+    if not names:
         raise SweepError(
             "an item without options cannot be judged by best_of",
-            where={"benchmark": item.benchmark, "item": item.item_id},
+            where=where,
             hint="name responders that write the options, or give the items options",
         )
-    possible = factorial(min(len(item.options), 8))
+    possible = most_orders(len(names))
     if n_orders > possible:
         raise SweepError(
-            f"option_orders must be at most {possible} for {len(item.options)} options, "
-            f"got {n_orders}",
-            where={"benchmark": item.benchmark, "item": item.item_id},
+            f"option_orders must be at most {possible} for {len(names)} options, got {n_orders}",
+            where=where,
         )
-    drawn: list[tuple[Option, ...]] = []
+    drawn: dict[tuple[str, ...], None] = {}
     draw = 0
     while len(drawn) < n_orders:
-        order = _shuffled(item, seed=seed, draw=draw)
+        drawn.setdefault(_shuffled(item, names, seed=seed, draw=draw))
         draw += 1
-        if order not in drawn:
-            drawn.append(order)
     return tuple(drawn)
 
 
-def _shuffled(item: Item, *, seed: int, draw: int) -> tuple[Option, ...]:
-    """Options sorted by a hash: a uniform draw without any generator's state."""
+def _shuffled(item: Item, names: Sequence[str], *, seed: int, draw: int) -> tuple[str, ...]:
+    """Names sorted by a hash: a uniform draw without any generator's state."""
 
-    def place(option: Option) -> str:
-        return digest(
-            {"order": seed, "draw": draw, "item": item.item_id, "option": option.option_id}
-        )
+    def place(name: str) -> str:
+        named = [item.benchmark, item.item_id]
+        return digest({"order": seed, "draw": draw, "item": named, "option": name})
 
-    return tuple(sorted(item.options, key=place))
+    return tuple(sorted(names, key=place))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgerel_ray.core import SweepError
 from judgerel_ray.engines.engine import EngineSpec
 
 CHARACTERS_PER_TOKEN = 4
@@ -37,6 +38,11 @@ def prompt_counter(spec: EngineSpec) -> tuple[Callable[[str], int], str]:
         The counter, and ``counted`` where the model's own tokenizer lies in its folder (chat
         template not counted) or ``estimated`` for characters / 4.
 
+    Raises
+    ------
+    SweepError
+        If the folder's tokenizer.json is no JSON.
+
     Examples
     --------
     >>> count, how = prompt_counter(EngineSpec(name="j", engine="simulated", model="uniform"))
@@ -49,7 +55,9 @@ def prompt_counter(spec: EngineSpec) -> tuple[Callable[[str], int], str]:
             from tokenizers import Tokenizer
         except ImportError:
             return _by_characters, "estimated"
-        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer = Tokenizer.from_str(_checked_json(spec, file))
+        tokenizer.no_truncation()  # a limit set for training would hide how long a prompt is
+        tokenizer.no_padding()
         return lambda text: len(tokenizer.encode(text).ids), "counted"
     return _by_characters, "estimated"
 
@@ -62,6 +70,11 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
     ModelSize or None
         None where neither tells.
 
+    Raises
+    ------
+    SweepError
+        If the folder's index of weights is no JSON.
+
     Examples
     --------
     >>> size = model_size(EngineSpec(name="j", engine="vllm", model="acme/judge-8B-it", gpus=1))
@@ -72,10 +85,10 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
     folder = Path(spec.model).expanduser()
     if folder.is_dir():
         index = folder / "model.safetensors.index.json"
+        total = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
         if index.is_file():
-            total = json.loads(index.read_text())["metadata"]["total_size"]
-        else:
-            total = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+            metadata = json.loads(_checked_json(spec, index)).get("metadata") or {}
+            total = metadata.get("total_size") or total
         if total:
             return ModelSize(
                 parameters=total / bytes_each, weight_bytes=float(total), source="by its files"
@@ -89,6 +102,22 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
         weight_bytes=parameters * bytes_each,
         source="by the model's name",
     )
+
+
+def _checked_json(spec: EngineSpec, file: Path) -> str:
+    """Text of a model's file that must hold a JSON object."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        whole = isinstance(json.loads(text), dict)
+    except (OSError, ValueError) as error:
+        raise SweepError(
+            f"cannot read the model's file: {error}", where={"judge": spec.name, "file": file}
+        ) from error
+    if not whole:
+        raise SweepError(
+            "the model's file is no JSON object", where={"judge": spec.name, "file": file}
+        )
+    return text
 
 
 def _bytes_each(spec: EngineSpec) -> float:

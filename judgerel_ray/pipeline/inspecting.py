@@ -126,7 +126,8 @@ def read_status(out: str) -> RunStatus:
         )
     owed = sum(judge.owed for judge in judges)
     running = fresh and progress.get("state") == "running"
-    state = "running" if running else ("incomplete" if owed else "done")
+    # Without a plan the run ended before it began: nothing is known to be owed, and nothing done.
+    state = "running" if running else ("incomplete" if owed or not plan else "done")
     return RunStatus(
         run=run.url,
         sweep=str(plan.get("sweep", "")),

@@ -1,18 +1,19 @@
 """What a sweep will ask and cost, before anything is asked.
 
 Counts are exact. Tokens of prompts are exact where the judge's tokenizer lies on this machine, else
-characters / 4; new tokens are an upper bound. GPU-hours and disk are expectations with their
-assumptions beside them, not measurements.
+characters / 4; new tokens are an upper bound, and so are prompts that hold responders' answers.
+GPU-hours and disk are expectations with their assumptions beside them, not measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
-from judgerel_ray.engines import EngineSpec, ModelSize, model_size, prompt_counter
+from judgerel_ray.engines import EngineSpec, model_size, prompt_counter
 from judgerel_ray.pipeline.resolve import Resolved
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
@@ -32,7 +33,8 @@ class JudgeCost:
 
     ``prompt`` counts a prompt's tokens for every request, as if each were computed alone;
     ``shared`` what is left when every prompt is computed once. ``generated_at_most`` is the bound
-    from max_tokens. ``gpu_hours`` is None where the model's size is not known here, and for CPUs.
+    from max_tokens. ``gpu_hours`` is None for a judge that is asked nothing or needs no GPU, and
+    where its size is not known here.
     """
 
     judge: str
@@ -72,7 +74,7 @@ def plan_resolved(resolved: Resolved) -> Plan:
 
     Effects: may read a tokenizer's file. Retry: safe.
     """
-    counts = merged_counts(resolved)
+    counts = resolved.counts
     notes = list(_notes(resolved))
     judges = tuple(
         _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
@@ -90,39 +92,6 @@ def plan_resolved(resolved: Resolved) -> Plan:
     )
 
 
-def merged_counts(resolved: Resolved) -> tuple[StageCount, ...]:
-    """Requests by ask and stage; answers that two asks share are counted with the first."""
-    counts: list[StageCount] = []
-    seen: set[tuple[object, ...]] = set()
-    for frame in resolved.frames:
-        respond = asdict_or_none(frame)
-        names = tuple((item.benchmark, item.item_id) for item in frame.items)
-        for count in frame_counts(frame):
-            if count.role == "responder":
-                mark = (count.judge, count.stage, respond, names)
-                if mark in seen:
-                    continue
-                seen.add(mark)
-            counts.append(count)
-    return tuple(counts)
-
-
-def asdict_or_none(frame: AskFrame) -> tuple[object, ...]:
-    """How answers are written, as something that can be compared."""
-    if frame.ask.protocol == "respond":
-        ask = frame.ask
-        return (ask.temperatures, ask.replications, ask.top_k, ask.top_p, ask.max_tokens)
-    own = frame.respond
-    return () if own is None else tuple(own.model_dump().values())
-
-
-def frame_counts(frame: AskFrame) -> tuple[StageCount, ...]:
-    """Counts of one ask."""
-    from judgerel_ray.design import count_stages
-
-    return count_stages(frame)
-
-
 def _judge_cost(
     resolved: Resolved, name: str, counts: list[StageCount], notes: list[str]
 ) -> JudgeCost:
@@ -131,10 +100,12 @@ def _judge_cost(
     counter, tokens_are = prompt_counter(spec)
     prompt = shared = generated = 0
     for frame in resolved.frames:
-        prompt_, shared_, generated_ = _frame_tokens(frame, name, counter)
-        prompt, shared, generated = prompt + prompt_, shared + shared_, generated + generated_
+        for wave in range(frame.n_waves):
+            asked = [c for c in counts if (c.ask, c.wave) == (frame.index, wave)]
+            prompt_, shared_, generated_ = _wave_tokens(frame, wave, asked, counter)
+            prompt, shared, generated = prompt + prompt_, shared + shared_, generated + generated_
     requests = sum(count.requests for count in counts)
-    size = model_size(spec)
+    on_gpu = spec.gpus > 0 and spec.engine != "simulated"
     return JudgeCost(
         judge=name,
         requests=requests,
@@ -142,35 +113,48 @@ def _judge_cost(
         shared=shared,
         generated_at_most=generated,
         tokens_are=tokens_are,
-        gpu_hours=_gpu_hours(spec, size, shared, generated, notes) if requests else 0.0,
+        gpu_hours=_gpu_hours(spec, shared, generated, notes) if requests and on_gpu else None,
     )
 
 
-def _frame_tokens(frame: AskFrame, name: str, count: Callable[[str], int]) -> tuple[int, int, int]:
-    """(prompt, shared, generated) tokens one ask costs one judge; later waves by their bounds."""
-    prompt = shared = generated = 0
-    for wave in range(frame.n_waves):
-        voice = next((v for v in voices_of(frame, wave) if v.name == name), None)
-        if voice is None:
-            continue
-        sampled = 0
-        counted: list[Ask] = []
-        n_blocked = 0
-        for work in build_wave(frame, wave, voice, {}):
-            sampled += 1
-            n_blocked += work.n_blocked
-            counted += work.asks
-            if sampled >= SAMPLED_ITEMS:
-                break
-        scale = len(frame.items) / max(1, min(sampled, len(frame.items)))
-        prompt_, shared_ = _prompt_tokens(counted, count)
-        prompt += round(prompt_ * scale)
-        shared += round(shared_ * scale)
-        most = frame.ask.max_tokens
-        if wave < frame.respond_waves and frame.respond is not None:
-            most = frame.respond.max_tokens
-        generated += round((sum(ask.n for ask in counted) + n_blocked) * scale) * most
-    return prompt, shared, generated
+def _wave_tokens(
+    frame: AskFrame, wave: int, counts: Sequence[StageCount], count: Callable[[str], int]
+) -> tuple[int, int, int]:
+    """(prompt, shared, generated) tokens a wave of an ask costs one judge."""
+    requests = sum(each.requests for each in counts)
+    if not requests:
+        return 0, 0, 0
+    voice = next(v for v in voices_of(frame, wave) if v.name == counts[0].judge)
+    most = frame.ask.max_tokens
+    written = most
+    if frame.respond is not None:
+        written = frame.respond.max_tokens
+        most = written if wave < frame.respond_waves else most
+    works = islice(build_wave(frame, wave, voice, LongestAnswers(tokens=written)), SAMPLED_ITEMS)
+    asks = [ask for work in works for ask in work.asks]
+    prompt, shared = _prompt_tokens(asks, count)
+    # What was counted stands for the rest, and not for answers that another ask counts already.
+    scale = requests / sum(ask.n for ask in asks)
+    return round(prompt * scale), round(shared * scale), requests * most
+
+
+class LongestAnswers(Mapping[str, str | None]):
+    """Every answer, at the longest a responder may write: what later prompts hold at most."""
+
+    def __init__(self, *, tokens: int) -> None:
+        self._text = ("word " * tokens).strip()
+
+    def __getitem__(self, key: str) -> str:
+        return self._text
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 def _prompt_tokens(asks: Iterable[Ask], count: Callable[[str], int]) -> tuple[int, int]:
@@ -185,12 +169,9 @@ def _prompt_tokens(asks: Iterable[Ask], count: Callable[[str], int]) -> tuple[in
     return asked, sum(known.values())
 
 
-def _gpu_hours(
-    spec: EngineSpec, size: ModelSize | None, prefill: int, generated: int, notes: list[str]
-) -> float | None:
+def _gpu_hours(spec: EngineSpec, prefill: int, generated: int, notes: list[str]) -> float | None:
     """Hours of all GPUs together: weights read once a step for a batch, prompts by arithmetic."""
-    if spec.engine == "simulated" or not spec.gpus:
-        return None
+    size = model_size(spec)
     if size is None:
         notes.append(f"{spec.name}: model size unknown on this machine, so no GPU-hours")
         return None

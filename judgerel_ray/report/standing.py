@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -36,12 +37,12 @@ def plan_text(plan: Row, sweep: Row) -> str:
       name = "s"
     """
     lines = [f"sweep {plan['sweep']}: {_count(plan['requests'])} requests"]
-    for stage in _rows(plan["stages"]):
-        lines.append(
-            f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}: "
-            f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
-            f"{_count(stage['requests'])} requests"
-        )
+    lines += [
+        f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}: "
+        f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
+        f"{_count(stage['requests'])} requests"
+        for stage in _rows(plan["stages"])
+    ]
     for judge in _rows(plan["judges"]):
         hours = judge["gpu_hours"]
         lines.append(
@@ -155,7 +156,7 @@ def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{value}"'
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Sequence):
         return f"[{', '.join(_value(part) for part in value)}]"
     return str(value)

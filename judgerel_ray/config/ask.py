@@ -1,0 +1,179 @@
+"""``[[ask]]``: what is asked of the judges, about which items, how often."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
+
+MACHINE_EPSILON = 1e-6  # at or below it a temperature means "greedy", as the papers use the word
+COLDEST_SAMPLED = 0.01  # vLLM clamps anything between 0 and this to it: random, not greedy
+
+ProtocolName = Literal["respond", "best_of", "correctness"]
+
+
+class Sample(Table):
+    """Which items are asked about: ``n`` of each stratum, drawn by ``seed``."""
+
+    per: Literal["category", "benchmark"] | None = "category"
+    """The stratum; leave out the key for one item per category."""
+    n: Whole = Field(default=1, ge=1)
+    """Items of each stratum."""
+    seed: Whole = 1
+    """The draw."""
+    categories: Whole | None = Field(default=None, ge=1)
+    """How many strata are drawn; default all."""
+
+
+class RespondSettings(Table):
+    """How responders write the candidate answers of a best_of or correctness ask."""
+
+    temperature: Number = 0.75
+    top_k: Whole = Field(default=50, ge=0)
+    top_p: Number = Field(default=1.0, gt=0, le=1)
+    max_tokens: Whole = Field(default=150, ge=1)
+    template: Text = "default"
+
+    @field_validator("temperature")
+    @classmethod
+    def _greedy_or_warm(cls, value: float) -> float:
+        """Map machine epsilon to 0, refuse what an engine would silently change."""
+        return plain_temperature(value)
+
+
+def plain_temperature(value: float) -> float:
+    """Machine epsilon as 0; anything else an engine would clamp is an error.
+
+    Raises
+    ------
+    ValueError
+        If `value` is negative, above 2, or between machine epsilon and 0.01.
+
+    Examples
+    --------
+    >>> plain_temperature(2.220446049250313e-16)
+    0.0
+    """
+    if 0.0 <= value <= MACHINE_EPSILON:
+        return 0.0
+    if not COLDEST_SAMPLED <= value <= 2.0:
+        raise ValueError(
+            f"must be 0 or from {COLDEST_SAMPLED} to 2, got {value!r} "
+            "(engines sample at 0.01 what is below it)"
+        )
+    return value
+
+
+class AskTable(Table):
+    """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
+
+    protocol: ProtocolName
+    """respond, best_of or correctness."""
+    mode: Literal["sample"] = "sample"
+    """How verdicts are had: sampled replies."""
+    benchmark: Name
+    """A loader's name, or the name to give to generic items."""
+    path: Text
+    """The benchmark's upstream files, or an items file."""
+    answers: Text | None = None
+    """Recorded answers that become options, where they do not lie beside the questions."""
+    sample: Sample | None = None
+    """Which items; default all."""
+    temperatures: tuple[Number, ...] = ()
+    """Sampling temperatures; default 1.0, and 0.75 for responders."""
+    replications: Whole = Field(default=0, ge=0, le=100_000)
+    """How often each condition is asked; default 5, and 1 for responders."""
+    repeat_greedy: Whole = Field(default=0, ge=0, le=100_000)
+    """How often temperature 0 is asked, to see serving noise; 0 asks it once."""
+    top_k: Whole = Field(default=50, ge=0)
+    """Most probable tokens kept; 0 keeps all."""
+    top_p: Number = Field(default=1.0, gt=0, le=1)
+    """Probability mass kept."""
+    max_tokens: Whole = Field(default=0, ge=0)
+    """New tokens at most; default 150, and 16 for correctness."""
+    early_stop: Flag = False
+    """Stop a reply after its verdict, where the template asks the verdict first."""
+    reader: Literal["first", "last", "unanimous", "schroeder2024"] = "first"
+    """Which verdict counts when a reply holds several."""
+    templates: tuple[Text, ...] = ("default",)
+    """Names of shipped templates, or folders; several are crossed."""
+    option_orders: Whole = Field(default=1, ge=1, le=1000)
+    """Orders of the options, crossed; each item's are drawn once and held."""
+    order_seed: Whole = 0
+    """The draw of the orders."""
+    responders: tuple[Text, ...] = ()
+    """Judges that write the candidate answers first, or recorded option ids to keep."""
+    respond: RespondSettings | None = None
+    """How they write them."""
+    judges: tuple[Text, ...] = ()
+    """Judges asked; default every judge that is no responder."""
+
+    @field_validator("temperatures")
+    @classmethod
+    def _each_plain(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        """Map machine epsilon to 0 and refuse repeats."""
+        if not values:
+            raise ValueError("must name at least one, or be left out")
+        plain = tuple(plain_temperature(value) for value in values)
+        if len(set(plain)) < len(plain):
+            raise ValueError(f"must all differ, got {list(values)}")
+        return plain
+
+    @field_validator("replications", "max_tokens")
+    @classmethod
+    def _asked_for_some(cls, value: int) -> int:
+        """Refuse a stated 0: only a key that is left out means the default."""
+        if value < 1:
+            raise ValueError(f"must be at least 1, got {value}")
+        return value
+
+    @field_validator("templates", "responders", "judges")
+    @classmethod
+    def _all_differ(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse repeats."""
+        if len(set(values)) < len(values):
+            raise ValueError(f"must all differ, got {list(values)}")
+        return values
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        """Refuse keys that would have no effect, or a wrong one, beside the others."""
+        if not self.templates:
+            raise ValueError("templates must name at least one template")
+        if self.protocol == "respond" and self.responders:
+            raise ValueError(
+                "protocol respond asks its judges: name them in judges, not responders"
+            )
+        if self.respond is not None and not self.responders:
+            raise ValueError("respond says how responders write: name them in responders")
+        if self.early_stop and self.protocol != "best_of":
+            raise ValueError(f"early_stop needs protocol best_of, got {self.protocol}")
+        if self.early_stop and self.reader != "first":
+            raise ValueError(
+                f'early_stop needs reader = "first", got {self.reader!r}: '
+                "a reply cut after one verdict cannot show a later one"
+            )
+        if self.option_orders > 1 and self.protocol != "best_of":
+            raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
+        return self
+
+    @model_validator(mode="after")
+    def _defaults_by_protocol(self) -> Self:
+        """Fill the defaults that differ by protocol."""
+        responds = self.protocol == "respond"
+        defaults: dict[str, object] = {
+            "temperatures": self.temperatures or ((0.75,) if responds else (1.0,)),
+            "replications": self.replications or (1 if responds else 5),
+            "max_tokens": self.max_tokens or (16 if self.protocol == "correctness" else 150),
+        }
+        if self.responders and self.respond is None:
+            defaults["respond"] = RespondSettings()
+        for key, value in defaults.items():
+            object.__setattr__(self, key, value)
+        if self.repeat_greedy and 0.0 not in self.temperatures:
+            raise ValueError(
+                f"repeat_greedy repeats temperature 0, got temperatures {list(self.temperatures)}"
+            )
+        return self

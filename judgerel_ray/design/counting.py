@@ -1,0 +1,135 @@
+"""How many requests asks make, exactly and before any prompt is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from judgerel_ray.core import Item
+from judgerel_ray.design.frame import AskFrame, Voice, voices_of
+from judgerel_ray.design.judging import answer_names
+from judgerel_ray.design.responding import Settings, respond_settings
+from judgerel_ray.protocols import question_form
+
+Mark = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCount:
+    """How many requests a stage of an ask makes of one judge; known before anything is asked."""
+
+    ask: int
+    judge: str
+    role: str
+    stage: str
+    wave: int
+    items: int
+    conditions: int
+    requests: int
+
+
+def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
+    """Conditions and requests of every stage of the asks of a sweep.
+
+    Answers that several asks share are asked once, and counted with the first of them. Conditions
+    of a second turn are counted one for each first turn, as their prompts differ.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.core import Option
+    >>> from judgerel_ray.protocols import load_template
+    >>> options = tuple(Option(option_id=x, text=x) for x in "abc")
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options)
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p", replications=100,
+    ...                temperatures=(1.0, 0.75, 0.5, 0.25, 0.0))
+    >>> me = Voice(name="m", fingerprint="0")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), judges=(me,),
+    ...                  templates=(load_template("best_of", "default"),))
+    >>> [count.requests for count in count_stages([frame])]
+    [401]
+    """
+    counts: list[StageCount] = []
+    written: dict[Mark, int] = {}
+    for frame in frames:
+        for wave in range(frame.respond_waves):
+            for voice in voices_of(frame, wave):
+                counts += _answer_counts(frame, wave, voice, written)
+        if frame.ask.protocol != "respond":
+            counts += [_judge_count(frame, voice) for voice in frame.judges]
+    return tuple(counts)
+
+
+def answer_mark(item: Item, stage: str, settings: Settings) -> Mark:
+    """What an answer is asked as; two with one mark are one request, whoever wants them."""
+    texts = settings.template.texts
+    wording = {
+        "answer": (texts.get(question_form(item)),),
+        "turn1": (texts.get("question"),),
+        "turn2": (texts.get("question"), texts.get("dialogue")),
+    }[stage]
+    sampling = (settings.temperature, settings.top_k, settings.top_p, settings.max_tokens)
+    return (item.benchmark, item.item_id, stage, *wording, *sampling)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of one stage while they are added up."""
+
+    items: set[str] = field(default_factory=set)
+    conditions: int = 0
+    requests: int = 0
+
+
+def _answer_counts(
+    frame: AskFrame, wave: int, voice: Voice, written: dict[Mark, int]
+) -> Iterator[StageCount]:
+    """What a wave adds to the answers that `written` counts by mark."""
+    tallies: dict[str, _Tally] = {}
+    every = tuple(respond_settings(frame))
+    for item in frame.items:
+        dialogue = question_form(item) == "dialogue"
+        if wave == 1 and not dialogue:
+            continue
+        stage = "turn2" if wave == 1 else "turn1" if dialogue else "answer"
+        for settings in every:
+            mark = (voice.name, *answer_mark(item, stage, settings))
+            before = written.get(mark, 0)
+            if settings.n <= before:
+                continue
+            written[mark] = settings.n
+            tally = tallies.setdefault(stage, _Tally())
+            tally.items.add(item.item_id)
+            tally.requests += settings.n - before
+            tally.conditions += settings.n - before if wave == 1 else before == 0
+    for stage, tally in tallies.items():
+        yield StageCount(
+            ask=frame.index,
+            judge=voice.name,
+            role="responder",
+            stage=stage,
+            wave=wave,
+            items=len(tally.items),
+            conditions=tally.conditions,
+            requests=tally.requests,
+        )
+
+
+def _judge_count(frame: AskFrame, voice: Voice) -> StageCount:
+    """Conditions and requests of the judges' stage."""
+    ask = frame.ask
+    if ask.protocol == "best_of":
+        shown = len(frame.items) * ask.option_orders
+    else:
+        shown = sum(len(answer_names(frame, item)) for item in frame.items)
+    per_prompt = sum(frame.replications(temperature) for temperature in ask.temperatures)
+    return StageCount(
+        ask=frame.index,
+        judge=voice.name,
+        role="judge",
+        stage="judge",
+        wave=frame.respond_waves,
+        items=len(frame.items),
+        conditions=shown * len(frame.templates) * len(ask.temperatures),
+        requests=shown * len(frame.templates) * per_prompt,
+    )

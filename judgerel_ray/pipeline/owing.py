@@ -1,0 +1,139 @@
+"""What a wave still owes of one judge: built from what landed, less what landed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import polars as pl
+
+from judgerel_ray.core import Ask, TokenCounts
+from judgerel_ray.design import AskFrame, Texts, Voice, build_wave
+from judgerel_ray.fleet import Fleet, landed_rows, never_sent
+from judgerel_ray.store import Ledger, RunDirectory, land, scan_completions, scan_judgments
+
+IMPOSSIBLE_BATCH = 2_000
+
+
+def landed_texts(run: RunDirectory) -> dict[str, str | None]:
+    """Texts that responders wrote, by key; None for a request that can never succeed."""
+    keys = scan_judgments(run).filter(pl.col("role") == "responder").select("key")
+    texts = scan_completions(run).select("key", "text")
+    frame = keys.join(texts, on="key", how="left").collect()
+    return dict(zip(frame["key"], frame["text"], strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverSent:
+    """Lands requests that can never be sent as failed rows, without any engine."""
+
+    run: RunDirectory
+    session: int
+    fleet: Fleet
+
+    def land(self, impossible: Iterable[tuple[Ask, str]]) -> None:
+        """Land them, each with its reason, under its judge.
+
+        Effects: one part pair and one commit record a judge. Retry: safe, under a new lease.
+        """
+        by_judge: dict[str, list[tuple[Ask, str]]] = {}
+        for ask, reason in impossible:
+            by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
+        for judge, asks in by_judge.items():
+            rows = landed_rows(
+                [(ask, never_sent(ask, reason)) for ask, reason in asks],
+                attempt=1,
+                prices=None,
+                landed_at=datetime.now(UTC),
+            )
+            conditions: dict[str, list[tuple[int, int]]] = {}
+            for ask, _ in asks:
+                conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+            land(
+                self.run,
+                session=self.session,
+                lease=self.fleet.next_lease(),
+                attempt=1,
+                judge=judge,
+                judgments=rows.judgments,
+                completions=rows.completions,
+                conditions=conditions,
+                tokens=TokenCounts(),
+                seconds=0.0,
+                engine={"engine": "none"},
+            )
+            failed = {"failed": rows.judgments.height}
+            self.fleet.count_landed(judge, rows.judgments.height, failed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owing:
+    """One wave of one judge, over all asks of the sweep.
+
+    Parameters
+    ----------
+    asked : tuple of (AskFrame, Voice)
+        The asks that ask this judge in this wave.
+    wave : int
+        The wave.
+    texts : mapping
+        Landed texts of the waves before.
+    ledger : Ledger
+        What had landed when the wave began.
+    """
+
+    asked: tuple[tuple[AskFrame, Voice], ...]
+    wave: int
+    texts: Texts
+    ledger: Ledger
+
+    def count(self) -> int:
+        """How many requests are owed."""
+        return sum(part.n for parts in self._items() for part, _ in parts)
+
+    def asks(self, never: NeverSent) -> Iterator[tuple[Ask, ...]]:
+        """What can be asked, item by item; what never can lands as failed on the way."""
+        impossible: list[tuple[Ask, str]] = []
+        for parts in self._items():
+            impossible += [(part, reason) for part, reason in parts if reason is not None]
+            if len(impossible) >= IMPOSSIBLE_BATCH:
+                never.land(impossible)
+                impossible = []
+            owed = tuple(part for part, reason in parts if reason is None)
+            if owed:
+                yield owed
+        if impossible:
+            never.land(impossible)
+
+    def _items(self) -> Iterator[list[tuple[Ask, str | None]]]:
+        """Owed parts of every item's asks, each with the reason why it can never be sent."""
+        queued: dict[str, int] = {}
+        for frame, voice in self.asked:
+            for work in build_wave(frame, self.wave, voice, self.texts):
+                every = [*((ask, None) for ask in work.asks), *work.impossible]
+                yield [
+                    (part, reason)
+                    for ask, reason in every
+                    for fresh in _unqueued(ask, queued)
+                    for part in owed_parts(fresh, self.ledger)
+                ]
+
+
+def _unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
+    """The replications that no ask before has queued: asks may share their responders' answers."""
+    key, end = ask.condition.condition_key, ask.first + ask.n
+    first = max(ask.first, queued.get(key, ask.first))
+    if first < end:
+        queued[key] = end
+        yield Ask(condition=ask.condition, first=first, n=end - first)
+
+
+def owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
+    """The replications of an ask that have not landed, as ranges."""
+    end = ask.first + ask.n
+    return [
+        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
+        for first, n in ledger.owed(ask.condition.condition_key, end)
+        if first + n > ask.first
+    ]
