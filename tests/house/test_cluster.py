@@ -119,7 +119,7 @@ def test_a_ray_cron_job_has_only_the_fields_it_knows():
     }
 
 
-def test_the_plain_cron_job_runs_one_refresh_at_a_time_with_the_token():
+def test_the_plain_cron_job_runs_one_sweep_at_a_time_with_the_token():
     document = _load("plain-cronjob.yaml")
     pod = document["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
