@@ -2,10 +2,10 @@
 
     python bench/against_raw_vllm.py [--replications 300] [--rounds 3] [--model DIR --gpus 1]
 
-Anchor: one engine in this process asked through `LLM.generate`, one request of n = R for each prompt and
-temperature. Ours: `judgerel run` of the same sweep on local Ray, from the engine being up to the last
-commit: leases, readers, Parquet, fsync and commits included. Prints requests/s of each round and the
-ratio ours / raw of the rounds' medians, and that both computed the same texts.
+Anchor: one engine in this process asked through `LLM.generate`, one request of n = R for each
+prompt and temperature. Ours: `judgerel run` of the same sweep on local Ray, from the engine being
+up to the last commit: leases, readers, Parquet, fsync and commits included. Prints requests/s of
+each round, the ratio ours / raw of the medians, and that both computed the same texts.
 """
 
 from __future__ import annotations
@@ -75,9 +75,7 @@ def run_ours(sweep: Path, run: Path) -> tuple[float, dict[str, str]]:
     directory = RunDirectory.open(str(run))
     ledger = read_ledger(directory)
     written = [datetime.fromisoformat(commit.written_at).timestamp() for commit in ledger.commits]
-    first = min(
-        at - commit.seconds for at, commit in zip(written, ledger.commits, strict=True)
-    )
+    first = min(at - commit.seconds for at, commit in zip(written, ledger.commits, strict=True))
     texts = scan_completions(directory).select("key", "text").collect()
     rate = ledger.n_rows / (max(written) - first)
     return rate, dict(zip(texts["key"], texts["text"], strict=True))
@@ -97,9 +95,7 @@ def run_raw(sweep: Path, rounds: int) -> tuple[list[float], dict[str, str]]:
 
     resolved = resolve(load_sweep(sweep))
     frame = resolved.frames[0]
-    asks = [
-        ask for work in build_wave(frame, 0, frame.judges[0], {}) for ask in work.asks
-    ]
+    asks = [ask for work in build_wave(frame, 0, frame.judges[0], {}) for ask in work.asks]
     engine = LLM(**engine_arguments(resolved.specs["judge"]))
     tokenizer = engine.get_tokenizer()
     prompts, parameters = [], []

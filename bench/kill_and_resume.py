@@ -2,10 +2,10 @@
 
     python bench/kill_and_resume.py [--replications 700] [--kills 3] [--seed 1]
 
-The demo's judge on the CPU in float32. Kills alternate: the driver, then a judge's actor, each with
-SIGKILL when the next share of the run has landed. Prints whether every key of the plan landed exactly
-once, and how many texts at equal keys differ from the undisturbed run's (0 expected: a key fixes the
-seed, and float32 on the CPU does not depend on what else is in the batch).
+The demo's judge on the CPU in float32. Kills alternate: the driver, then a judge's actor, each by
+SIGKILL when the next share of the run has landed. Prints whether every key of the plan landed
+exactly once, and how many texts at equal keys differ from the undisturbed run's (0 expected: a key
+fixes the seed, and float32 on the CPU does not depend on what else is in the batch).
 """
 
 from __future__ import annotations

@@ -1,0 +1,163 @@
+"""The journey end to end with real vLLM on the CPU, through local Ray and the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from judgerel_ray.cli import main
+from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+pytestmark = [pytest.mark.vllm, pytest.mark.ray, pytest.mark.slow]
+
+DEMO = ROOT / "jobs" / "demo__tiny-judge__cpu.toml"
+SWEEP = """
+name = "{name}"
+[[judge]]
+name = "judge"
+model = "{model}"
+gpus = 0
+replicas = {replicas}
+max_model_len = 2048
+[[ask]]
+protocol = "best_of"
+benchmark = "mine"
+path = "{items}"
+temperatures = {temperatures}
+replications = {replications}
+max_tokens = 24
+early_stop = {early_stop}
+[fleet]
+lease_seconds = 0.5
+"""
+
+
+@pytest.fixture(scope="module")
+def demo_run(ray_local, tmp_path_factory) -> Path:  # noqa: ARG001  the cluster must be up
+    run = tmp_path_factory.mktemp("demo") / "run"
+    assert main(["run", str(DEMO), "--out", str(run)]) == 0
+    return run
+
+
+def write_sweep(folder: Path, *, items: Path, name: str, **given: object) -> Path:
+    """A sweep of the demo's judge over some items."""
+    values = {
+        "model": ROOT / "judgerel_ray/demo/judge",
+        "replicas": 1,
+        "temperatures": [1.0, 0.5, 0.0],
+        "replications": 12,
+        "early_stop": "false",
+    }
+    file = folder / f"{name}.toml"
+    file.write_text(SWEEP.format(name=name, items=items, **{**values, **given}))
+    return file
+
+
+def texts_of(run: Path) -> dict[str, str]:
+    found = scan_completions(RunDirectory.open(str(run))).select("key", "text").collect()
+    return dict(zip(found["key"], found["text"], strict=True))
+
+
+def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
+    rows = scan_judgments(RunDirectory.open(str(demo_run))).collect()
+    planned = json.loads((demo_run / "plan.json").read_text())["requests"]
+    assert rows.height == planned == 16 * (3 * 60 + 1)
+    assert rows["key"].n_unique() == planned
+    assert rows["temperature"].n_unique() == 4
+    assert rows.filter(pl.col("outcome") == "scored").height >= 0.8 * planned
+    assert main(["verify", str(demo_run)]) == 0
+    capsys.readouterr()
+    assert main(["status", str(demo_run), "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["landed"], status["owed"], status["failed"]) == (planned, 0, 0)
+    assert status["tokens"]["generated"] == rows["completion_tokens"].sum()
+    assert status["tokens"]["prompt"] == rows["prompt_tokens"].sum()
+
+
+def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys):
+    commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
+    started = time.monotonic()
+    assert main(["run", str(DEMO), "--out", str(demo_run)]) == 0
+    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert time.monotonic() - started < 10
+    assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
+
+
+def test_the_demo_agrees_with_the_truth_of_its_weights(demo_run):
+    from demo.against_truth import LIMIT, compare
+
+    comparisons, divergences = compare(str(demo_run))
+    assert {row.temperature for row in comparisons} == {1.0, 0.75, 0.5}
+    assert {row.coefficient: row.z for row in comparisons if abs(row.z) > LIMIT} == {}
+    assert divergences[1.0] < 0.02
+
+
+def test_the_demo_reduces_and_reports(demo_run, tmp_path, capsys):
+    assert main(["reduce", str(demo_run), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    alphas = {
+        row["temperature"]: row
+        for row in rows
+        if row["coefficient"] == "krippendorff_alpha" and row["missing"] == "category"
+    }
+    assert alphas[0.0]["undefined"] == "single_replication"
+    assert alphas[1.0]["value"] < alphas[0.75]["value"] < alphas[0.5]["value"]
+    assert not any(alphas[t]["noise"] for t in (1.0, 0.75, 0.5))
+    assert main(["report", str(demo_run), "--out", str(tmp_path / "report.html")]) == 0
+    assert "tiny-judge" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("ray_local")
+def test_two_engines_answer_each_key_as_one_does(tmp_path):
+    items = ROOT / "judgerel_ray/demo/items.parquet"
+    both = write_sweep(tmp_path, items=items, name="both", replicas=2, replications=40)
+    one = write_sweep(tmp_path, items=items, name="both2", replicas=1, replications=40)
+    one.write_text(one.read_text().replace('name = "both2"', 'name = "both"'))
+    assert main(["run", str(both), "--out", str(tmp_path / "both")]) == 0
+    assert main(["run", str(one), "--out", str(tmp_path / "one")]) == 0
+    commits = read_ledger(RunDirectory.open(str(tmp_path / "both"))).commits
+    assert len({commit.engine["pid"] for commit in commits}) == 2
+    found, expected = texts_of(tmp_path / "both"), texts_of(tmp_path / "one")
+    assert found == expected
+    # Different keys are different draws: at temperature 1 an item's replications are not one text.
+    rows = scan_judgments(RunDirectory.open(str(tmp_path / "both")))
+    hot = rows.filter(pl.col("temperature") == 1.0).select("key", "item_id").collect()
+    texts_of_item: dict[str, set[str]] = {}
+    for key, item in hot.iter_rows():
+        texts_of_item.setdefault(item, set()).add(found[key])
+    assert min(len(texts) for texts in texts_of_item.values()) > 1
+
+
+@pytest.mark.usefixtures("ray_local")
+def test_a_cold_question_computes_its_prompt_once(tmp_path, capsys):
+    """ENGINE 6.1: P + (G - 1) tails, where a tail is what follows the last full block."""
+    quality = ("accurate", "clear", "vague", "wrong")
+    options = [
+        {"option_id": f"m{i}", "text": " ".join(quality[(i + j) % 4] for j in range(80))}
+        for i in range(5)
+    ]
+    items = tmp_path / "long.jsonl"
+    items.write_text(
+        json.dumps({"item_id": "long", "question": "Which is best?", "options": options}) + "\n"
+    )
+    sweep = write_sweep(
+        tmp_path, items=items, name="cold", temperatures=[1.0], replications=50, early_stop="true"
+    )
+    assert main(["run", str(sweep), "--out", str(tmp_path / "cold")]) == 0
+    capsys.readouterr()
+    assert main(["status", str(tmp_path / "cold"), "--json"]) == 0
+    tokens = json.loads(capsys.readouterr().out)["tokens"]
+    prompt = tokens["prompt"] // 50
+    assert tokens["prompt"] == 50 * prompt
+    assert prompt > 400
+    block = read_ledger(RunDirectory.open(str(tmp_path / "cold"))).commits[0].engine["block_size"]
+    tail = prompt - block * ((prompt - 1) // block)
+    assert tokens["computed"] == pytest.approx(prompt + 49 * tail, rel=0.05)
