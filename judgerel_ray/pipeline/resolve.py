@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from judgerel_ray.design import (
     check_items,
     count_stages,
 )
-from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint
+from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.protocols import (
     FORMS,
     READER_VERSION,
@@ -92,6 +92,11 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
     """A judge's engine with its paths made absolute.
 
     A model that exists as a folder is that folder; anything else is a hub id.
+
+    Raises
+    ------
+    SweepError
+        If the engine's own options make no sense.
     """
     model = judge.model
     if judge.engine != "simulated":
@@ -99,7 +104,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         if _is_folder(found) or model.startswith(("/", "./", "../", "~")):
             model = found
     template = judge.chat_template
-    return EngineSpec(
+    spec = EngineSpec(
         name=judge.name,
         engine=judge.engine,
         model=model,
@@ -112,6 +117,9 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         engine_options=dict(judge.engine_options),
         trust_remote_code=judge.trust_remote_code,
     )
+    # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
+    make_engine(replace(spec, executor="mp") if spec.gpus > 1 else spec)
+    return spec
 
 
 def _is_folder(path: str) -> bool:
