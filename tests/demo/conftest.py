@@ -1,0 +1,31 @@
+"""Makes the demo's scripts importable, and loads its judge once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+if TYPE_CHECKING:
+    from demo.judge_truth import Judge
+    from judgerel_ray.core import Item
+
+
+@pytest.fixture(scope="session")
+def judge() -> Judge:
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from demo.judge_truth import load_judge
+
+    return load_judge()
+
+
+@pytest.fixture(scope="session")
+def items() -> tuple[Item, ...]:
+    from demo.judge_truth import load_items
+
+    return load_items()
