@@ -1,0 +1,38 @@
+"""Engines: models that complete prompts, behind one protocol.
+
+Imports core and protocols. Only ``vllm_engine`` imports vllm, torch and transformers, and only
+when an engine starts.
+
+Examples
+--------
+>>> engine = make_engine(EngineSpec(name="coin", engine="simulated", model="uniform"))
+>>> engine.counters()
+TokenCounts(prompt=0, cached=0, generated=0)
+"""
+
+from judgerel_ray.engines.engine import (
+    ENGINES,
+    Engine,
+    EngineFacts,
+    EngineSpec,
+    Prepared,
+    make_engine,
+)
+from judgerel_ray.engines.fingerprint import Fingerprint, judge_fingerprint
+from judgerel_ray.engines.sizing import ModelSize, model_size, prompt_counter
+from judgerel_ray.engines.truth import true_distribution
+
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "EngineFacts",
+    "EngineSpec",
+    "Fingerprint",
+    "ModelSize",
+    "Prepared",
+    "judge_fingerprint",
+    "make_engine",
+    "model_size",
+    "prompt_counter",
+    "true_distribution",
+]

@@ -1,0 +1,165 @@
+"""From messages to token ids, the way a judge was told to read them.
+
+A chat template writes the special tokens itself, so its text is encoded without adding any; plain
+text gets the tokenizer's own. Doing both gives a prompt with two beginnings, which most models
+answer worse and none complains about.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from judgerel_ray.core import Message, RequestRefused, SweepError
+from judgerel_ray.engines.engine import JSON, EngineSpec
+from judgerel_ray.protocols import as_plain
+
+_KEPT_PROMPTS = 256  # one item's prompts come back at every temperature, next to each other
+
+
+class Tokenizer(Protocol):
+    """The part of a Hugging Face tokenizer that is used here."""
+
+    def get_chat_template(self) -> str:
+        """Return the model's own template, or raise ValueError."""
+        ...
+
+    def apply_chat_template(
+        self,
+        conversation: list[dict[str, str]],
+        *,
+        chat_template: str,
+        tokenize: bool,
+        add_generation_prompt: bool,
+        **options: JSON,
+    ) -> str:
+        """Render a conversation as text."""
+        ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Turn text into token ids."""
+        ...
+
+
+class PromptEncoder:
+    """Renders and encodes prompts; keeps the latest, since stages and temperatures repeat them.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        The model's tokenizer.
+    chat_template : str or None
+        Jinja text, or None for plain text.
+    template_options : mapping, optional
+        Extra variables of the template, such as ``enable_thinking``.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        chat_template: str | None,
+        template_options: Mapping[str, JSON] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._template = chat_template
+        self._options = dict(template_options or {})
+        self._kept: OrderedDict[tuple[Message, ...], tuple[str, tuple[int, ...]]] = OrderedDict()
+
+    @property
+    def chat_template_sha256(self) -> str | None:
+        """Digest of the template in use, None for plain text."""
+        return None if self._template is None else sha256(self._template.encode()).hexdigest()
+
+    def encode(self, prompt: tuple[Message, ...]) -> tuple[str, tuple[int, ...]]:
+        """Return the text a model sees and its token ids; RequestRefused if it cannot be said."""
+        if prompt in self._kept:
+            self._kept.move_to_end(prompt)
+            return self._kept[prompt]
+        text = as_plain(prompt) if self._template is None else self._render(prompt)
+        ids = self._tokenizer.encode(text, add_special_tokens=self._template is None)
+        self._kept[prompt] = text, tuple(ids)
+        if len(self._kept) > _KEPT_PROMPTS:
+            self._kept.popitem(last=False)
+        return self._kept[prompt]
+
+    def _render(self, prompt: tuple[Message, ...]) -> str:
+        """Write the conversation in the template's words."""
+        from jinja2.exceptions import TemplateError
+
+        if self._template is None:
+            raise ValueError("_render: chat_template must be text, got None")
+        try:
+            return self._tokenizer.apply_chat_template(
+                [{"role": message.role, "content": message.content} for message in prompt],
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=True,
+                **self._options,
+            )
+        except TemplateError as error:  # "system role not supported", "roles must alternate"
+            raise RequestRefused(
+                f"chat_template_failed: {error}",
+                hint="give this judge chat_template = false or a template of its own",
+            ) from error
+
+
+def chat_template_text(spec: EngineSpec, tokenizer: Tokenizer) -> str | None:
+    """Find the template a judge speaks through.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        Its ``chat_template`` is True, False or the path of a Jinja file.
+    tokenizer : Tokenizer
+        Asked for the model's own template.
+
+    Returns
+    -------
+    str or None
+        Jinja text; None for plain text.
+
+    Raises
+    ------
+    SweepError
+        If the model has no template of its own, or the file cannot be read.
+
+    Examples
+    --------
+    >>> spec = EngineSpec(name="j", engine="vllm", model="m", chat_template=False)
+    >>> chat_template_text(spec, tokenizer=None) is None
+    True
+    """
+    if spec.chat_template is False:
+        return None
+    if spec.chat_template is True:
+        try:
+            return tokenizer.get_chat_template()
+        except ValueError as error:
+            raise SweepError(
+                "chat_template must be false or a path, got true: the model has none of its own",
+                where={"judge": spec.name, "model": spec.model},
+                hint="chat_template = false for a base model, or the path of a Jinja file",
+            ) from error
+    return template_file(spec)
+
+
+def template_file(spec: EngineSpec) -> str:
+    """Read the Jinja file a judge names; SweepError if it is not there.
+
+    Examples
+    --------
+    >>> template_file(EngineSpec(name="j", engine="vllm", model="m", chat_template="no.jinja"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: chat_template must be a readable file, got 'no.jinja' [judge=j]
+    """  # noqa: E501  the message is one line
+    try:
+        return Path(str(spec.chat_template)).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SweepError(
+            f"chat_template must be a readable file, got {spec.chat_template!r}",
+            where={"judge": spec.name},
+        ) from error

@@ -1,0 +1,167 @@
+"""What an engine is: a model that completes prompts, and what it says about itself.
+
+An engine answers an :class:`~judgerel_ray.core.Ask` with one completion per replication. Which
+engines there are is the dictionary :data:`ENGINES`; making one imports nothing heavy, starting it
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from judgerel_ray.core import Ask, Completion, Condition, SweepError, TokenCounts
+
+# Strings, for the alias speaks of itself.
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSpec:
+    """All that decides how a judge's engine is made; plain data, safe to send to any node.
+
+    ``model`` is a folder or a hub id for ``vllm`` and the name of a distribution for
+    ``simulated``. ``gpus`` is the tensor parallel size, 0 for CPU. ``chat_template`` is True (the
+    model's own), False (plain text) or the path of a Jinja file. ``executor`` is how one engine
+    spreads over its GPUs: in this process's child (``uni``), over one node (``mp``) or over
+    several (``ray``).
+    """
+
+    name: str
+    engine: str
+    model: str
+    revision: str | None = None
+    gpus: int = 0
+    dtype: str | None = None
+    quantization: str | None = None
+    max_model_len: int | None = None
+    chat_template: bool | str = True
+    engine_options: Mapping[str, JSON] = field(default_factory=dict)
+    trust_remote_code: bool = False
+    executor: str = "uni"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFacts:
+    """What a started engine says about itself; every field is a plain JSON value.
+
+    ``kv_tokens`` is how many tokens its key-value cache holds. A field is None where the engine
+    has no such thing or does not tell.
+    """
+
+    engine: str
+    engine_version: str
+    model: str
+    revision: str | None
+    device: str
+    dtype: str | None
+    max_model_len: int | None
+    max_num_seqs: int | None
+    max_num_batched_tokens: int | None
+    block_size: int | None
+    kv_tokens: int | None
+    attention_backend: str | None
+    chunked_prefill: bool | None
+    prefix_caching: bool | None
+    engine_seed: int | None
+    chat_template_sha256: str | None
+    start_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A condition's prompt as one engine takes it.
+
+    ``token_ids`` is None where the engine works on text. ``prompt_tokens`` is exact for a real
+    engine and an estimate for the simulated one.
+    """
+
+    condition_key: str
+    text: str
+    token_ids: tuple[int, ...] | None
+    prompt_tokens: int
+
+
+class Engine(Protocol):
+    """A model that completes prompts.
+
+    ``prepare`` costs no accelerator time and refuses what can never succeed. ``complete`` may
+    run many times at once on one event loop; cancelling it drops the request.
+    """
+
+    async def start(self) -> EngineFacts:
+        """Load the model; EngineStartError if it never comes up, SweepError if told nonsense."""
+        ...
+
+    def prepare(self, condition: Condition) -> Prepared:
+        """Turn a prompt into tokens; RequestRefused if it can never be answered."""
+        ...
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        """Answer every replication of `ask`, in order.
+
+        EngineLost when the engine is gone, EngineError when this request failed and may be asked
+        again, RequestRefused when it never will succeed.
+        """
+        ...
+
+    def counters(self) -> TokenCounts:
+        """Tokens computed since the start."""
+        ...
+
+    async def stop(self) -> None:
+        """Release the model and every child process; safe to call twice."""
+        ...
+
+
+def _simulated(spec: EngineSpec) -> Engine:
+    """Make a judge whose truth is known."""
+    from judgerel_ray.engines.simulated import SimulatedEngine
+
+    return SimulatedEngine(spec)
+
+
+def _vllm(spec: EngineSpec) -> Engine:
+    """Make a vLLM engine; vLLM itself is imported when it starts."""
+    from judgerel_ray.engines.vllm_engine import VllmEngine
+
+    return VllmEngine(spec)
+
+
+ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {"simulated": _simulated, "vllm": _vllm}
+
+
+def make_engine(spec: EngineSpec) -> Engine:
+    """Make the engine a judge names, not yet started.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        The judge's engine.
+
+    Returns
+    -------
+    Engine
+        Imports neither vLLM nor torch until started.
+
+    Raises
+    ------
+    SweepError
+        If no engine has that name, or its options make no sense.
+
+    Examples
+    --------
+    >>> make_engine(EngineSpec(name="coin", engine="simulated", model="uniform"))
+    SimulatedEngine('coin')
+    >>> make_engine(EngineSpec(name="coin", engine="vlm", model="uniform"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: engine must be one of simulated, vllm, got 'vlm' [judge=coin]
+    """  # noqa: E501  the message is one line
+    if spec.engine not in ENGINES:
+        known = ", ".join(sorted(ENGINES))
+        raise SweepError(
+            f"engine must be one of {known}, got {spec.engine!r}", where={"judge": spec.name}
+        )
+    return ENGINES[spec.engine](spec)

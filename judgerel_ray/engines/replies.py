@@ -1,0 +1,126 @@
+"""What a simulated judge writes: verdicts in the declared form, refusals, replies off the form."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from itertools import accumulate
+
+from judgerel_ray.core import Ask
+from judgerel_ray.engines.simulated_options import SimulatedOptions
+from judgerel_ray.engines.truth import option_log_weights, tempered, uniforms
+from judgerel_ray.protocols import FORMS
+
+CHARACTERS_PER_TOKEN = 4
+REFUSAL = "I cannot judge this."
+OFF_FORM = "Each of them has something to say for itself."
+_REASON = "since what it says fits the question and leaves little to doubt"
+_ANSWER = "one could say that this follows from what was asked and little else"
+
+
+def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
+    """Draw the uncut replies to an ask.
+
+    Parameters
+    ----------
+    model : str
+        Name of the distribution.
+    options : SimulatedOptions
+        Its parameters.
+    ask : Ask
+        Replications of one condition.
+
+    Returns
+    -------
+    list of str
+        One for each replication, in order.
+
+    Raises
+    ------
+    RequestRefused
+        If the menu lacks what the parameters name.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition, Menu, Message
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
+    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=0.0,
+    ...     top_k=50, top_p=1.0, max_tokens=8,
+    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
+    >>> draw_replies("uniform", SimulatedOptions(), Ask(condition=condition, first=0, n=1))
+    ['Best Response: [[A]]']
+    """
+    condition = ask.condition
+    draws = [
+        uniforms(f"reply:{options.seed}:{condition.condition_key}:{replication}")
+        for replication in ask.replications
+    ]
+    menu = condition.menu
+    if menu is None:
+        return [f"Answer {draw[1]:.6f}: {_words(_ANSWER, options.reason_words)}" for draw in draws]
+    weights = option_log_weights(model, options, item_id=condition.item_id, menu=menu)
+    limits = list(accumulate(tempered(weights, condition.temperature)))
+    reason = _words(_REASON, options.reason_words)
+    replies = []
+    for kind, place, _ in draws:
+        off = _without_verdict(options, kind, greedy=condition.temperature == 0)
+        if off is None:
+            label = menu.labels[min(bisect_right(limits, place), len(limits) - 1)]
+            off = write_verdict(label, menu.form) + (f" {reason}." if reason else "")
+        replies.append(off)
+    return replies
+
+
+def _without_verdict(options: SimulatedOptions, kind: float, *, greedy: bool) -> str | None:
+    """A reply without a verdict at its share; greedily, only if it is the likeliest kind."""
+    if greedy:
+        verdict = 1 - options.refuse - options.unparsed
+        if verdict >= max(options.refuse, options.unparsed):
+            return None
+        return REFUSAL if options.refuse >= options.unparsed else OFF_FORM
+    if kind < options.refuse:
+        return REFUSAL
+    return OFF_FORM if kind < options.refuse + options.unparsed else None
+
+
+def write_verdict(label: str, form: str) -> str:
+    """Write a verdict in a declared form; in words of its own where the form has none.
+
+    Examples
+    --------
+    >>> write_verdict("B", "best_response")
+    'Best Response: [[B]]'
+    """
+    whole = FORMS[form].complete if form in FORMS else None
+    return label if whole is None else whole(label)
+
+
+def _words(text: str, n: int) -> str:
+    """The first n words of a text repeated without end."""
+    words = text.split()
+    return " ".join(words[place % len(words)] for place in range(n))
+
+
+def cut_after(text: str, stop: tuple[str, ...]) -> str:
+    """Cut a text after the stop string that ends first, keeping it.
+
+    Examples
+    --------
+    >>> cut_after("Best Response: [[A]] since", ("]]",))
+    'Best Response: [[A]]'
+    """
+    ends = [text.find(mark) + len(mark) for mark in stop if mark in text]
+    return text[: min(ends)] if ends else text
+
+
+def count_tokens(text: str) -> int:
+    """Tokens of a text, at four characters each.
+
+    Examples
+    --------
+    >>> count_tokens("hello")
+    2
+    """
+    return math.ceil(len(text) / CHARACTERS_PER_TOKEN)

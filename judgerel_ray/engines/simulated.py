@@ -1,0 +1,222 @@
+"""A judge whose truth is known: it answers from a stated distribution, on no hardware.
+
+What it answers to one replication depends on its seed, the condition's key and the replication
+alone, so any number of engines, in any order, give the same completion for the same key. It also
+fails in the ways engines fail, on demand, and counts tokens as an engine with a prefix cache does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import NoReturn
+
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    Condition,
+    EngineError,
+    EngineLost,
+    EngineStartError,
+    RequestRefused,
+    TokenCounts,
+    request_key,
+)
+from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
+from judgerel_ray.engines.replies import CHARACTERS_PER_TOKEN, count_tokens, cut_after, draw_replies
+from judgerel_ray.engines.simulated_options import simulated_options
+from judgerel_ray.protocols import as_plain
+
+BLOCK_TOKENS = 16
+_EXIT_STATUS = 70
+
+
+class SimulatedEngine:
+    """An engine without a model.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        ``model`` names the distribution (``uniform``, ``always``, ``dirichlet``, ``position``),
+        ``engine_options`` are those of
+        :class:`~judgerel_ray.engines.simulated_options.SimulatedOptions`.
+
+    Raises
+    ------
+    SweepError
+        If model or options make no sense.
+
+    Examples
+    --------
+    >>> SimulatedEngine(EngineSpec(name="coin", engine="simulated", model="uniform"))
+    SimulatedEngine('coin')
+    """
+
+    def __init__(self, spec: EngineSpec) -> None:
+        self.spec = spec
+        self.options = simulated_options(spec)
+        self._counts = TokenCounts()
+        self._cached_blocks: set[bytes] = set()
+        self._n_asked = 0
+        self._lost = False
+        self._busy_until = 0.0
+
+    def __repr__(self) -> str:
+        return f"SimulatedEngine({self.spec.name!r})"
+
+    async def start(self) -> EngineFacts:
+        """Say what it is; EngineStartError where ``fails_start`` is set."""
+        if self.options.fails_start:
+            raise EngineStartError(
+                "engine did not start: told not to", where={"judge": self.spec.name}
+            )
+        return EngineFacts(
+            engine="simulated",
+            engine_version=str(SIMULATION_VERSION),
+            model=self.spec.model,
+            revision=None,
+            device="none",
+            dtype=None,
+            max_model_len=self.spec.max_model_len,
+            max_num_seqs=None,
+            max_num_batched_tokens=None,
+            block_size=BLOCK_TOKENS,
+            kv_tokens=None,
+            attention_backend=None,
+            chunked_prefill=None,
+            prefix_caching=True,
+            engine_seed=self.options.seed,
+            chat_template_sha256=None,
+            start_seconds=0.0,
+        )
+
+    def prepare(self, condition: Condition) -> Prepared:
+        """Write the prompt as plain text and estimate its tokens.
+
+        Raises
+        ------
+        RequestRefused
+            ``prompt_too_long`` where ``max_model_len`` is set.
+        """
+        text = as_plain(condition.prompt)
+        n_tokens = count_tokens(text)
+        longest = self.spec.max_model_len
+        if longest is not None and n_tokens + condition.max_tokens > longest:
+            raise RequestRefused(
+                f"prompt_too_long: {n_tokens} prompt + {condition.max_tokens} new tokens > "
+                f"{longest}"
+            )
+        return Prepared(
+            condition_key=condition.condition_key,
+            text=text,
+            token_ids=None,
+            prompt_tokens=n_tokens,
+        )
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        """Draw every replication of an ask.
+
+        Notes
+        -----
+        Effects: may leave the process (``dies = "exit"``). Retry: safe; a key's answer is fixed.
+        """
+        await self._misfortune(ask)
+        replies = draw_replies(self.spec.model, self.options, ask)
+        cached = self._prefill(prepared, ask.n)
+        completions = tuple(
+            self._completion(ask.condition, replication, reply, prepared.prompt_tokens, hit)
+            for replication, reply, hit in zip(ask.replications, replies, cached, strict=True)
+        )
+        generated = sum(completion.completion_tokens for completion in completions)
+        await self._take_time(generated)
+        self._counts += TokenCounts(
+            prompt=ask.n * prepared.prompt_tokens, cached=sum(cached), generated=generated
+        )
+        return completions
+
+    def counters(self) -> TokenCounts:
+        """Tokens since the start."""
+        return self._counts
+
+    async def stop(self) -> None:
+        """Nothing is held; afterwards it answers no more."""
+        self._lost = True
+
+    async def _misfortune(self, ask: Ask) -> None:
+        """Fail as told, counting each replication as a request."""
+        where = {"judge": self.spec.name, "item": ask.condition.item_id}
+        if self._lost:
+            raise EngineLost("simulated engine is gone", where=where)
+        asked = range(self._n_asked + 1, self._n_asked + ask.n + 1)
+        self._n_asked += ask.n
+        told = self.options
+        poisoned = told.poison is not None and told.poison in ask.condition.item_id
+        if poisoned or (told.dies_on in asked and self._first_to_die()):
+            self._die(where)
+        if told.hangs_on in asked:
+            await asyncio.Event().wait()
+        if any(request in asked for request in told.fails_on):
+            raise EngineError("simulated request failed", where=where)
+
+    def _first_to_die(self) -> bool:
+        """Whether no engine before this one died of ``dies_on``, where only one may."""
+        if self.options.dies_once is None:
+            return True
+        try:
+            Path(self.options.dies_once).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def _die(self, where: dict[str, str]) -> NoReturn:
+        """Take the process along, as a crashed engine core does, or only say so."""
+        self._lost = True
+        if self.options.dies == "exit":
+            os._exit(_EXIT_STATUS)
+        raise EngineLost("simulated engine died", where=where)
+
+    def _prefill(self, prepared: Prepared, n: int) -> list[int]:
+        """Prompt tokens found in the prefix cache by each of n samples; the last is never found."""
+        text, size = prepared.text, BLOCK_TOKENS * CHARACTERS_PER_TOKEN
+        block, blocks = b"", []
+        for start in range(0, len(text) - size + 1, size):
+            content = text[start : start + size].encode()
+            block = blake2b(block + content, digest_size=16).digest()
+            blocks.append(block)
+        n_usable = (prepared.prompt_tokens - 1) // BLOCK_TOKENS if prepared.prompt_tokens else 0
+        n_found = 0
+        while n_found < min(n_usable, len(blocks)) and blocks[n_found] in self._cached_blocks:
+            n_found += 1
+        self._cached_blocks.update(blocks)
+        later = min(n_usable, len(blocks))
+        return [n_found * BLOCK_TOKENS] + [later * BLOCK_TOKENS] * (n - 1) if n else []
+
+    def _completion(
+        self, condition: Condition, replication: int, reply: str, prompt_tokens: int, cached: int
+    ) -> Completion:
+        """Cut a reply where an engine would: after a stop string, or at the token limit."""
+        text = cut_after(reply, condition.stop)
+        limit = condition.max_tokens * CHARACTERS_PER_TOKEN
+        return Completion(
+            key=request_key(condition.condition_key, replication),
+            replication=replication,
+            seed=None if condition.temperature == 0 else condition.seed_base + replication,
+            text=text[:limit],
+            finish_reason="stop" if len(text) <= limit else "length",
+            prompt_tokens=prompt_tokens,
+            cached_tokens=cached,
+            completion_tokens=count_tokens(text[:limit]),
+        )
+
+    async def _take_time(self, n_tokens: int) -> None:
+        """Wait as long as an engine of this speed, shared by all its asks, would take."""
+        if not self.options.latency_ms and self.options.tokens_per_s is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if self.options.tokens_per_s is not None:
+            self._busy_until = max(now, self._busy_until) + n_tokens / self.options.tokens_per_s
+        wait = max(self._busy_until - now, 0.0) + self.options.latency_ms / 1000
+        await asyncio.sleep(wait)

@@ -1,0 +1,299 @@
+"""vLLM behind the engine protocol; the only module that imports vllm, torch or transformers.
+
+All imports are inside functions: making an engine costs nothing, starting it loads the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import fields, replace
+from itertools import count as endless
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    Condition,
+    EngineError,
+    EngineLost,
+    EngineStartError,
+    RequestRefused,
+    SweepError,
+    TokenCounts,
+)
+from judgerel_ray.engines.encoder import PromptEncoder, Tokenizer, chat_template_text
+from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.vllm_arguments import (
+    cpu_token_budget,
+    engine_arguments,
+    environment,
+    samples_per_request,
+    template_options,
+)
+from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
+
+if TYPE_CHECKING:
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+
+class VllmEngine:
+    """A judge served by vLLM in this process, its engine core in a child.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        The judge's engine; checked here as far as that needs no vLLM.
+
+    Raises
+    ------
+    SweepError
+        If an option is the house's own or would break the engine.
+
+    Examples
+    --------
+    >>> VllmEngine(EngineSpec(name="j", engine="vllm", model="m", engine_options={"seed": 1}))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: engine_options must not set 'seed': it is set by the house [judge=j]. Try: leave it out
+    """  # noqa: E501  the message is one line
+
+    def __init__(self, spec: EngineSpec) -> None:
+        self.spec = spec
+        self._arguments = engine_arguments(spec)
+        self._samples = samples_per_request(spec)
+        self._llm: AsyncLLM | None = None
+        self._encoder: PromptEncoder | None = None
+        self._max_model_len = 0
+        self._counts = TokenCounts()
+        self._request_ids = endless()
+
+    def __repr__(self) -> str:
+        return f"VllmEngine({self.spec.name!r})"
+
+    async def start(self) -> EngineFacts:
+        """Load tokenizer and model and start the engine core.
+
+        Returns
+        -------
+        EngineFacts
+            What was resolved, for the manifest.
+
+        Raises
+        ------
+        SweepError
+            If an option is unknown to vLLM or the model has no chat template of its own.
+        EngineStartError
+            If the model cannot be found, loaded or placed.
+
+        Notes
+        -----
+        Effects: sets environment variables that switch usage reports off and, on CPU, size the
+        key-value cache; starts child processes; holds the event loop until the model is loaded,
+        because vLLM ties its sockets to the loop it is started on.
+        """
+        began = monotonic()
+        for name, value in environment(self.spec, os.environ).items():
+            os.environ[name] = value
+        try:
+            tokenizer = _load_tokenizer(self.spec)
+            template = chat_template_text(self.spec, tokenizer)
+            self._encoder = PromptEncoder(tokenizer, template, template_options(self.spec))
+            self._llm = _start_engine(self.spec, self._arguments, self._count)
+        except (OSError, RuntimeError, ValueError, ImportError, TimeoutError) as error:
+            raise EngineStartError(
+                f"engine did not start: {type(error).__name__}: {error}",
+                where={"judge": self.spec.name, "model": self.spec.model},
+                hint="the engine's own log above has the cause",
+            ) from error
+        facts = _facts(self.spec, self._llm.vllm_config, self._encoder, monotonic() - began)
+        self._max_model_len = facts.max_model_len or 0
+        return facts
+
+    def prepare(self, condition: Condition) -> Prepared:
+        """Encode a prompt; refuse one that cannot fit, before any accelerator time.
+
+        Raises
+        ------
+        RequestRefused
+            ``prompt_too_long``, or what the chat template refuses.
+        """
+        if self._encoder is None:
+            raise EngineError("engine is not started", where={"judge": self.spec.name})
+        text, ids = self._encoder.encode(condition.prompt)
+        if len(ids) + condition.max_tokens > self._max_model_len:
+            raise RequestRefused(
+                f"prompt_too_long: {len(ids)} prompt + {condition.max_tokens} new tokens > "
+                f"{self._max_model_len}"
+            )
+        key = condition.condition_key
+        return Prepared(condition_key=key, text=text, token_ids=ids, prompt_tokens=len(ids))
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        """Answer every replication of an ask; its requests are queued back to back.
+
+        Notes
+        -----
+        Retry: safe; nothing is remembered of a failed ask. One failed request fails the ask and
+        drops its others, so that an ask is answered whole or not at all.
+        """
+        llm = self._llm
+        if llm is None:
+            raise EngineLost("engine is not running", where={"judge": self.spec.name})
+        parts = chunks(ask, samples_per_request=self._samples)
+        tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in parts]
+        try:
+            answers = await asyncio.gather(*tasks)
+        finally:  # cancelled, or one failed: the others would burn time unread
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return tuple(completion for answer in answers for completion in answer)
+
+    async def _request(
+        self, llm: AsyncLLM, prepared: Prepared, chunk: Chunk
+    ) -> tuple[Completion, ...]:
+        """Send one request and read its n samples."""
+        from vllm import SamplingParams
+        from vllm.exceptions import VLLMClientError, VLLMError
+        from vllm.inputs import TokensPrompt
+        from vllm.sampling_params import RequestOutputKind
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        refusals = (VLLMClientError, ValueError)
+        where = {"judge": self.spec.name, "condition": prepared.condition_key}
+        # Streaming kinds hand out the samples of n > 1 unevenly: only the final one has them all.
+        output_kind = RequestOutputKind.FINAL_ONLY
+        try:
+            parameters = SamplingParams(**chunk.parameters, output_kind=output_kind)
+        except refusals as error:
+            raise RequestRefused(f"sampling_parameters: {error}", where=where) from error
+        request_id = f"{prepared.condition_key}:{chunk.first}:{next(self._request_ids)}"
+        prompt = TokensPrompt(prompt_token_ids=list(prepared.token_ids or ()))
+        output = None
+        try:
+            async for latest in llm.generate(prompt, parameters, request_id):
+                output = latest
+        except EngineDeadError as error:
+            raise EngineLost(f"engine died: {error}", where=where) from error
+        except refusals as error:
+            raise RequestRefused(f"request_refused: {error}", where=where) from error
+        except VLLMError as error:
+            if llm.errored:
+                raise EngineLost(f"engine died: {error}", where=where) from error
+            raise EngineError(f"request failed: {error}", where=where) from error
+        return read_output(output, prepared, chunk)
+
+    def counters(self) -> TokenCounts:
+        """Tokens since the start, from the engine's own statistics; they may lag by one step."""
+        return self._counts
+
+    def _count(self, counts: TokenCounts) -> None:
+        """Add one step's tokens."""
+        self._counts += counts
+
+    async def stop(self) -> None:
+        """Shut the engine down with its child processes; safe to call twice, or on a dead one."""
+        llm, self._llm = self._llm, None
+        if llm is None:
+            return
+        handler = llm.output_handler
+        llm.shutdown()
+        if handler is not None:  # else the loop closes over a task that still waits
+            handler.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await handler
+
+
+def _load_tokenizer(spec: EngineSpec) -> Tokenizer:
+    """Load the tokenizer the engine itself will use."""
+    from transformers import AutoTokenizer
+
+    options = spec.engine_options
+    tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
+        os.path.expanduser(str(options.get("tokenizer") or spec.model)),
+        revision=options.get("tokenizer_revision") or spec.revision,
+        trust_remote_code=spec.trust_remote_code,
+    )
+    return tokenizer
+
+
+def _start_engine(
+    spec: EngineSpec, arguments: dict[str, Any], count: Callable[[TokenCounts], None]
+) -> AsyncLLM:
+    """Resolve the engine's configuration and start it."""
+    from vllm import AsyncEngineArgs
+    from vllm.usage.usage_lib import UsageContext
+    from vllm.v1.engine.async_llm import AsyncLLM
+
+    unknown = sorted(set(arguments) - {field.name for field in fields(AsyncEngineArgs)})
+    if unknown:
+        raise SweepError(
+            f"engine_options must be vLLM engine arguments, got {unknown[0]!r}",
+            where={"judge": spec.name},
+        )
+    engine_args = AsyncEngineArgs(**arguments)
+    if not spec.gpus and spec.max_model_len is None:
+        longest = engine_args.create_model_config().max_model_len
+        budget = cpu_token_budget(spec, longest)
+        engine_args = replace(engine_args, max_model_len=longest, max_num_batched_tokens=budget)
+    return AsyncLLM.from_engine_args(
+        engine_args,
+        usage_context=UsageContext.LLM_CLASS,
+        stat_loggers=[_stat_logger(count)],
+    )
+
+
+def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
+    """Make a statistics sink that hands on each step's tokens."""
+    from vllm.v1.metrics.loggers import StatLoggerBase
+
+    class Counter(StatLoggerBase):  # type: ignore[misc]
+        """Adds each step's tokens."""
+
+        def __init__(self, vllm_config: object, engine_index: int = 0) -> None:
+            del vllm_config, engine_index
+
+        def record(self, scheduler_stats: object, iteration_stats: Any, **rest: object) -> None:
+            """Count one step: prompts whose prefill it finished, and new tokens."""
+            del scheduler_stats, rest
+            if iteration_stats is None:  # an idle step
+                return
+            prompts = iteration_stats.prompt_token_stats
+            new = iteration_stats.num_generation_tokens
+            count(TokenCounts(prompt=prompts.total, cached=prompts.cached_tokens, generated=new))
+
+        def log_engine_initialized(self) -> None:
+            """Nothing to say."""
+
+    return Counter
+
+
+def _facts(spec: EngineSpec, config: Any, encoder: PromptEncoder, seconds: float) -> EngineFacts:
+    """Read what the engine resolved."""
+    import vllm  # the package's metadata name differs between the GPU and CPU builds
+
+    cache, scheduler, model = config.cache_config, config.scheduler_config, config.model_config
+    backend = getattr(getattr(config, "attention_config", None), "backend", None)
+    return EngineFacts(
+        engine="vllm",
+        engine_version=vllm.__version__,
+        model=spec.model,
+        revision=getattr(model.hf_config, "_commit_hash", None),
+        device=str(config.device_config.device_type),
+        dtype=str(model.dtype).removeprefix("torch."),
+        max_model_len=model.max_model_len,
+        max_num_seqs=scheduler.max_num_seqs,
+        max_num_batched_tokens=scheduler.max_num_batched_tokens,
+        block_size=cache.block_size,
+        kv_tokens=cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else None,
+        attention_backend=None if backend is None else getattr(backend, "name", str(backend)),
+        chunked_prefill=scheduler.enable_chunked_prefill,
+        prefix_caching=cache.enable_prefix_caching,
+        engine_seed=model.seed,
+        chat_template_sha256=encoder.chat_template_sha256,
+        start_seconds=round(seconds, 3),
+    )
