@@ -64,6 +64,8 @@ class JudgeBoard:
         self.outcomes.update(outcomes)
         self.tokens = self.tokens + tokens
         self.busy_s += busy_s
+        if not busy_s:
+            return  # no engine worked for it: it says nothing about how fast they are
         since = now - self._marked if self._marked is not None else busy_s
         self._marked = now
         span = max(since, 1e-3)

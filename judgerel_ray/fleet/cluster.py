@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,11 +20,41 @@ MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What a cluster has: totals, and the most GPUs that one node has."""
+    """What a cluster has: totals, and the GPUs of each node that has any."""
 
     cpus: float
     gpus: float
-    gpus_of_largest_node: float
+    nodes: tuple[int, ...] = ()
+
+    @property
+    def gpus_of_largest_node(self) -> int:
+        """The most GPUs that one engine can have without spreading over nodes."""
+        return max(self.nodes, default=0)
+
+    def holds(self, engines: Iterable[int]) -> bool:
+        """Whether engines of so many GPUs each fit side by side, each whole on one node.
+
+        An engine larger than every node is spread in single GPUs.
+
+        Examples
+        --------
+        >>> room = Capacity(cpus=8, gpus=6, nodes=(3, 3))
+        >>> room.holds([2, 2, 1, 1]), room.holds([2, 2, 2]), room.holds([6])
+        (True, False, True)
+        """
+        left = list(self.nodes)
+        whole = sorted((n for n in engines if n <= self.gpus_of_largest_node), reverse=True)
+        spread = sum(n for n in engines if n > self.gpus_of_largest_node)
+        for size in whole:
+            # Largest first into the fullest node that takes it: no choice is better where sizes
+            # divide one another, as 1, 2, 4 and 8 do.
+            place = min(
+                (at for at, n in enumerate(left) if n >= size), key=left.__getitem__, default=None
+            )
+            if place is None:
+                return False
+            left[place] -= size
+        return spread <= sum(left)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,26 +118,25 @@ def capacity() -> Capacity:
     import ray
 
     total = ray.cluster_resources()
-    largest = max(
-        (node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node.get("Alive")),
-        default=0.0,
-    )
+    gpus = (node["Resources"].get("GPU", 0.0) for node in ray.nodes() if node.get("Alive"))
     return Capacity(
         cpus=float(total.get("CPU", 0.0)),
         gpus=float(total.get("GPU", 0.0)),
-        gpus_of_largest_node=float(largest),
+        nodes=tuple(int(n) for n in gpus if n),
     )
 
 
-def in_use_by_others() -> Capacity:
-    """CPUs and GPUs that are taken before this run takes any."""
+def in_use() -> Capacity:
+    """CPUs and GPUs that are taken, as the cluster's head knows by now; it lags a little behind.
+
+    Effects: asks the cluster's head.
+    """
     import ray
 
     total, free = ray.cluster_resources(), ray.available_resources()
     return Capacity(
         cpus=float(total.get("CPU", 0.0) - free.get("CPU", 0.0)),
         gpus=float(total.get("GPU", 0.0) - free.get("GPU", 0.0)),
-        gpus_of_largest_node=0.0,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from judgerel_ray.fleet.board import Board, JudgeBoard
 
@@ -57,7 +58,9 @@ class ConsoleDisplay:
             return
         self._shown_at = now
         for name, judge in board.judges.items():
-            self._console.print(board_line(name, judge), markup=False, highlight=False)
+            self._console.print(
+                board_line(name, judge), markup=False, highlight=False, soft_wrap=True
+            )
 
 
 def board_table(board: Board) -> Table:
@@ -81,7 +84,7 @@ def board_table(board: Board) -> Table:
             _rate(judge.tokens_per_s),
             _time(judge),
             str(judge.failed) if judge.failed else "",
-            _state(judge),
+            Text(_state(judge)),  # an error's [brackets] are no markup
         )
     return table
 

@@ -47,11 +47,10 @@ class TokenGate:
         try:
             await waiting.turn
         except asyncio.CancelledError:
-            if waiting.turn.done() and not waiting.turn.cancelled():
-                self.leave(tokens=tokens, sequences=sequences)
+            if waiting.turn.cancelled():
+                self._wake()  # it may have stood before one that fits
             else:
-                self._queue.remove(waiting)
-                self._wake()
+                self.leave(tokens=tokens, sequences=sequences)
             raise
 
     def leave(self, *, tokens: int, sequences: int) -> None:
@@ -76,7 +75,12 @@ class TokenGate:
 
     def _wake(self) -> None:
         """Admit as many of those that wait as there is room for, in order."""
-        while self._queue and self._fits(self._queue[0].tokens, self._queue[0].sequences):
-            waiting = self._queue.popleft()
-            self._take(waiting.tokens, waiting.sequences)
-            waiting.turn.set_result(None)
+        while self._queue:
+            waiting = self._queue[0]
+            # Cancelled a moment ago; its own coroutine may not have run since.
+            if not waiting.turn.cancelled():
+                if not self._fits(waiting.tokens, waiting.sequences):
+                    return
+                self._take(waiting.tokens, waiting.sequences)
+                waiting.turn.set_result(None)
+            self._queue.popleft()

@@ -31,7 +31,7 @@ from judgerel_ray.core import (
     StoreError,
     TokenCounts,
 )
-from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine
+from judgerel_ray.engines import Engine, EngineSpec, make_engine
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
@@ -66,7 +66,9 @@ class _Answer(NamedTuple):
 class _Progress:
     """A lease's state while it runs."""
 
-    recalled: asyncio.Event = field(default_factory=asyncio.Event)
+    recalled: bool = False
+    waiting: set[asyncio.Future[None]] = field(default_factory=set)
+    """Asks at the gate."""
 
 
 class JudgeActor:
@@ -135,7 +137,9 @@ class JudgeActor:
         progress = self._running.get((lease, attempt))
         if progress is None:
             return False
-        progress.recalled.set()
+        progress.recalled = True
+        for entering in progress.waiting:
+            entering.cancel()
         return True
 
     async def ping(self) -> float:
@@ -150,51 +154,48 @@ class JudgeActor:
         """One ask: refused without engine time, withdrawn, failed, or answered."""
         try:
             prepared = self._engine.prepare(ask.condition)
-        except RequestRefused as refusal:
-            return _Answer(ask, completions=never_sent(ask, refusal.problem))
-        size = prepared.prompt_tokens + ask.n * ask.condition.max_tokens
-        if not await self._admitted(size, ask.n, progress):
-            return _Answer(ask)
-        try:
-            return await self._complete(ask, prepared)
-        finally:
-            self._gate.leave(tokens=size, sequences=ask.n)
-
-    async def _admitted(self, tokens: int, sequences: int, progress: _Progress) -> bool:
-        """Wait at the gate; False where the lease was recalled first."""
-        entering = asyncio.ensure_future(self._gate.enter(tokens=tokens, sequences=sequences))
-        recalled = asyncio.ensure_future(progress.recalled.wait())
-        try:
-            await asyncio.wait({entering, recalled}, return_when=asyncio.FIRST_COMPLETED)
-            if entering.done():
-                return True
-            entering.cancel()
+            size = prepared.prompt_tokens + ask.n * ask.condition.max_tokens
+            if progress.recalled or not await self._admitted(size, ask.n, progress):
+                return _Answer(ask)
             try:
-                await entering
-            except asyncio.CancelledError:
-                return False
-            return True
-        finally:
-            recalled.cancel()
-
-    async def _complete(self, ask: Ask, prepared: Prepared) -> _Answer:
-        """Ask the engine; a failed request is data, a lost engine is not."""
-        try:
-            return _Answer(ask, completions=await self._engine.complete(prepared, ask))
+                return _Answer(ask, completions=await self._engine.complete(prepared, ask))
+            finally:
+                self._gate.leave(tokens=size, sequences=ask.n)
         except RequestRefused as refusal:
             return _Answer(ask, completions=never_sent(ask, refusal.problem))
         except EngineLost:
             raise
         except EngineError as error:
             return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(error)))
+        except Exception as error:  # noqa: BLE001  one ask's defect must not fail its neighbours
+            message = f"{type(error).__name__}: {error}"
+            return _Answer(ask, failure=FailedAsk(ask=ask, kind="defect", message=message))
+
+    async def _admitted(self, tokens: int, sequences: int, progress: _Progress) -> bool:
+        """Wait at the gate; False where the lease was recalled first."""
+        entering = asyncio.ensure_future(self._gate.enter(tokens=tokens, sequences=sequences))
+        progress.waiting.add(entering)
+        try:
+            await entering
+        except asyncio.CancelledError:
+            # Cancelled after it was let in: nobody else would give the room back.
+            if entering.done() and not entering.cancelled():
+                self._gate.leave(tokens=tokens, sequences=sequences)
+                raise
+            if progress.recalled:
+                return False
+            raise
+        finally:
+            progress.waiting.discard(entering)
+        return True
 
     async def _land(self, lease: Lease, answers: list[_Answer]) -> Receipt:
         """Write what was answered, commit it, and say what was not."""
         answered = [(a.ask, a.completions) for a in answers if a.completions is not None]
         failed = tuple(a.failure for a in answers if a.failure is not None)
         withdrawn = tuple(a.ask for a in answers if a.completions is None and a.failure is None)
-        tokens, seconds = self._spent()
         if not answered:
+            # What the engine spent meanwhile is told by the next lease that has a record for it.
             return Receipt(
                 lease=lease.lease,
                 attempt=lease.attempt,
@@ -202,9 +203,8 @@ class JudgeActor:
                 rows=0,
                 failed=failed,
                 withdrawn=withdrawn,
-                tokens=tokens,
-                seconds=seconds,
             )
+        tokens, seconds = self._spent()
         rows = landed_rows(
             answered,
             attempt=lease.attempt,

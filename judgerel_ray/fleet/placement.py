@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from judgerel_ray.core import EngineStartError
-from judgerel_ray.fleet.cluster import capacity, in_use_by_others, kill_actor, make_actor
+from judgerel_ray.fleet.cluster import Capacity, capacity, in_use, kill_actor, make_actor
 from judgerel_ray.fleet.pool import JudgePool, Slot, now
 
 STOP_TIMEOUT_S = 20.0
@@ -26,10 +27,9 @@ class Placement:
         self._pools = pools
         self._session = session
         self._local = local
-        self._others = in_use_by_others()
+        self._others = in_use()
         self._room = capacity()
-        self._looked_at = now()
-        self._made = 0
+        self._looked_at = self._changed_at = now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
 
     def fill(self, keep: frozenset[str]) -> None:
@@ -39,12 +39,12 @@ class Placement:
             if not pool.has_work:
                 continue
             wanted = self._wanted(pool)
-            while len(pool.slots) < wanted:
-                if not self._fits(pool) and not self._must_wait_in_cluster(pool):
-                    if not pool.slots:
-                        self._evict_idle(keep)
-                    break
+            self._drop_surplus(pool, wanted)
+            while len(pool.slots) < wanted and self._fits(pool):
                 self._make(pool)
+            if not pool.slots:
+                self._evict_idle(keep)
+        self._ask_cluster()
 
     def release(self, keep: frozenset[str], is_finished: Callable[[JudgePool], bool]) -> None:
         """Stop engines of judges that are done, but for those needed in a later wave."""
@@ -58,6 +58,7 @@ class Placement:
         """Kill an actor at once."""
         pool.slots.pop(slot.name, None)
         kill_actor(slot.handle)
+        self._changed_at = now()
 
     def close(self) -> None:
         """Stop everything, and wait for it."""
@@ -93,35 +94,45 @@ class Placement:
             wanted = max(1, math.floor(free / pool.spec.engine.gpus))
         else:
             wanted = 1
-        return min(wanted, max(1, pool.requests_left))
+        most = wanted if pool.most is None else pool.most
+        return max(1, min(wanted, most, pool.requests_left))
 
     def _fits(self, pool: JudgePool) -> bool:
         """Whether one more engine of this judge fits beside what runs."""
-        gpus = pool.spec.engine.gpus
-        if gpus:
-            taken = sum(len(other.slots) * other.spec.engine.gpus for other in self._pools.values())
-            taken += sum(leaver.spec.engine.gpus for leaver, _, _, _ in self._leaving)
-            return taken + gpus + self._others.gpus <= self._room.gpus
-        taken = sum(
-            len(other.slots) for other in self._pools.values() if not other.spec.engine.gpus
-        )
-        taken += sum(not leaver.spec.engine.gpus for leaver, _, _, _ in self._leaving)
-        return taken + 1 + self._others.cpus <= max(1.0, self._room.cpus)
+        engines = [p.spec.engine.gpus for p in self._pools.values() for _ in p.slots]
+        engines += [leaver.spec.engine.gpus for leaver, _, _, _ in self._leaving]
+        if gpus := pool.spec.engine.gpus:
+            held = [n for n in engines if n]
+            return sum(held) + gpus + self._others.gpus <= self._room.gpus and self._room.holds(
+                [*held, gpus]
+            )
+        return engines.count(0) + 1 + self._others.cpus <= max(1.0, self._room.cpus)
 
-    def _must_wait_in_cluster(self, pool: JudgePool) -> bool:
+    def _ask_cluster(self) -> None:
         """Nothing runs and nothing fits: ask the cluster all the same, an autoscaler may hear."""
-        if self._local or pool.slots or self._leaving:
-            return False
-        return not any(other.slots for other in self._pools.values())
+        if self._local or self._leaving or any(pool.slots for pool in self._pools.values()):
+            return
+        for pool in self._pools.values():
+            if pool.has_work:
+                self._make(pool)
+                return
 
     def _make(self, pool: JudgePool) -> None:
         """One more engine."""
-        self._made += 1
-        name = f"judgerel-{pool.name}-s{self._session:04d}-{self._made:04d}"
+        # Unlike any other, of this process or another: a name is free only some time after its
+        # actor's death.
+        name = f"judgerel-{pool.name}-s{self._session:04d}-{secrets.token_hex(4)}"
         handle = make_actor(pool.spec, name=name, room=self._room)
         pool.slots[name] = Slot(
             name=name, handle=handle, started_at=now(), starting=handle.actor.start.remote()
         )
+        self._changed_at = now()
+
+    def _drop_surplus(self, pool: JudgePool, wanted: int) -> None:
+        """Let go of engines still coming up that are too many by now: a node went, or the work."""
+        coming = [slot for slot in pool.slots.values() if not slot.ready]
+        for slot in coming[: max(0, len(pool.slots) - wanted)]:
+            self.drop(pool, slot)
 
     def _evict_idle(self, keep: frozenset[str]) -> None:
         """Stop the idle engines kept for a later wave: somebody needs their place now."""
@@ -132,6 +143,9 @@ class Placement:
 
     def _leave(self, pool: JudgePool, slot: Slot) -> None:
         """Let an engine end in order; its GPU counts as taken until it has."""
+        if not slot.ready:
+            self.drop(pool, slot)
+            return
         pool.slots.pop(slot.name, None)
         self._leaving.append((pool, slot, slot.handle.actor.stop.remote(), now() + STOP_TIMEOUT_S))
 
@@ -144,12 +158,26 @@ class Placement:
             done, _ = ray.wait([reference], timeout=wait_s)
             if done or now() > until:
                 kill_actor(slot.handle)
+                self._changed_at = now()
             else:
                 still.append((pool, slot, reference, until))
         self._leaving = still
 
     def _refresh(self) -> None:
-        """Look again how large the cluster is."""
-        if now() - self._looked_at >= CAPACITY_EVERY_S:
-            self._room = capacity()
-            self._looked_at = now()
+        """Look again how large the cluster is, and what others hold of it."""
+        if now() - self._looked_at < CAPACITY_EVERY_S:
+            return
+        self._looked_at = now()
+        room = capacity()
+        if room != self._room:
+            self._room = room
+            for pool in self._pools.values():
+                pool.most = None  # other nodes, other luck
+        slots = [slot for pool in self._pools.values() for slot in pool.slots.values()]
+        # The cluster tells ours from others' only once all of ours have theirs, and for a while.
+        if all(slot.ready for slot in slots) and now() - self._changed_at >= CAPACITY_EVERY_S:
+            used = in_use()
+            sizes = [p.spec.engine.gpus for p in self._pools.values() for _ in p.slots]
+            self._others = Capacity(
+                cpus=max(0.0, used.cpus - sizes.count(0)), gpus=max(0.0, used.gpus - sum(sizes))
+            )

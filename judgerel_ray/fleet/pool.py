@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from judgerel_ray.core import Ask
 from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
-from judgerel_ray.fleet.lease import Lease, ask_units
+from judgerel_ray.fleet.lease import Lease, ask_units, item_of
 from judgerel_ray.fleet.retry import History
 from judgerel_ray.fleet.work_queue import WorkQueue
 
@@ -55,21 +56,29 @@ class JudgePool:
     queue: WorkQueue | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
     suspects: deque[Ask] = field(default_factory=deque)
-    """Asks that an engine died under: asked alone."""
-    histories: dict[tuple[str, int], History] = field(default_factory=dict)
+    """Asks of items that an engine died under: asked one item at a time, with nothing beside."""
+    failures: Counter[tuple[str, int]] = field(default_factory=Counter)
+    item_losses: Counter[tuple[str, str]] = field(default_factory=Counter)
     losses: int = 0
     start_failures: int = 0
-    units_done: int = 0
+    most: int | None = None
+    """Engines to be content with, after others did not come up."""
+    units_done: float = 0.0
     busy_s: float = 0.0
     requests_left: int = 0
     given_up: Exception | None = None
+    _units_sent: int = 0
+    _requests_sent: int = 0
 
-    def state(self, before: JudgeState, *, finished: bool) -> JudgeState:
-        """What the judge is doing, in a word; `before` stands where nothing has begun."""
+    def state(self, before: JudgeState, *, finished: bool, settled: bool) -> JudgeState:
+        """What the judge is doing, in a word; `before` stands between two waves of work.
+
+        `finished` says that this wave has nothing left for it, `settled` that no wave has.
+        """
         if self.given_up:
             return JudgeState.FAILED
         if finished:
-            return JudgeState.DONE if self.requests_left <= 0 else before
+            return JudgeState.DONE if settled else before
         if any(slot.ready for slot in self.slots.values()):
             return JudgeState.RUNNING
         return JudgeState.STARTING if self.slots else JudgeState.WAITING
@@ -88,14 +97,26 @@ class JudgePool:
 
     def history(self, ask: Ask) -> History:
         """What an ask has been through."""
-        return self.histories.get((ask.condition.condition_key, ask.first), History())
+        return History(
+            failures=self.failures[ask.condition.condition_key, ask.first],
+            losses=self.item_losses[item_of(ask)],
+        )
 
-    def remember(self, ask: Ask, *, failures: int = 0, losses: int = 0) -> History:
-        """Add to what an ask has been through."""
-        before = self.history(ask)
-        after = History(failures=before.failures + failures, losses=before.losses + losses)
-        self.histories[ask.condition.condition_key, ask.first] = after
-        return after
+    def note_failure(self, ask: Ask) -> None:
+        """Count a request that failed, its engine still there."""
+        self.failures[ask.condition.condition_key, ask.first] += 1
+
+    def note_loss(self, asks: Iterable[Ask]) -> None:
+        """Count an engine that died while these were asked, once for each of their items."""
+        self.losses += 1
+        self.item_losses.update({item_of(ask) for ask in asks})
+
+    def take_suspects(self) -> tuple[Ask, ...]:
+        """Take all that is asked of the first suspected item."""
+        item = item_of(self.suspects[0])
+        asks = tuple(ask for ask in self.suspects if item_of(ask) == item)
+        self.suspects = deque(ask for ask in self.suspects if item_of(ask) != item)
+        return asks
 
     @property
     def units_per_s(self) -> float | None:
@@ -109,9 +130,9 @@ class JudgePool:
         """
         rate = self.units_per_s
         wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
-        if not self._requests_done:
+        if not self._requests_sent:
             return wanted
-        left = self.requests_left * self._units_per_request()
+        left = self.requests_left * self._units_sent / self._requests_sent
         share = left / (TAIL_SHARE * max(1, len(self.slots)) * LEASES_AHEAD)
         return max(1, min(wanted, int(share)))
 
@@ -120,17 +141,16 @@ class JudgePool:
         rate = self.units_per_s
         return shortest if rate is None else max(shortest, 20.0 * LEASES_AHEAD * units / rate)
 
-    def note_done(self, dispatched: Dispatched, busy_s: float) -> None:
-        """Count a finished lease for the rate."""
-        self.units_done += dispatched.units
-        self.busy_s += max(busy_s, 1e-3)
-        self._requests_done += dispatched.lease.n_requests
+    def note_sent(self, lease: Lease, units: int) -> None:
+        """Count a lease sent, to know what a request takes on average."""
+        self._units_sent += units
+        self._requests_sent += lease.n_requests
 
-    _requests_done: int = 0
-
-    def _units_per_request(self) -> float:
-        """Mean work of a request so far."""
-        return self.units_done / self._requests_done if self._requests_done else 1.0
+    def note_done(self, dispatched: Dispatched, *, rows: int, busy_s: float) -> None:
+        """Count what a lease landed, for the rate; what it gave back is no work done."""
+        if rows:
+            self.units_done += dispatched.units * rows / dispatched.lease.n_requests
+            self.busy_s += max(busy_s, 1e-3)
 
 
 def units_of(asks: tuple[Ask, ...]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST_LOSSES = 2  # an item that took two engines with it gets no third
+
 
 class Fate(StrEnum):
     """What is done with an ask that did not land."""
@@ -19,7 +21,11 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What an ask has been through in this run: requests failed, engines lost under it."""
+    """What an ask has been through in this run: its requests failed, engines lost under its item.
+
+    What kills an engine is nearly always the prompt, and an item's asks share it: losses are
+    counted by item, so that one bad item costs two engines whatever the number of its asks.
+    """
 
     failures: int = 0
     losses: int = 0
@@ -50,6 +56,6 @@ def decide(history: History, *, max_attempts: int) -> Fate:
     >>> decide(History(failures=3), max_attempts=3)
     <Fate.RECORD: 'record'>
     """
-    if history.losses >= 2 or history.failures >= max_attempts:
+    if history.losses >= MOST_LOSSES or history.failures >= max_attempts:
         return Fate.RECORD
     return Fate.ALONE if history.losses else Fate.AGAIN

@@ -15,6 +15,7 @@ from judgerel_ray.core import (
     Ask,
     EngineError,
     EngineLost,
+    EngineStartError,
     StoreError,
     SweepError,
     TokenCounts,
@@ -90,9 +91,13 @@ class Fleet:
         """
         keep = frozenset(later)
         for name, queue in work.items():
-            self._pools[name].queue = queue
+            pool = self._pools[name]
+            pool.queue = queue
+            if pool.given_up:  # in an earlier wave
+                self._settlement.give_up(pool, pool.given_up)
         while self._is_going():
-            self._give_up_unplaceable()
+            for pool, error in self._placement.unplaceable():
+                self._settlement.give_up(pool, error)
             self._placement.fill(keep)
             self._send_leases()
             self._settle_ready()
@@ -136,30 +141,34 @@ class Fleet:
                 continue
             ready = [slot for slot in pool.slots.values() if slot.ready]
             # One actor is kept free for asks that must run alone; the others go on.
-            reserved = ready[0] if pool.suspects and ready else None
-            for slot in sorted(ready, key=lambda slot: len(slot.leases)):
-                if slot is reserved:
-                    self._send_suspect(pool, slot)
-                    continue
-                while not slot.alone and len(slot.leases) < LEASES_AHEAD:
-                    size = pool.lease_units(self._limits.lease_seconds)
-                    asks = pool.queue.take(slot.name, size)
-                    if not asks:
-                        break
-                    self._send(pool, slot, asks)
+            if pool.suspects and ready:
+                self._send_suspects(pool, ready.pop(0))
+            for ahead in range(1, LEASES_AHEAD + 1):
+                for slot in ready:
+                    if not slot.alone and len(slot.leases) < ahead:
+                        self._send_next(pool, slot, pool.queue)
 
-    def _send_suspect(self, pool: JudgePool, slot: Slot) -> None:
-        """Give an idle actor one ask that may have killed an engine, and nothing beside it."""
+    def _send_next(self, pool: JudgePool, slot: Slot, queue: WorkQueue) -> None:
+        """Send an actor the next lease there is for it, if any."""
+        size = pool.lease_units(self._limits.lease_seconds)
+        while taken := queue.take(slot.name, size):
+            if asks := self._settlement.untainted(pool, taken):
+                self._send(pool, slot, asks)
+                return
+
+    def _send_suspects(self, pool: JudgePool, slot: Slot) -> None:
+        """Give an idle actor the asks of one item that may have killed an engine, and no others."""
         if slot.leases:
             return
         slot.alone = True
-        self._send(pool, slot, (pool.suspects.popleft(),))
+        self._send(pool, slot, pool.take_suspects())
 
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
         """Send a new lease."""
         units = units_of(asks)
         attempt = 1 + max(pool.history(ask).failures + pool.history(ask).losses for ask in asks)
         lease = Lease(lease=self.next_lease(), attempt=attempt, judge=pool.name, asks=asks)
+        pool.note_sent(lease, units)
         sent_at = now()
         deadline_at = sent_at + pool.deadline_s(units, self._limits.deadline_s)
         reference = slot.handle.actor.run.remote(lease)
@@ -222,12 +231,20 @@ class Fleet:
             return
         if isinstance(result, StoreError):
             raise result
+        error = result if isinstance(result, Exception) else EngineError(repr(result))
+        self._start_failed(pool, slot, error)
+
+    def _start_failed(self, pool: JudgePool, slot: Slot, error: Exception) -> None:
+        """Try again, go on with the engines there are, or give the judge up."""
         self._placement.drop(pool, slot)
         pool.start_failures += 1
-        # The caller's mistake does not go away by trying again.
-        if isinstance(result, SweepError) or pool.start_failures >= MAX_START_FAILURES:
-            error = result if isinstance(result, Exception) else EngineError(repr(result))
+        tries = MAX_START_FAILURES
+        if isinstance(error, SweepError):
+            tries = 1  # the caller's mistake does not go away by trying again
+        if pool.start_failures >= tries and not pool.slots:
             self._settlement.give_up(pool, error)
+        elif pool.start_failures >= tries:
+            pool.start_failures, pool.most = 0, len(pool.slots)
 
     def _settle_lease(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """A lease came back: landed, failed in part, or its engine is gone."""
@@ -243,12 +260,7 @@ class Fleet:
         else:
             dispatched = slot.leases.pop(reference)
             slot.alone = slot.alone and bool(slot.leases)
-            self._settlement.close(pool, dispatched, kind="lease", message=str(result), loss=0)
-
-    def _give_up_unplaceable(self) -> None:
-        """A judge that no node of a local cluster could ever hold fails at once."""
-        for pool, error in self._placement.unplaceable():
-            self._settlement.give_up(pool, error)
+            self._settlement.fail(pool, dispatched, kind="lease", message=str(result))
 
     # ---- watching ----------------------------------------------------------------------------
 
@@ -259,12 +271,8 @@ class Fleet:
             for slot in list(pool.slots.values()):
                 waited = late - slot.started_at
                 if slot.starting is not None and waited > self._limits.start_timeout_s:
-                    self._placement.drop(pool, slot)
-                    pool.start_failures += 1
-                    if pool.start_failures >= MAX_START_FAILURES:
-                        self._settlement.give_up(
-                            pool, EngineError(f"no engine came up in {waited:.0f} s")
-                        )
+                    error = EngineStartError(f"no engine came up in {waited:.0f} s")
+                    self._start_failed(pool, slot, error)
                 elif any(late > d.deadline_at for d in slot.leases.values()):
                     message = "a lease was not answered by its deadline"
                     self._settlement.lose(pool, slot, kind="deadline", message=message)
@@ -274,13 +282,17 @@ class Fleet:
         for pool in self._pools.values():
             board = self._board.judges[pool.name]
             board.actors = sum(slot.ready for slot in pool.slots.values())
-            board.state = pool.state(board.state, finished=self._is_finished(pool))
+            board.state = pool.state(
+                board.state,
+                finished=self._is_finished(pool),
+                settled=board.owed <= board.failed,
+            )
         self._display.show(self._board)
         if now() - self._heartbeat_at >= HEARTBEAT_S:
             self._heartbeat_at = now()
-            self._run.write_text("progress.json", self._board.as_text())
             if is_superseded(self._run, self._session):
                 raise StoreError(
                     "another run took this directory over; nothing more of this one would be read",
                     where={"run": self._run.url},
                 )
+            self._run.write_text("progress.json", self._board.as_text())

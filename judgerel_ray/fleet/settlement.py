@@ -16,7 +16,7 @@ from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, split_ask
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
-from judgerel_ray.fleet.retry import Fate, decide
+from judgerel_ray.fleet.retry import MOST_LOSSES, Fate, decide
 from judgerel_ray.store import RunDirectory, close_lease, record_errors
 
 ERROR_BATCH = 2_000
@@ -43,9 +43,9 @@ class Settlement:
     def receipt(self, pool: JudgePool, dispatched: Dispatched, receipt: Receipt) -> None:
         """Count what landed; what failed or was withdrawn is owed."""
         if not receipt.landed:
-            self.close(pool, dispatched, kind="closed", message="closed before it landed", loss=0)
+            self.fail(pool, dispatched, kind="closed", message="closed before it landed")
             return
-        pool.note_done(dispatched, receipt.seconds)
+        pool.note_done(dispatched, rows=receipt.rows, busy_s=receipt.seconds)
         self.count(
             pool,
             rows=receipt.rows,
@@ -56,16 +56,50 @@ class Settlement:
         if pool.queue is not None:
             pool.queue.give_back(receipt.withdrawn)
         for failed in receipt.failed:
-            self._decide(pool, failed, dispatched.lease, losses=0)
+            pool.note_failure(failed.ask)
+            self._decide(pool, failed, dispatched.lease)
 
-    def close(
-        self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str, loss: int
-    ) -> None:
-        """Settle an attempt that did not report: fence it, keep what landed, owe the rest."""
+    def fail(self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str) -> None:
+        """Settle an attempt that failed as a whole while its engine goes on."""
+        for ask in self._fence(pool, dispatched):
+            pool.note_failure(ask)
+            self._decide(pool, FailedAsk(ask=ask, kind=kind, message=message), dispatched.lease)
+
+    def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
+        """An actor is gone: fence all it had, and let another take it on."""
+        self._placement.drop(pool, slot)
+        if pool.queue is not None:
+            pool.queue.forget(slot.name)
+        rests = [(d.lease, self._fence(pool, d)) for d in slot.leases.values()]
+        slot.leases.clear()
+        pool.note_loss(ask for _, rest in rests for ask in rest)
+        if pool.losses > self._limits.max_engine_losses:
+            self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
+        for lease, rest in rests:
+            for ask in rest:
+                self._decide(pool, FailedAsk(ask=ask, kind=kind, message=message), lease)
+
+    def untainted(self, pool: JudgePool, asks: Sequence[Ask]) -> tuple[Ask, ...]:
+        """Those of `asks` that may be asked beside others: no engine died under their items."""
+        clean: list[Ask] = []
+        for ask in asks:
+            losses = pool.history(ask).losses
+            if losses >= MOST_LOSSES:
+                message = f"not asked: {losses} engines died with this item before them"
+                self._record(pool, [ask], lease=None, kind="quarantined", message=message)
+            elif losses:
+                pool.suspects.append(ask)
+            else:
+                clean.append(ask)
+        return tuple(clean)
+
+    def _fence(self, pool: JudgePool, dispatched: Dispatched) -> list[Ask]:
+        """Close an attempt that did not report: count what landed, say what never will."""
         lease = dispatched.lease
         record = close_lease(
             self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
         )
+        landed = {} if record is None else record.conditions
         if record is not None:
             self.count(
                 pool,
@@ -74,35 +108,23 @@ class Settlement:
                 tokens=record.tokens,
                 busy_s=record.seconds,
             )
-        landed = {} if record is None else record.conditions
-        for ask in lease.asks:
-            for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ())):
-                failed = FailedAsk(ask=rest, kind=kind, message=message)
-                self._decide(pool, failed, lease, losses=loss)
+        return [
+            rest
+            for ask in lease.asks
+            for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
+        ]
 
-    def _decide(self, pool: JudgePool, failed: FailedAsk, lease: Lease, *, losses: int) -> None:
+    def _decide(self, pool: JudgePool, failed: FailedAsk, lease: Lease) -> None:
         """Ask again, ask alone, or record."""
-        history = pool.remember(failed.ask, losses=losses, failures=0 if losses else 1)
+        history = pool.history(failed.ask)
         fate = decide(history, max_attempts=self._limits.max_attempts)
         if fate is Fate.RECORD or pool.given_up:
-            kind = "quarantined" if history.losses >= 2 else failed.kind
+            kind = "quarantined" if history.losses >= MOST_LOSSES else failed.kind
             self._record(pool, [failed.ask], lease=lease, kind=kind, message=failed.message)
         elif fate is Fate.ALONE:
             pool.suspects.append(failed.ask)
         elif pool.queue is not None:
             pool.queue.give_back([failed.ask])
-
-    def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
-        """An actor is gone: fence all it had, and let another take it on."""
-        self._placement.drop(pool, slot)
-        pool.losses += 1
-        if pool.queue is not None:
-            pool.queue.forget(slot.name)
-        if pool.losses > self._limits.max_engine_losses:
-            self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
-        for dispatched in slot.leases.values():
-            self.close(pool, dispatched, kind=kind, message=message, loss=1)
-        slot.leases.clear()
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
         """One judge ends; all it still owes is recorded, and the others go on."""
@@ -111,9 +133,7 @@ class Settlement:
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
         for slot in list(pool.slots.values()):
             self._placement.drop(pool, slot)
-            for dispatched in slot.leases.values():
-                self.close(pool, dispatched, kind="judge_failed", message=str(error), loss=0)
-            slot.leases.clear()
+            self._record_leases(pool, slot, message=str(error))
         owed = list(pool.suspects)
         pool.suspects.clear()
         if pool.queue is not None:
@@ -124,6 +144,16 @@ class Settlement:
                     owed.clear()
         if owed:
             self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
+
+    def _record_leases(self, pool: JudgePool, slot: Slot, *, message: str) -> None:
+        """Record what an actor of a judge that is given up had not landed."""
+        for dispatched in slot.leases.values():
+            rest = self._fence(pool, dispatched)
+            if rest:
+                self._record(
+                    pool, rest, lease=dispatched.lease, kind="judge_failed", message=message
+                )
+        slot.leases.clear()
 
     def _record(
         self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str

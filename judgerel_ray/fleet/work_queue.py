@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Ask
-from judgerel_ray.fleet.lease import ask_units, split_ask
+from judgerel_ray.fleet.lease import ask_units, item_of, split_ask
 
 OwedOf = Callable[[Ask], Iterable[Ask]]
 
@@ -32,7 +32,7 @@ class WorkQueue:
     request_size: int
     _hands: dict[str, deque[Ask]] = field(default_factory=dict)
     _returned: deque[Ask] = field(default_factory=deque)
-    _drained: bool = False
+    _ahead: list[Ask] | None = None
 
     def take(self, actor: str, units: int) -> tuple[Ask, ...]:
         """Cut the next lease for an actor: at least one ask, at most about `units` of work."""
@@ -61,13 +61,9 @@ class WorkQueue:
         """Whether nothing is left to take, by anyone."""
         if self._returned or any(self._hands.values()):
             return False
-        if self._drained:
-            return True
-        pieces = self._pull()
-        if pieces is None:
-            return True
-        self._returned.extend(pieces)
-        return False
+        if self._ahead is None:
+            self._ahead = self._pull()
+        return self._ahead is None
 
     def drain(self) -> Iterator[Ask]:
         """Everything that is left, for a judge that is given up."""
@@ -83,8 +79,11 @@ class WorkQueue:
         if hand:
             return hand.popleft()
         if self._returned:
-            return self._returned.popleft()
-        pieces = self._pull()
+            ask = self._returned.popleft()
+            while self._returned and item_of(self._returned[0]) == item_of(ask):
+                hand.append(self._returned.popleft())
+            return ask
+        pieces, self._ahead = self._ahead or self._pull(), None
         if pieces is not None:
             hand.extend(pieces)
             return hand.popleft()
@@ -97,5 +96,4 @@ class WorkQueue:
             pieces = [piece for ask in asks for piece in split_ask(ask, self.request_size)]
             if pieces:
                 return pieces
-        self._drained = True
         return None
