@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +31,7 @@ class Capacity:
         """The most GPUs that one engine can have without spreading over nodes."""
         return max(self.nodes, default=0)
 
-    def holds(self, engines: Iterable[int]) -> bool:
+    def holds(self, engines: Collection[int]) -> bool:
         """Whether engines of so many GPUs each fit side by side, each whole on one node.
 
         An engine larger than every node is spread in single GPUs.

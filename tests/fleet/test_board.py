@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.fleet import Board, JudgeBoard, JudgeState, board
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands until it is moved."""
+
+    class Clock:
+        now = 100.0
+
+        def move(self, seconds: float) -> None:
+            self.now += seconds
+
+    told = Clock()
+    monkeypatch.setattr(board.time, "monotonic", lambda: told.now)
+    return told
+
+
+def land(judge: JudgeBoard, rows: int, *, busy_s: float = 1.0, generated: int = 0) -> None:
+    judge.count(
+        rows=rows,
+        outcomes={"scored": rows},
+        tokens=TokenCounts(prompt=10, cached=5, generated=generated),
+        busy_s=busy_s,
+    )
+
+
+def test_a_steady_rate_is_found_and_time_left_follows(clock):
+    judge = JudgeBoard(asked=1000)
+    for _ in range(60):
+        clock.move(1.0)
+        land(judge, 5, generated=50)
+    assert judge.requests_per_s == pytest.approx(5.0, rel=0.02)
+    assert judge.tokens_per_s == pytest.approx(50.0, rel=0.02)
+    assert judge.seconds_left == pytest.approx(700 / 5, rel=0.02)
+
+
+def test_several_actors_landing_at_once_count_together(clock):
+    judge = JudgeBoard(asked=10_000)
+    for _ in range(100):
+        clock.move(2.0)
+        for _ in range(4):
+            land(judge, 3, busy_s=2.0)
+    assert judge.requests_per_s == pytest.approx(6.0, rel=0.1)
+
+
+def test_a_new_speed_is_believed_after_a_while(clock):
+    judge = JudgeBoard(asked=100_000)
+    for rows in [10] * 60 + [40] * 80:
+        clock.move(1.0)
+        land(judge, rows)
+    assert judge.requests_per_s == pytest.approx(40.0, rel=0.05)
+
+
+def test_rows_that_no_engine_made_say_nothing_about_speed(clock):
+    judge = JudgeBoard(asked=5000)
+    land(judge, 2000, busy_s=0.0)
+    assert judge.landed == 2000
+    assert judge.requests_per_s is None
+    assert judge.seconds_left is None
+    clock.move(1.0)
+    land(judge, 4, busy_s=2.0)
+    assert judge.requests_per_s == pytest.approx(2.0)
+
+
+def test_before_anything_landed_nothing_is_foretold():
+    assert JudgeBoard(asked=10).seconds_left is None
+    assert JudgeBoard(asked=10).owed == 10
+
+
+def test_counts_add_up():
+    judge = JudgeBoard(asked=10)
+    land(judge, 3, generated=7)
+    land(judge, 4, generated=2)
+    assert (judge.landed, judge.owed, judge.outcomes["scored"]) == (7, 3, 7)
+    assert judge.tokens == TokenCounts(prompt=20, cached=10, generated=9)
+
+
+def test_progress_is_plain_json_in_the_order_of_the_sweep():
+    shown = Board(
+        sweep="s",
+        session=3,
+        judges={
+            "b": JudgeBoard(asked=2, state=JudgeState.FAILED, error="gone"),
+            "a": JudgeBoard(asked=5),
+        },
+    )
+    land(shown.judges["a"], 5)
+    content = json.loads(shown.as_text())
+    assert list(content["judges"]) == ["b", "a"]
+    assert content["judges"]["a"]["owed"] == 0
+    assert content["judges"]["a"]["outcomes"] == {"scored": 5}
+    assert content["judges"]["b"]["state"] == "failed"
+    assert content["judges"]["b"]["error"] == "gone"
+    assert (content["session"], content["state"]) == (3, "running")

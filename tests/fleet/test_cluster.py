@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.fleet.cluster import Capacity, passed_environment
+
+SECRETS = ["HF_TOKEN", "HF_HUB_TOKEN", "VLLM_API_KEY", "JUDGEREL_PASSWORD", "VLLM_AWS_SECRET"]
+SETTINGS = ["HF_HOME", "HF_HUB_OFFLINE", "VLLM_CPU_KVCACHE_SPACE", "NCCL_DEBUG", "JUDGEREL_X"]
+
+
+@pytest.mark.parametrize("name", [*SECRETS, "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "PATH"])
+def test_secrets_and_what_is_not_ours_stay_here(monkeypatch, name):
+    monkeypatch.setenv(name, "value")
+    assert name not in passed_environment()
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_engine_settings_go_along(monkeypatch, name):
+    monkeypatch.setenv(name, "value")
+    assert passed_environment()[name] == "value"
+
+
+def room(*nodes: int) -> Capacity:
+    return Capacity(cpus=1.0, gpus=float(sum(nodes)), nodes=nodes)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "engines", "fits"),
+    [
+        ((4,), [1, 1, 1, 1], True),
+        ((4,), [1, 1, 1, 1, 1], False),
+        ((3, 3), [2, 2, 2], False),
+        ((3, 3), [2, 2, 1, 1], True),
+        ((1, 1, 1, 1), [2], True),  # larger than any node: spread
+        ((2, 2), [4], True),
+        ((2, 2), [3, 1], True),
+        ((2, 2), [3, 2], False),
+        ((8, 1), [8, 1], True),
+        ((8, 1), [1, 8], True),
+        ((), [1], False),
+        ((), [], True),
+        ((2,), [0, 0, 0], True),
+    ],
+)
+def test_engines_fit_only_whole_on_a_node(nodes, engines, fits):
+    assert room(*nodes).holds(engines) is fits
+
+
+@given(
+    nodes=st.lists(st.sampled_from([1, 2, 4, 8]), min_size=1, max_size=5),
+    engines=st.lists(st.sampled_from([1, 2, 4, 8]), max_size=8),
+)
+def test_packing_is_exact_where_sizes_divide_one_another(nodes, engines):
+    whole = [n for n in engines if n <= max(nodes)]
+    spread = sum(engines) - sum(whole)
+
+    def possible(left: list[int], rest: list[int]) -> bool:
+        if not rest:
+            return spread <= sum(left)
+        for at in {n: i for i, n in enumerate(left)}.values():
+            if left[at] >= rest[0]:
+                left[at] -= rest[0]
+                found = possible(left, rest[1:])
+                left[at] += rest[0]
+                if found:
+                    return True
+        return False
+
+    assert room(*nodes).holds(engines) is possible(list(nodes), sorted(whole, reverse=True))

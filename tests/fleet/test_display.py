@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.fleet import (
+    Board,
+    ConsoleDisplay,
+    JudgeBoard,
+    JudgeState,
+    board_line,
+    board_table,
+    display,
+)
+
+
+def board_of(**judges: JudgeBoard) -> Board:
+    return Board(sweep="s", session=1, judges=judges)
+
+
+def busy() -> JudgeBoard:
+    judge = JudgeBoard(asked=3000, state=JudgeState.RUNNING, actors=3, failed=2)
+    judge.count(
+        rows=1500,
+        outcomes={"scored": 1400, "unparsed": 100},
+        tokens=TokenCounts(prompt=1, cached=0, generated=90_000),
+        busy_s=10.0,
+    )
+    return judge
+
+
+def plain_console(width: int = 80) -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, force_terminal=False, width=width), out
+
+
+def test_a_line_says_state_landed_outcomes_rate_time_and_failures():
+    line = board_line("llama", busy())
+    assert line == (
+        "llama: running on 3, landed 1500 of 3000, scored 1,400 unparsed 100, "
+        "9,000 new tokens/s, 10 s left, 2 failed, recorded in errors/"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rate", "left"), [(1500 / 45, "45 s"), (1500 / 1200, "20 min"), (1500 / 7200, "2.0 h")]
+)
+def test_time_left_is_said_as_people_say_it(rate, left):
+    judge = busy()
+    judge.requests_per_s = rate
+    assert f"{left} left" in board_line("j", judge)
+
+
+def test_nothing_is_said_of_time_when_all_has_landed():
+    judge = JudgeBoard(asked=5, landed=5, requests_per_s=2.0, state=JudgeState.DONE)
+    assert board_line("j", judge) == "j: done, landed 5 of 5"
+
+
+def test_a_table_shows_every_judge_and_why_one_failed_as_it_was_said():
+    error = "no engine [judge=x], expected one of [/models/a] or [bold]"
+    shown = board_of(good=busy(), bad=JudgeBoard(asked=9, state=JudgeState.FAILED, error=error))
+    console, out = plain_console(width=300)
+    console.print(board_table(shown))
+    assert error in out.getvalue()
+    assert "1,500 / 3,000" in out.getvalue()
+    assert "good" in out.getvalue()
+
+
+def test_off_a_terminal_a_judge_is_one_line_however_long():
+    console, out = plain_console(width=40)
+    error = "because " * 30 + "[/x] of [judge=y]"
+    with ConsoleDisplay(console) as shown:
+        shown.show(board_of(a=busy(), b=JudgeBoard(asked=1, error=error)))
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 2
+    assert error in lines[1]
+    assert "\x1b" not in out.getvalue()
+
+
+def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
+    moment = [1000.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: moment[0])
+    console, out = plain_console()
+    with ConsoleDisplay(console) as shown:
+        for _ in range(100):
+            shown.show(board_of(a=JudgeBoard(asked=1)))
+            moment[0] += 0.25
+        seldom = len(out.getvalue().splitlines())
+        shown.show(board_of(a=JudgeBoard(asked=1)), last=True)
+    assert seldom == 3  # at 0, 10 and 20 seconds
+    assert len(out.getvalue().splitlines()) == 4
+
+
+def test_on_a_terminal_the_table_is_live_and_stays():
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=120)
+    with ConsoleDisplay(console) as shown:
+        shown.show(board_of(llama=JudgeBoard(asked=5)))
+        shown.show(board_of(llama=busy()), last=True)
+    assert "1,500 / 3,000" in out.getvalue()
+    assert out.getvalue().rstrip().endswith("\x1b[?25h")  # the cursor is given back
+
+
+def test_a_display_left_by_an_error_gives_the_terminal_back():
+    out = io.StringIO()
+    shown = ConsoleDisplay(Console(file=out, force_terminal=True, width=120))
+
+    def fail() -> None:
+        with shown:
+            raise RuntimeError("told to")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert "\x1b[?25h" in out.getvalue()

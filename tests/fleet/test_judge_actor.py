@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from judgerel_ray.core import Ask, Completion, EngineLost, StoreError, TokenCounts
+from judgerel_ray.engines import EngineFacts, Prepared
+from judgerel_ray.fleet import JudgeActor, Lease, Receipt
+from judgerel_ray.store import (
+    begin_session,
+    close_lease,
+    read_ledger,
+    scan_completions,
+    scan_judgments,
+    verify_run,
+)
+
+
+def lease_of(asks: Sequence[Ask], lease: int = 1, attempt: int = 1) -> Lease:
+    return Lease(lease=lease, attempt=attempt, judge="j", asks=tuple(asks))
+
+
+class HeldEngine:
+    """An engine that answers a request when it is told to, and takes one sequence at a time."""
+
+    def __init__(self, inner, max_num_seqs: int = 1) -> None:
+        self.inner = inner
+        self.max_num_seqs = max_num_seqs
+        self.asked: list[Ask] = []
+        self.go = asyncio.Event()
+        self.problems: dict[str, BaseException] = {}
+        self.unprepared: dict[str, BaseException] = {}
+
+    async def start(self) -> EngineFacts:
+        facts = await self.inner.start()
+        values = {name: getattr(facts, name) for name in facts.__slots__}
+        return EngineFacts(**{**values, "max_num_seqs": self.max_num_seqs})
+
+    def prepare(self, condition) -> Prepared:
+        if condition.item_id in self.unprepared:
+            raise self.unprepared[condition.item_id]
+        return self.inner.prepare(condition)
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        self.asked.append(ask)
+        await self.go.wait()
+        if ask.condition.item_id in self.problems:
+            raise self.problems[ask.condition.item_id]
+        return await self.inner.complete(prepared, ask)
+
+    def counters(self) -> TokenCounts:
+        return self.inner.counters()
+
+    async def stop(self) -> None:
+        await self.inner.stop()
+
+
+def held(actor: JudgeActor, max_num_seqs: int = 1) -> HeldEngine:
+    engine = HeldEngine(actor._engine, max_num_seqs)
+    actor._engine = engine
+    return engine
+
+
+async def turns(n: int = 30) -> None:
+    for _ in range(n):
+        await asyncio.sleep(0)
+
+
+def play(story, *arguments):
+    """Run a coroutine function in a loop of its own."""
+    return asyncio.run(story(*arguments))
+
+
+def test_a_lease_lands_whole_and_says_so(asking, run_here, make_actor_here):
+    asks = [ask for item in asking.items(3, 5, temperatures=(1.0, 0.0)) for ask in item]
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        await actor.start()
+        return await actor.run(lease_of(asks))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert (receipt.landed, receipt.rows, receipt.failed, receipt.withdrawn) == (True, 30, (), ())
+    assert receipt.outcomes == {"scored": 30}
+    ledger = read_ledger(run_here)
+    assert ledger.n_rows == 30
+    assert ledger.tokens == receipt.tokens
+    assert scan_completions(run_here).collect()["text"].null_count() == 0
+    assert verify_run(run_here) == []
+
+
+def test_an_actor_that_sees_another_directory_says_so_and_loads_nothing(make_actor_here):
+    async def story() -> None:
+        await make_actor_here(visibility_token="another").start()
+
+    with pytest.raises(StoreError, match="not the same on every node"):
+        play(story)
+
+
+def test_an_actor_that_sees_no_token_says_so(run_here, make_actor_here):
+    actor = make_actor_here()
+    run_here.remove("commits/token")
+
+    async def story() -> None:
+        await actor.start()
+
+    with pytest.raises(StoreError, match="cannot be seen"):
+        play(story)
+
+
+def test_a_failed_request_leaves_its_neighbours_alone(asking, run_here, make_actor_here):
+    asks = [ask for item in asking.items(3, 2) for ask in item]
+
+    async def story() -> Receipt:
+        actor = make_actor_here(fails_on=[3])  # within the second ask
+        await actor.start()
+        return await actor.run(lease_of(asks))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert [(failed.ask, failed.kind) for failed in receipt.failed] == [(asks[1], "request")]
+    assert "simulated request failed" in receipt.failed[0].message
+    assert receipt.rows == 4
+    assert set(scan_judgments(run_here).collect()["item_id"]) == {"q0", "q2"}
+
+
+@pytest.mark.parametrize("where", ["prepare", "complete"])
+def test_a_defect_in_one_ask_leaves_its_neighbours_alone(asking, run_here, make_actor_here, where):
+    asks = [ask for item in asking.items(3, 2) for ask in item]
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        engine = held(actor, 50)
+        engine.go.set()
+        troubles = engine.unprepared if where == "prepare" else engine.problems
+        troubles["q1"] = ZeroDivisionError("by none")
+        await actor.start()
+        return await actor.run(lease_of(asks))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert [(failed.ask, failed.kind) for failed in receipt.failed] == [(asks[1], "defect")]
+    assert receipt.failed[0].message == "ZeroDivisionError: by none"
+    assert read_ledger(run_here).n_rows == 4
+
+
+def test_what_can_never_be_answered_lands_as_failed(asking, run_here, make_actor_here):
+    asks = [asking.ask("q1", n=2), asking.ask("q2", n=2, max_tokens=500)]
+
+    async def story() -> Receipt:
+        actor = make_actor_here(max_model_len=100)
+        await actor.start()
+        return await actor.run(lease_of(asks))
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert receipt.outcomes == {"scored": 2, "failed": 2}
+    assert receipt.failed == ()
+    failed = scan_judgments(run_here).collect().filter(item_id="q2")
+    assert failed["finish_reason"][0].startswith("refused: prompt_too_long")
+
+
+def test_a_lost_engine_lands_nothing_of_its_lease(asking, run_here, make_actor_here):
+    asks = [ask for item in asking.items(4, 2) for ask in item]
+
+    async def story() -> None:
+        actor = make_actor_here(dies_on=5, dies="raise")
+        await actor.start()
+        await actor.run(lease_of(asks))
+
+    begin_session(run_here)
+    with pytest.raises(EngineLost):
+        play(story)
+    assert read_ledger(run_here).n_rows == 0
+    assert run_here.names("data") == ()
+
+
+def test_recall_gives_back_what_was_not_begun(asking, run_here, make_actor_here):
+    asks = [ask for item in asking.items(5, 1) for ask in item]
+
+    async def story() -> tuple[Receipt, list[Ask], bool]:
+        actor = make_actor_here()
+        engine = held(actor)
+        await actor.start()
+        running = asyncio.ensure_future(actor.run(lease_of(asks)))
+        await turns()
+        begun = list(engine.asked)
+        known = await actor.recall(1, 1)
+        await turns()
+        engine.go.set()
+        return await running, begun, known
+
+    begin_session(run_here)
+    receipt, begun, known = play(story)
+    assert known
+    assert begun == asks[:1]
+    assert receipt.withdrawn == tuple(asks[1:])
+    assert receipt.rows == 1
+    landed = scan_judgments(run_here).collect()
+    assert landed["item_id"].to_list() == ["q0"]
+
+
+def test_a_lease_recalled_before_any_of_it_began_comes_back_at_once(asking, make_actor_here):
+    async def story() -> tuple[Receipt, Receipt]:
+        actor = make_actor_here()
+        engine = held(actor)
+        await actor.start()
+        first = asyncio.ensure_future(actor.run(lease_of([asking.ask("q1")])))
+        second = asyncio.ensure_future(actor.run(lease_of([asking.ask("q2")], lease=2)))
+        await turns()
+        assert await actor.recall(2, 1)
+        back = await asyncio.wait_for(second, 5)
+        assert not first.done()
+        engine.go.set()
+        return back, await first
+
+    back, landed = play(story)
+    assert (back.landed, back.rows, len(back.withdrawn)) == (True, 0, 1)
+    assert back.tokens == TokenCounts()
+    assert landed.rows == 1
+
+
+def test_recalling_a_lease_that_is_not_there_does_nothing(make_actor_here):
+    async def story() -> bool:
+        return await make_actor_here().recall(7, 1)
+
+    assert play(story) is False
+
+
+def test_tokens_of_overlapping_leases_add_up_to_the_engines(asking, run_here, make_actor_here):
+    items = asking.items(12, 3, temperatures=(1.0, 0.5))
+
+    async def story() -> tuple[list[Receipt], TokenCounts]:
+        actor = make_actor_here(latency_ms=2, tokens_per_s=50_000, fails_on=[7])
+        await actor.start()
+        leases = [lease_of(asks, lease=n) for n, asks in enumerate(items, start=1)]
+        receipts = await asyncio.gather(*(actor.run(lease) for lease in leases))
+        return list(receipts), actor._engine.counters()
+
+    begin_session(run_here)
+    receipts, counted = play(story)
+    assert sum((receipt.tokens for receipt in receipts), TokenCounts()) == counted
+    assert read_ledger(run_here).tokens == counted
+    assert all(receipt.seconds >= 0 for receipt in receipts)
+
+
+def test_tokens_spent_while_a_lease_failed_whole_are_told_by_the_next(
+    asking, run_here, make_actor_here
+):
+    async def story() -> tuple[Receipt, Receipt, TokenCounts]:
+        actor = make_actor_here(fails_on=[4])
+        await actor.start()
+        first = asyncio.ensure_future(actor.run(lease_of([asking.ask("q1", n=3)])))
+        failed = asyncio.ensure_future(actor.run(lease_of([asking.ask("q2", n=3)], lease=2)))
+        return await first, await failed, actor._engine.counters()
+
+    begin_session(run_here)
+    first, failed, counted = play(story)
+    assert len(failed.failed) == 1
+    assert failed.rows == 0
+    assert first.tokens + failed.tokens == counted
+    assert read_ledger(run_here).tokens == counted
+
+
+def test_seconds_of_overlapping_leases_are_not_counted_twice(asking, run_here, make_actor_here):
+    async def story() -> list[Receipt]:
+        actor = make_actor_here(latency_ms=60)
+        await actor.start()
+        asks = [asking.ask(f"q{i}") for i in range(4)]
+        running = [actor.run(lease_of([ask], lease=n)) for n, ask in enumerate(asks, 1)]
+        return list(await asyncio.gather(*running))
+
+    begin_session(run_here)
+    total = sum(receipt.seconds for receipt in play(story))
+    assert 0.05 < total < 4 * 0.06
+
+
+def test_an_attempt_closed_meanwhile_does_not_land(asking, run_here, make_actor_here):
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        engine = held(actor)
+        await actor.start()
+        running = asyncio.ensure_future(actor.run(lease_of([asking.ask("q1", n=2)])))
+        await turns()
+        assert close_lease(run_here, session=1, lease=1, attempt=1) is None
+        engine.go.set()
+        return await running
+
+    begin_session(run_here)
+    receipt = play(story)
+    assert not receipt.landed
+    assert read_ledger(run_here).n_rows == 0
+    assert run_here.files.sizes("data") == {}
+
+
+def test_an_actor_goes_on_after_a_lease_ended_in_an_error(asking, run_here, make_actor_here):
+    """What waited at the gate for a lease that ended leaves no trace there."""
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        engine = held(actor)
+        await actor.start()
+        engine.problems["q0"] = EngineLost("gone")
+        asks = [ask for item in asking.items(6, 1) for ask in item]
+        ended = asyncio.ensure_future(actor.run(lease_of(asks)))
+        await turns()
+        engine.go.set()
+        with pytest.raises(EngineLost):
+            await ended
+        again = lease_of([ask for ask in asks if ask.condition.item_id != "q0"], lease=2)
+        return await asyncio.wait_for(actor.run(again), 10)
+
+    begin_session(run_here)
+    assert play(story).rows == 5
+
+
+def test_in_flight_is_bounded_by_the_engines_sequences(asking, run_here, make_actor_here):
+    async def story() -> tuple[int, Receipt]:
+        actor = make_actor_here()
+        engine = held(actor, max_num_seqs=20)
+        await actor.start()
+        asks = [ask for item in asking.items(10, 5) for ask in item]
+        running = asyncio.ensure_future(actor.run(lease_of(asks)))
+        await turns(100)
+        in_flight = sum(ask.n for ask in engine.asked)
+        engine.go.set()
+        return in_flight, await running
+
+    begin_session(run_here)
+    in_flight, receipt = play(story)
+    assert in_flight == 20  # 1.1 x 20 = 22 holds four asks of five
+    assert receipt.rows == 50
+
+
+def test_a_ping_is_answered_and_stop_ends_the_engine(asking, make_actor_here):
+    async def story() -> float:
+        actor = make_actor_here()
+        await actor.start()
+        at = await actor.ping()
+        await actor.stop()
+        with pytest.raises(EngineLost):
+            await actor.run(lease_of([asking.ask()]))
+        return at
+
+    assert play(story) > 1.7e9

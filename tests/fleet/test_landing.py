@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.config import Prices
+from judgerel_ray.core import Completion, Menu, request_key
+from judgerel_ray.fleet import landed_rows, never_sent
+from judgerel_ray.fleet.landing import error_rows
+from judgerel_ray.tables import Completions, Errors, Judgments
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def completion(ask, replication, text="Best Response: [[A]]", **changes) -> Completion:
+    greedy = ask.condition.temperature == 0
+    values = {
+        "key": request_key(ask.condition.condition_key, replication),
+        "replication": replication,
+        "seed": None if greedy else ask.condition.seed_base + replication,
+        "text": text,
+        "finish_reason": "stop",
+        "prompt_tokens": 10,
+        "cached_tokens": 4,
+        "completion_tokens": 5,
+    }
+    return Completion(**{**values, **changes})
+
+
+def land(*answered, prices=None, attempt=1):
+    return landed_rows(answered, attempt=attempt, prices=prices, landed_at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("option_ids", "label", "verdict"),
+    [(("x", "y", "z"), "B", "y"), (("z", "y", "x"), "A", "z"), (("y", "z", "x"), "C", "x")],
+)
+def test_a_verdict_is_the_option_that_stood_where_the_label_says(
+    asking, option_ids, label, verdict
+):
+    menu = Menu(labels=("A", "B", "C"), option_ids=option_ids, form="best_response")
+    ask = asking.ask(menu=menu, option_order=3)
+    row = land((ask, [completion(ask, 0, f"Best Response: [[{label}]]")])).judgments.row(
+        0, named=True
+    )
+    assert (row["label"], row["verdict"], row["outcome"]) == (label, verdict, "scored")
+    assert row["option_order"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "outcome"),
+    [
+        ("Best Response: [[A]]", "stop", "scored"),
+        ("I would rather not.", "stop", "unparsed"),
+        ("Well, let me think about", "length", "truncated"),
+        ("Best Response: [[Q]]", "stop", "off_menu"),
+    ],
+)
+def test_a_reply_without_a_verdict_has_an_outcome(asking, text, finish_reason, outcome):
+    ask = asking.ask()
+    row = land((ask, [completion(ask, 0, text, finish_reason=finish_reason)])).judgments.row(
+        0, named=True
+    )
+    assert row["outcome"] == outcome
+    assert (row["verdict"] is None) == (outcome != "scored")
+
+
+def test_what_was_never_sent_lands_as_failed_without_text(asking):
+    ask = asking.ask(n=3, first=2)
+    rows = land((ask, never_sent(ask, "prompt_too_long: 9 > 8")))
+    assert rows.judgments["outcome"].to_list() == ["failed"] * 3
+    assert rows.judgments["verdict"].null_count() == 3
+    assert rows.judgments["finish_reason"].to_list() == ["refused: prompt_too_long: 9 > 8"] * 3
+    assert rows.completions["text"].null_count() == 3
+    assert rows.judgments["replication"].to_list() == [2, 3, 4]
+    assert rows.judgments["seed"].to_list() == [1002, 1003, 1004]
+
+
+def test_a_responders_answer_has_no_outcome_and_no_verdict(asking):
+    ask = asking.ask(role="responder", menu=None, responder="r")
+    row = land((ask, [completion(ask, 0, "Because.")])).judgments.row(0, named=True)
+    assert (row["outcome"], row["verdict"], row["label"]) == (None, None, None)
+    refused = land((ask, never_sent(ask, "why"))).judgments.row(0, named=True)
+    assert refused["outcome"] == "failed"
+
+
+@given(
+    first=st.integers(0, 40),
+    n=st.integers(1, 12),
+    temperature=st.sampled_from([0.0, 0.5, 1.0]),
+    item=st.sampled_from(["q1", "q2"]),
+)
+def test_rows_hold_to_the_rules_of_their_tables(asking, first, n, temperature, item):
+    ask = asking.ask(item, first=first, n=n, temperature=temperature)
+    other = asking.ask("other", n=1)
+    rows = land(
+        (ask, [completion(ask, r) for r in ask.replications]), (other, [completion(other, 0)])
+    )
+    Judgments.validate(rows.judgments)
+    Completions.validate(rows.completions)
+    assert rows.judgments["key"].to_list() == rows.completions["key"].to_list()
+    assert rows.judgments["key"].to_list()[:n] == [
+        request_key(ask.condition.condition_key, r) for r in ask.replications
+    ]
+
+
+@pytest.mark.parametrize("replications", [[0, 1], [0, 1, 2, 3], [0, 2, 1], [0, 0, 2], []])
+def test_completions_that_are_not_those_asked_never_land(asking, replications):
+    ask = asking.ask(n=3)
+    with pytest.raises(ValueError, match=r"must be replications \[0, 1, 2\]"):
+        land((ask, [completion(ask, r) for r in replications]))
+
+
+def test_cost_is_by_token_and_absent_without_prices(asking):
+    ask = asking.ask(n=2)
+    both = [completion(ask, 0), completion(ask, 1)]
+    priced = land((ask, both), prices=Prices(prompt=2.0, completion=6.0)).judgments
+    assert priced["cost"].to_list() == pytest.approx([(10 * 2.0 + 5 * 6.0) / 1e6] * 2)
+    assert land((ask, both)).judgments["cost"].null_count() == 2
+    never = land((ask, never_sent(ask, "x")), prices=Prices(prompt=2.0)).judgments
+    assert never["cost"].null_count() == 2
+
+
+def test_failures_are_a_row_for_each_replication(asking):
+    rows = error_rows(
+        [asking.ask("q1", first=3, n=2), asking.ask("q2")],
+        lease="s0001-l000001",
+        attempt=2,
+        kind="deadline",
+        message="late\nsecond line " + "x" * 900,
+        failed_at=NOW,
+    )
+    Errors.validate(rows)
+    assert rows["replication"].to_list() == [3, 4, 0]
+    assert rows["item_id"].to_list() == ["q1", "q1", "q2"]
+    assert set(rows["message"]) == {"late"}
+    assert rows["key"].n_unique() == 3
+
+
+def test_a_failure_may_have_no_words_and_keeps_only_so_many(asking):
+    def message(text: str) -> str:
+        rows = error_rows(
+            [asking.ask()], lease="", attempt=1, kind="k", message=text, failed_at=NOW
+        )
+        return rows["message"][0]
+
+    assert message("  \n ") == ""
+    assert len(message("y" * 2000)) == 500

@@ -1,0 +1,292 @@
+"""Admission of judges to GPUs, with actors that are only names."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.core import EngineError
+from judgerel_ray.fleet import JudgePool, WorkQueue, placement
+from judgerel_ray.fleet.cluster import Capacity
+from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement
+
+
+class World:
+    """A cluster that does as it is told, and the actors made on it."""
+
+    def __init__(self, monkeypatch, nodes=(4,), cpus=2.0) -> None:
+        import ray
+
+        self.nodes, self.cpus = nodes, cpus
+        self.used = Capacity(cpus=0.0, gpus=0.0)
+        self.made: list[str] = []
+        self.killed: list[str] = []
+        self.stopped: set[str] = set()
+        self.moment = 1000.0
+        monkeypatch.setattr(placement, "capacity", lambda: self.room)
+        monkeypatch.setattr(placement, "in_use", lambda: self.used)
+        monkeypatch.setattr(placement, "make_actor", self._make)
+        monkeypatch.setattr(placement, "kill_actor", lambda handle: self.killed.append(handle.name))
+        monkeypatch.setattr(placement, "now", lambda: self.moment)
+        monkeypatch.setattr(ray, "wait", self._wait)
+
+    @property
+    def room(self) -> Capacity:
+        return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=tuple(self.nodes))
+
+    def _make(self, spec, *, name, room):
+        self.made.append(name)
+        call = SimpleNamespace(remote=lambda: name)
+        return SimpleNamespace(name=name, actor=SimpleNamespace(start=call, stop=call))
+
+    def _wait(self, references, timeout=None):
+        done = [name for name in references if name in self.stopped]
+        return done, [name for name in references if name not in done]
+
+
+class Room:
+    """Pools of judges in a world, driven as the scheduler drives them."""
+
+    def __init__(self, world: World, asking, judges, *, local=True) -> None:
+        self.world = world
+        self.pools = {}
+        for name, (gpus, replicas) in judges.items():
+            spec = SimpleNamespace(engine=SimpleNamespace(gpus=gpus))
+            pool = JudgePool(name=name, spec=spec, replicas=replicas, requests_left=1000)
+            pool.queue = WorkQueue(source=iter(asking.items(100, 10)), request_size=4)
+            self.pools[name] = pool
+        self.placement = Placement(pools=self.pools, session=1, local=local)
+
+    def fill(self, keep=frozenset()) -> dict[str, int]:
+        self.placement.fill(frozenset(keep))
+        return self.slots
+
+    @property
+    def slots(self) -> dict[str, int]:
+        return {name: len(pool.slots) for name, pool in self.pools.items()}
+
+    def come_up(self) -> None:
+        for pool in self.pools.values():
+            for slot in pool.slots.values():
+                slot.ready, slot.starting = True, None
+
+    def finish(self, name: str, keep=frozenset()) -> None:
+        """A judge's work is done; its engines end when told to."""
+        self.pools[name].queue = None
+        self.world.stopped.update(self.pools[name].slots)
+        self.placement.release(frozenset(keep), lambda pool: not pool.has_work)
+
+
+@pytest.fixture
+def world(monkeypatch):
+    return lambda **shape: World(monkeypatch, **shape)
+
+
+def test_two_judges_of_two_share_four_gpus_and_the_third_waits(world, asking):
+    room = Room(world(), asking, {"a": (1, 2), "b": (1, 2), "c": (1, 2)})
+    assert room.fill() == {"a": 2, "b": 2, "c": 0}
+    assert room.fill() == {"a": 2, "b": 2, "c": 0}
+    room.come_up()
+    room.finish("b")
+    assert room.fill() == {"a": 2, "b": 0, "c": 2}
+
+
+def test_gpus_count_as_taken_until_their_engines_have_ended(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 4), "b": (1, 4)})
+    room.fill()
+    room.come_up()
+    room.pools["a"].queue = None
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    assert room.fill() == {"a": 0, "b": 0}
+    assert here.killed == []
+    here.stopped.update(here.made)
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    assert len(here.killed) == 4
+    assert room.fill() == {"a": 0, "b": 4}
+
+
+def test_an_engine_that_will_not_end_is_killed(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 4)})
+    room.fill()
+    room.come_up()
+    room.pools["a"].queue = None
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    here.moment += STOP_TIMEOUT_S + 1
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    assert len(here.killed) == 4
+
+
+def test_auto_takes_all_gpus_one_judge_after_the_other(world, asking):
+    room = Room(world(), asking, {"a": (1, None), "b": (2, None)})
+    assert room.fill() == {"a": 4, "b": 0}
+    room.come_up()
+    room.finish("a")
+    assert room.fill() == {"a": 0, "b": 2}
+
+
+def test_no_more_engines_than_requests(world, asking):
+    room = Room(world(), asking, {"a": (1, None), "b": (1, 3)})
+    room.pools["a"].requests_left = 2
+    room.pools["b"].requests_left = 1
+    assert room.fill() == {"a": 2, "b": 1}
+
+
+def test_an_engine_is_whole_on_one_node(world, asking):
+    room = Room(world(nodes=(3, 3)), asking, {"a": (2, None), "b": (1, None)})
+    assert room.fill() == {"a": 2, "b": 2}
+
+
+def test_judges_on_the_cpu_share_the_cpus(world, asking):
+    room = Room(world(nodes=(), cpus=3.0), asking, {"a": (0, 2), "b": (0, 2), "c": (0, None)})
+    assert room.fill() == {"a": 2, "b": 1, "c": 0}
+
+
+def test_a_machine_without_a_whole_cpu_still_runs_one(world, asking):
+    room = Room(world(nodes=(), cpus=0.0), asking, {"a": (0, 2)})
+    assert room.fill() == {"a": 1}
+
+
+def test_idle_engines_kept_for_later_make_way_for_a_judge_that_waits(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 4), "b": (1, 2)})
+    room.fill()
+    room.come_up()
+    room.pools["a"].queue = None
+    room.placement.release(frozenset({"a"}), lambda pool: not pool.has_work)
+    assert room.slots == {"a": 4, "b": 0}  # kept
+    here.stopped.update(here.made)
+    room.fill(keep={"a"})
+    room.placement.release(frozenset({"a"}), lambda pool: not pool.has_work)
+    assert room.fill(keep={"a"}) == {"a": 0, "b": 2}
+
+
+def test_what_others_hold_is_left_to_them_and_taken_when_they_go(world, asking):
+    here = world()
+    here.used = Capacity(cpus=0.0, gpus=3.0)
+    room = Room(here, asking, {"a": (1, None)})
+    assert room.fill() == {"a": 1}
+    room.come_up()
+    here.moment += CAPACITY_EVERY_S + 1
+    here.used = Capacity(cpus=0.0, gpus=1.0)  # ours alone
+    assert room.fill() == {"a": 4}
+
+
+def test_engines_still_coming_up_are_not_taken_for_others(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 2), "b": (1, 2)})
+    room.fill()
+    here.used = Capacity(cpus=0.0, gpus=4.0)
+    for _ in range(3):
+        here.moment += CAPACITY_EVERY_S + 1
+        assert room.fill() == {"a": 2, "b": 2}
+    room.come_up()
+    room.finish("a")
+    assert room.fill()["b"] == 2
+
+
+def test_a_node_that_goes_takes_its_waiting_engines_along(world, asking):
+    here = world(nodes=(2, 2))
+    room = Room(here, asking, {"a": (1, None)})
+    assert room.fill() == {"a": 4}
+    first = list(room.pools["a"].slots.values())[:2]
+    for slot in first:
+        slot.ready, slot.starting = True, None
+    here.nodes = (2,)
+    here.moment += CAPACITY_EVERY_S + 1
+    assert room.fill() == {"a": 2}
+    assert set(room.pools["a"].slots) == {slot.name for slot in first}
+    assert len(here.killed) == 2
+
+
+def test_a_node_that_comes_is_used(world, asking):
+    here = world(nodes=(2,))
+    room = Room(here, asking, {"a": (1, None)})
+    assert room.fill() == {"a": 2}
+    room.pools["a"].most = 1  # after a failure; other nodes, other luck
+    here.nodes = (2, 2)
+    here.moment += CAPACITY_EVERY_S + 1
+    assert room.fill() == {"a": 4}
+
+
+def test_a_judge_too_large_for_this_machine_is_named_and_the_others_run(world, asking):
+    room = Room(world(), asking, {"big": (8, None), "a": (1, 2)})
+    assert room.fill() == {"big": 0, "a": 2}
+    [(pool, error)] = room.placement.unplaceable()
+    assert pool.name == "big"
+    assert "needs 8 GPUs, this machine has 4" in str(error)
+    pool.given_up = error
+    assert list(room.placement.unplaceable()) == []
+
+
+def test_a_cluster_may_grow_so_a_large_judge_asks_it_once_nothing_else_runs(world, asking):
+    here = world()
+    room = Room(here, asking, {"big": (8, 1), "a": (1, 2)}, local=False)
+    assert list(room.placement.unplaceable()) == []
+    assert room.fill() == {"big": 0, "a": 2}
+    room.come_up()
+    room.finish("a")
+    assert room.fill() == {"big": 1, "a": 0}
+
+
+def test_an_empty_cluster_is_asked_for_one_engine(world, asking):
+    here = world(nodes=(), cpus=0.0)
+    room = Room(here, asking, {"a": (1, 4), "b": (1, 1)}, local=False)
+    assert room.fill() == {"a": 1, "b": 0}
+    assert room.fill() == {"a": 1, "b": 0}
+
+
+def test_closing_ends_engines_in_order_and_kills_those_not_up(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 2), "b": (1, 2)})
+    room.fill()
+    for slot in room.pools["a"].slots.values():
+        slot.ready, slot.starting = True, None
+    here.stopped.update(here.made)
+    room.placement.close()
+    assert room.slots == {"a": 0, "b": 0}
+    assert sorted(here.killed) == sorted(here.made)
+
+
+def test_names_of_actors_are_never_used_twice(world, asking):
+    here = world()
+    for _ in range(3):
+        Room(here, asking, {"a": (1, 4)}).fill()
+    assert len(set(here.made)) == 12
+
+
+@given(
+    nodes=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    judges=st.lists(
+        st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from([None, 1, 2, 3])),
+        min_size=1,
+        max_size=5,
+    ),
+    order=st.randoms(use_true_random=False),
+)
+def test_every_judge_that_fits_gets_its_turn_and_gpus_are_never_given_twice(
+    asking, nodes, judges, order
+):
+    with pytest.MonkeyPatch.context() as patch:
+        here = World(patch, nodes=tuple(nodes))
+        named = {f"j{i}": judge for i, judge in enumerate(judges)}
+        room = Room(here, asking, named)
+        done: set[str] = set()
+        for pool, _ in list(room.placement.unplaceable()):
+            pool.given_up = EngineError("too large")
+            done.add(pool.name)
+        while done < set(named):
+            slots = room.fill()
+            engines = [gpus for name, (gpus, _) in named.items() for _ in range(slots[name])]
+            assert here.room.holds(engines)
+            running = [name for name, n in slots.items() if n]
+            assert running, "nobody runs and somebody waits"
+            room.come_up()
+            name = order.choice(running)
+            room.finish(name)
+            done.add(name)
+    assert done == set(named)

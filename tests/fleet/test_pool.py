@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from judgerel_ray.core import EngineError
+from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
+from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, units_of
+
+
+def pool_of(n_slots: int = 2, left: int = 1000) -> JudgePool:
+    slots = {
+        f"a{i}": Slot(name=f"a{i}", handle=None, started_at=0.0, starting=None, ready=True)
+        for i in range(n_slots)
+    }
+    return JudgePool(name="j", spec=None, replicas=None, slots=slots, requests_left=left)
+
+
+def send(pool: JudgePool, asks, seconds: float = 1.0, *, lands: bool = True) -> int:
+    units = units_of(asks)
+    lease = Lease(lease=1, attempt=1, judge="j", asks=asks)
+    pool.note_sent(lease, units)
+    if lands:
+        sent = Dispatched(lease=lease, units=units, sent_at=0.0, deadline_at=0.0)
+        pool.note_done(sent, rows=lease.n_requests, busy_s=seconds)
+    return units
+
+
+def test_the_first_lease_is_of_a_known_size_and_the_next_by_the_rate(asking):
+    pool = pool_of(left=10**9)
+    assert pool.lease_units(10.0) == FIRST_LEASE_UNITS
+    units = send(pool, (asking.ask(n=100),), seconds=2.0)
+    assert pool.lease_units(10.0) == pytest.approx(units / 2 * 10, abs=1)
+
+
+@pytest.mark.parametrize("n_slots", [1, 4])
+def test_leases_shrink_as_work_runs_out(asking, n_slots):
+    pool = pool_of(n_slots)
+    each = send(pool, (asking.ask(n=100),), seconds=0.001) / 100
+    sizes = []
+    for left in (10_000, 1000, 100, 10, 1):
+        pool.requests_left = left
+        sizes.append(pool.lease_units(10.0))
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] >= 1
+    assert sizes[1] <= 1000 * each / (4 * n_slots * 2) + 1
+
+
+def test_one_actor_does_not_take_a_small_run_whole(asking):
+    """The second lease is already cut by what the first showed a request to be."""
+    pool = pool_of(n_slots=4, left=64)
+    units = send(pool, (asking.ask(n=8),), lands=False)
+    assert pool.lease_units(10.0) <= 64 / 8 * units / (4 * 4 * 2) + 1
+
+
+def test_what_was_given_back_is_no_work_done(asking):
+    pool = pool_of(left=10**9)
+    send(pool, (asking.ask(n=100),), seconds=2.0)
+    rate = pool.units_per_s
+    asks = (asking.ask(n=50),)
+    lease = Lease(lease=2, attempt=1, judge="j", asks=asks)
+    sent = Dispatched(lease=lease, units=units_of(asks), sent_at=0.0, deadline_at=0.0)
+    pool.note_done(sent, rows=0, busy_s=0.0)
+    assert pool.units_per_s == rate
+    pool.note_done(sent, rows=25, busy_s=units_of(asks) / 2 / rate)
+    assert pool.units_per_s == pytest.approx(rate)
+
+
+def test_deadlines_are_never_shorter_than_told_and_grow_with_the_work(asking):
+    pool = pool_of()
+    assert pool.deadline_s(10**9, 5.0) == 5.0  # before there is a rate
+    units = send(pool, (asking.ask(n=10),), seconds=1.0)
+    assert pool.deadline_s(1, 5.0) == 5.0
+    assert pool.deadline_s(100 * units, 5.0) >= 20 * 100
+
+
+def test_losses_count_by_item_and_once_a_death(asking):
+    pool = pool_of()
+    pool.note_loss([asking.ask("q1"), asking.ask("q1", first=1), asking.ask("q2")])
+    assert pool.losses == 1
+    assert pool.history(asking.ask("q1", first=7)) == History(losses=1)
+    assert pool.history(asking.ask("q3")) == History()
+    pool.note_loss([asking.ask("q1")])
+    assert pool.history(asking.ask("q1")) == History(losses=2)
+
+
+def test_failures_count_by_ask(asking):
+    pool = pool_of()
+    pool.note_failure(asking.ask("q1"))
+    assert pool.history(asking.ask("q1")).failures == 1
+    assert pool.history(asking.ask("q1", first=1)).failures == 0
+
+
+def test_suspects_are_taken_an_item_at_a_time(asking):
+    pool = pool_of()
+    pool.suspects.extend(
+        [asking.ask("q1"), asking.ask("q2"), asking.ask("q1", first=1), asking.ask("q3")]
+    )
+    assert asking.requests(pool.take_suspects()) == [("q1@1.0", 0), ("q1@1.0", 1)]
+    assert asking.requests(pool.take_suspects()) == [("q2@1.0", 0)]
+    assert len(pool.suspects) == 1
+
+
+def test_a_state_says_what_the_judge_is_doing():
+    pool = pool_of(n_slots=0)
+    waiting = JudgeState.WAITING
+    assert pool.state(waiting, finished=False, settled=False) is waiting
+    pool.slots = pool_of(1).slots
+    assert pool.state(waiting, finished=False, settled=False) is JudgeState.RUNNING
+    pool.slots["a0"].ready = False
+    assert pool.state(waiting, finished=False, settled=False) is JudgeState.STARTING
+    assert pool.state(waiting, finished=True, settled=False) is waiting  # its wave comes later
+    assert pool.state(JudgeState.RUNNING, finished=True, settled=True) is JudgeState.DONE
+    pool.given_up = EngineError("no")
+    assert pool.state(waiting, finished=True, settled=True) is JudgeState.FAILED

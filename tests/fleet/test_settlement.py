@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.config import FleetTable
+from judgerel_ray.core import TokenCounts
+from judgerel_ray.fleet import (
+    Board,
+    FailedAsk,
+    JudgeBoard,
+    JudgePool,
+    JudgeState,
+    Lease,
+    Receipt,
+    WorkQueue,
+)
+from judgerel_ray.fleet.pool import Dispatched, Slot, units_of
+from judgerel_ray.fleet.settlement import Settlement, _not_landed
+from judgerel_ray.store import begin_session, close_lease, read_errors, read_ledger
+
+
+class Account:
+    """A settlement with one judge, engines that are only names, and a real run directory."""
+
+    def __init__(self, asking, run, items, **limits) -> None:
+        self.run = run
+        self.total = len(asking.requests(ask for asks in items for ask in asks))
+        begin_session(run)
+        self.board = JudgeBoard(asked=self.total)
+        self.dropped: list[str] = []
+        self.pool = JudgePool(name="j", spec=None, replicas=None, requests_left=self.total)
+        self.pool.queue = WorkQueue(source=iter(items), request_size=4)
+        self.settlement = Settlement(
+            run=run,
+            session=1,
+            limits=FleetTable(**limits),
+            board=Board(sweep="s", session=1, judges={"j": self.board}),
+            placement=SimpleNamespace(drop=self._drop),
+        )
+        self.n_leases = 0
+
+    def _drop(self, pool: JudgePool, slot: Slot) -> None:
+        self.dropped.append(slot.name)
+        pool.slots.pop(slot.name, None)
+
+    def slot(self, name: str) -> Slot:
+        slot = Slot(name=name, handle=None, started_at=0.0, starting=None, ready=True)
+        return self.pool.slots.setdefault(name, slot)
+
+    def send(self, name: str, asks) -> Dispatched:
+        self.n_leases += 1
+        lease = Lease(lease=self.n_leases, attempt=1, judge="j", asks=tuple(asks))
+        sent = Dispatched(lease=lease, units=units_of(lease.asks), sent_at=0.0, deadline_at=9.0)
+        self.slot(name).leases[self.n_leases] = sent
+        return sent
+
+    def send_next(self, name: str, units: int = 10_000) -> Dispatched:
+        return self.send(name, self.pool.queue.take(name, units))
+
+    def kinds(self) -> dict[str, int]:
+        counts = read_errors(self.run)["kind"].value_counts()
+        return dict(counts.iter_rows())
+
+    def check(self) -> None:
+        """What is left is what neither landed nor was recorded."""
+        assert self.pool.requests_left == self.total - self.board.landed - self.board.failed
+        assert read_errors(self.run).height == self.board.failed
+
+
+@pytest.fixture
+def account(asking, run_here):
+    def make(items=None, **limits) -> Account:
+        return Account(asking, run_here, items or asking.items(4, 6), **limits)
+
+    return make
+
+
+def receipt_for(sent: Dispatched, **changes) -> Receipt:
+    values = {"landed": True, "rows": sent.lease.n_requests, "seconds": 1.0}
+    lease = sent.lease
+    return Receipt(**{"lease": lease.lease, "attempt": lease.attempt, **values, **changes})
+
+
+def land_outside(account: Account, asking, sent: Dispatched, make_actor_here) -> None:
+    """An actor lands a lease and dies before it can say so."""
+    import asyncio
+
+    async def story() -> None:
+        actor = make_actor_here()
+        await actor.start()
+        await actor.run(sent.lease)
+
+    asyncio.run(story())
+
+
+def test_a_receipt_counts_and_gives_back_what_it_withdrew(account):
+    mine = account()
+    sent = mine.send_next("a")
+    back = sent.lease.asks[-1]
+    mine.settlement.receipt(
+        mine.pool,
+        sent,
+        receipt_for(sent, rows=sent.lease.n_requests - back.n, withdrawn=(back,)),
+    )
+    assert mine.board.landed == sent.lease.n_requests - back.n
+    assert mine.pool.queue.take("b", 1) == (back,)
+    mine.check()
+
+
+def test_a_failed_request_is_asked_again_and_then_recorded(account):
+    mine = account(max_attempts=3)
+    for attempt in (1, 2, 3):
+        sent = mine.send_next(f"a{attempt}", units=1)
+        failed = FailedAsk(ask=sent.lease.asks[0], kind="request", message="no")
+        mine.settlement.receipt(mine.pool, sent, receipt_for(sent, rows=0, failed=(failed,)))
+        assert mine.board.failed == (sent.lease.n_requests if attempt == 3 else 0)
+        mine.check()
+    assert mine.kinds() == {"request": 4}
+
+
+def test_a_receipt_of_a_closed_attempt_counts_for_nothing(account):
+    mine = account()
+    sent = mine.send_next("a", units=1)
+    close_lease(mine.run, session=1, lease=sent.lease.lease, attempt=1)
+    mine.settlement.receipt(mine.pool, sent, receipt_for(sent, landed=False))
+    assert mine.board.landed == 0
+    assert mine.pool.queue.take("b", 1) == sent.lease.asks
+    mine.check()
+
+
+def test_what_landed_before_its_actor_died_is_counted_and_not_asked_again(
+    asking, account, make_actor_here
+):
+    mine = account()
+    landed, lost = mine.send_next("a", units=100), mine.send_next("a", units=100)
+    land_outside(mine, asking, landed, make_actor_here)
+    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    assert mine.board.landed == landed.lease.n_requests == read_ledger(mine.run).n_rows
+    assert mine.board.tokens == read_ledger(mine.run).tokens != TokenCounts()
+    assert sorted(asking.requests(mine.pool.suspects)) == sorted(asking.requests(lost.lease.asks))
+    assert mine.dropped == ["a"]
+    mine.check()
+
+
+def test_a_dead_actors_item_in_hand_goes_to_others(asking, account):
+    mine = account(asking.items(1, 12))
+    sent = mine.send_next("a", units=1)
+    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    rest = mine.pool.queue.take("b", 10_000)
+    assert len(asking.requests(rest)) == 12 - sent.lease.n_requests
+    mine.check()
+
+
+def test_an_item_that_kills_two_engines_is_recorded_whole_and_never_asked_again(asking, account):
+    mine = account(asking.items(3, 12))
+    sent = mine.send("a", mine.pool.queue.take("a", 300))  # one ask of q0 and what follows it
+    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    alone = mine.send("b", mine.pool.take_suspects())
+    mine.settlement.lose(mine.pool, mine.pool.slots["b"], kind="engine_lost", message="gone")
+    item = alone.lease.asks[0].condition.item_id
+    assert mine.kinds() == {"quarantined": alone.lease.n_requests}
+    assert mine.pool.losses == 2
+    left = [*mine.pool.suspects]
+    while taken := mine.pool.queue.take("c", 10_000):
+        left += mine.settlement.untainted(mine.pool, taken)
+    assert all(ask.condition.item_id != item for ask in left)
+    errors = read_errors(mine.run)
+    assert errors.height == 12
+    assert set(errors["item_id"]) == {item}
+    assert sent.lease.asks
+    mine.check()
+
+
+def test_the_rest_of_a_suspected_item_waits_to_be_asked_alone(asking, account):
+    mine = account(asking.items(2, 12))
+    mine.send_next("a", units=1)
+    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    clean = mine.settlement.untainted(mine.pool, mine.pool.queue.take("b", 10_000))
+    assert {ask.condition.item_id for ask in clean} == {"q1"}
+    assert len(asking.requests(mine.pool.suspects)) == 12
+    mine.check()
+
+
+def test_a_suspect_that_lands_is_cleared_of_nothing_else(asking, account):
+    mine = account(asking.items(1, 4))
+    mine.send_next("a")
+    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    alone = mine.send("b", mine.pool.take_suspects())
+    mine.settlement.receipt(mine.pool, alone, receipt_for(alone))
+    assert mine.board.landed == 4
+    assert not mine.pool.has_work
+    mine.check()
+
+
+def test_a_lease_that_failed_whole_is_owed_and_its_engine_kept(account):
+    mine = account(max_attempts=2)
+    for name in "ab":
+        sent = mine.send_next(name, units=1)
+        mine.settlement.fail(mine.pool, sent, kind="lease", message="defect")
+    assert mine.kinds() == {"lease": 4}
+    assert mine.dropped == []
+    mine.check()
+
+
+def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):
+    mine = account(asking.items(10, 6))
+    landed = mine.send_next("a", units=50)
+    mine.send_next("a", units=50)
+    mine.send_next("b", units=50)
+    mine.pool.suspects.extend(mine.pool.queue.take("c", 30))
+    land_outside(mine, asking, landed, make_actor_here)
+    mine.settlement.give_up(mine.pool, RuntimeError("first\nsecond"))
+    assert mine.pool.slots == {}
+    assert sorted(mine.dropped) == ["a", "b"]
+    assert mine.board.landed == landed.lease.n_requests
+    assert mine.pool.requests_left == 0
+    assert not mine.pool.has_work
+    assert mine.board.state is JudgeState.FAILED
+    assert mine.board.error == "first"
+    assert mine.kinds() == {"judge_failed": 60 - mine.board.landed}
+    assert read_errors(mine.run)["key"].n_unique() == 60 - mine.board.landed
+    mine.check()
+
+
+def test_too_many_deaths_give_the_judge_up(asking, account):
+    mine = account(asking.items(40, 4), max_engine_losses=3)
+    for n in range(4):
+        mine.send_next(f"a{n}", units=1)
+        slot = mine.pool.slots[f"a{n}"]
+        mine.settlement.lose(mine.pool, slot, kind="engine_lost", message="gone")
+    assert "4 engines died" in str(mine.pool.given_up)
+    assert mine.board.failed == 160
+    assert read_errors(mine.run)["key"].n_unique() == 160
+    mine.check()
+
+
+@given(
+    first=st.integers(0, 20),
+    n=st.integers(1, 20),
+    landed=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 10)), max_size=4),
+)
+def test_what_did_not_land_is_what_is_left(asking, first, n, landed):
+    ask = asking.ask(first=first, n=n)
+    done = {r for start, length in landed for r in range(start, start + length)}
+    rest = _not_landed(ask, landed)
+    assert [r for piece in rest for r in piece.replications] == [
+        r for r in ask.replications if r not in done
+    ]
+    assert all(a.first + a.n < b.first for a, b in zip(rest, rest[1:], strict=False))
