@@ -12,7 +12,9 @@ Examples
 
 from __future__ import annotations
 
+import sys
 from os import PathLike, fspath
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -132,3 +134,16 @@ def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) 
 
     columns = (by,) if isinstance(by, str) else by
     return reduce_path(str(path), ReduceOptions(by=None if columns is None else tuple(columns)))
+
+
+class _Package(ModuleType):
+    """This package, whose ``reduce`` stays the function when the room of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python binds every imported submodule to its parent: without this, `judgerel_ray.reduce`
+        # would be the function or the room, depending on what was imported before.
+        if not (name == "reduce" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
