@@ -64,7 +64,7 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
 def open_judgments(path: str) -> Judged:
     """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file."""
     run = RunDirectory(url=path)
-    if run.is_run():
+    if not Path(path).is_file() and run.is_run():
         return Judged(frame=scan_judgments(run), n_categories=_declared(run), run=run)
     return Judged(frame=load_judgments(path), n_categories={})
 

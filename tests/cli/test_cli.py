@@ -1,0 +1,255 @@
+"""The command line: its verbs and flags, its exit codes, and how it leaves."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from judgerel_ray import cli
+from judgerel_ray.cli import build_parser, main
+from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
+
+# Frozen: a verb or flag that changes here changes for everyone's scripts.
+OPTIONS = {
+    "plan": ["SWEEP.toml", "--json"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
+    "status": ["RUN", "--json"],
+    "reduce": [
+        "PATH",
+        "--by BY",
+        "--measurement MEASUREMENT",
+        "--missing MISSING",
+        "--coefficient NAME",
+        "--format FORMAT",
+        "--block {0,all}",
+        "--out FILE",
+    ],
+    "report": ["PATH", "--out report.html"],
+    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH"],
+    "verify": ["RUN"],
+}
+
+
+def verbs():
+    [found] = [
+        action
+        for action in build_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    ]
+    return found
+
+
+def shown(action):
+    """An option as its help names it."""
+    if not action.option_strings:
+        return action.metavar or action.dest
+    if action.nargs == 0:
+        return action.option_strings[0]
+    choices = "{" + ",".join(action.choices) + "}" if action.choices else None
+    return f"{action.option_strings[0]} {action.metavar or choices or action.dest.upper()}"
+
+
+def test_verbs_and_flags_are_these():
+    found = {
+        name: [shown(action) for action in parser._actions if action.dest != "help"]
+        for name, parser in verbs().choices.items()
+    }
+    assert found == OPTIONS
+
+
+def test_defaults_of_flags_are_these():
+    parsed = build_parser().parse_args(["reduce", "x"])
+    assert (parsed.by, parsed.measurement, parsed.coefficient) == (None, None, None)
+    assert (parsed.missing, parsed.format, parsed.block) == ("category,drop", "table", "0")
+    assert parsed.out is None
+    assert build_parser().parse_args(["run", "x", "--out", "y"]).address is None
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in OPTIONS)])
+def test_help_says_what_there_is(capsys, arguments):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("usage: judgerel")
+    assert err == ""
+    for name in OPTIONS.get(arguments[0], OPTIONS):
+        assert name.split()[0] in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["pln"],
+        ["plan"],
+        ["plan", "a", "b"],
+        ["run", "a"],
+        ["run", "a", "--out"],
+        ["run", "a", "--out", "b", "--addres", "c"],  # no shortened flags
+        ["reduce", "a", "--block", "1"],
+        ["status", "a", "--jsn"],
+        ["report", "a"],
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_2(capsys, arguments):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("judgerel: ")
+    assert err.count("\n") == 1
+    assert "--help" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SweepError("x"), 2),
+        (StoreError("x"), 2),
+        (TableError("x"), 2),
+        (EngineError("x"), 3),
+        (EngineStartError("x"), 3),
+        (KeyboardInterrupt(), 3),
+    ],
+)
+def test_every_end_has_its_exit_code(monkeypatch, capsys, error, code):
+    def act(_):
+        raise error
+
+    monkeypatch.setattr(cli, "_status", act)
+    assert main(["status", "run"]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("judgerel: ")
+    assert err.count("\n") == 1
+
+
+def test_an_error_of_many_lines_is_told_in_one(monkeypatch, capsys):
+    def act(_):
+        raise EngineError("first\n  second\n\nthird", where={"judge": "j"}, hint="a\nb")
+
+    monkeypatch.setattr(cli, "_verify", act)
+    assert main(["verify", "run"]) == 3
+    assert capsys.readouterr().err == "judgerel: first second third [judge=j]. Try: a b\n"
+
+
+def test_a_defect_is_not_dressed_up_as_a_mistake(monkeypatch):
+    def act(_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "_verify", act)
+    with pytest.raises(ZeroDivisionError):
+        main(["verify", "run"])
+
+
+def test_a_plan_is_text_or_json(sweep_file, capsys):
+    file = sweep_file()
+    assert main(["plan", file]) == 0
+    assert "resolved sweep:" in capsys.readouterr().out
+    assert main(["plan", file, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["requests"] == 6
+    assert plan["resolved"]["ask"][0]["replications"] == 3
+
+
+def test_items_become_a_file_a_sweep_can_name(sweep_file, tmp_path, capsys):
+    file = sweep_file(swaps=[("items.csv", "items.parquet")])
+    out = str(tmp_path / "items.parquet")
+    assert main(["items", "mine", str(tmp_path / "items.csv"), "--out", out]) == 0
+    assert capsys.readouterr().out == f"wrote 2 items to {out}\n"
+    assert main(["plan", file]) == 0
+
+
+@pytest.mark.parametrize("name", ["items.csv", "none/items.parquet"])
+def test_items_that_cannot_be_written_are_a_mistake(sweep_file, tmp_path, capsys, name):
+    sweep_file()
+    source, out = str(tmp_path / "items.csv"), str(tmp_path / name)
+    assert main(["items", "mine", source, "--out", out]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture
+def judgments(tmp_path):
+    """A small file of judgments."""
+    rows = ["item_id,replication,verdict", "q1,0,A", "q1,1,A", "q2,0,B", "q2,1,A", "q3,0,B"]
+    file = tmp_path / "judgments.csv"
+    file.write_text("\n".join(rows))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--coefficient", "krippendorf_alpha"], "krippendorf_alpha"),
+        (["--by", "judg"], "judg"),
+        (["--missing", "droop"], "droop"),
+        (["--measurement", "nominl"], "nominl"),
+        (["--format", "yaml"], "--format must be of table, json"),
+        (["--out", "x.xlsx"], "--out must end in"),
+    ],
+)
+def test_wrong_names_for_reduce_are_one_line_and_exit_2(judgments, capsys, flags, words):
+    assert main(["reduce", judgments, *flags]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_coefficients_are_printed_and_written(judgments, tmp_path, capsys):
+    out = tmp_path / "c.json"
+    flags = ["--coefficient", "percent_agreement,flip_rate", "--format", "table,json"]
+    assert main(["reduce", judgments, *flags, "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "coefficient" in printed
+    rows = json.loads(out.read_text())
+    assert {row["coefficient"] for row in rows} == {"percent_agreement", "flip_rate"}
+    assert json.dumps(rows[0])[:20] in json.dumps(json.loads(printed[printed.index("[\n") :]))
+
+
+def command(*arguments, **options):
+    """The command as another process."""
+    return subprocess.run(
+        [sys.executable, "-m", "judgerel_ray", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        **options,
+    )
+
+
+def test_python_m_is_the_command(tmp_path):
+    found = command("status", "none", cwd=tmp_path)
+    assert found.returncode == 2
+    assert found.stderr.startswith("judgerel: expected a run directory, got none")
+    assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["plan", "reduce"])
+def test_a_reader_that_leaves_is_no_error(sweep_file, judgments, verb):
+    """As `judgerel plan SWEEP | head -1` with a head that is gone before the first line."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        found = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "judgerel_ray",
+                verb,
+                {"plan": sweep_file()}.get(verb, judgments),
+            ],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (found.returncode, found.stderr) == (0, "")

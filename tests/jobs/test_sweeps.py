@@ -1,0 +1,159 @@
+"""Every ready sweep loads, and the counts in its first lines are true."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgerel_ray.benchmarks import load_items, sample_items
+from judgerel_ray.cli import main
+from judgerel_ray.config import load_sweep
+from judgerel_ray.core import Item, Option
+from judgerel_ray.design import AskFrame, Voice, count_stages
+from judgerel_ray.pipeline import plan_resolved, resolve
+from judgerel_ray.protocols import load_template
+
+JOBS = Path(__file__).resolve().parents[2] / "jobs"
+SWEEPS = sorted(JOBS.glob("*.toml"))
+PAPER = "schroeder2024__3-judges__1xgpu-each"
+OWN = "schroeder2024-own-responses__5-responders-3-judges__1xgpu-each"
+CATEGORIES = {"bbh": 27, "squad": 20, "mt_bench": 8}
+
+
+def header(file):
+    """The comment a sweep begins with."""
+    lines = []
+    for line in file.read_text().splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.removeprefix("#").strip())
+    return " ".join(lines)
+
+
+def numbers(text):
+    return {int(found.replace(",", "")) for found in re.findall(r"\d[\d,]*\d|\d", text)}
+
+
+def stand_ins(benchmark, n, *, options="abcde"):
+    """Items of the paper's shape: one a category, two turns in MT-Bench."""
+    turns = ("One?", "Two?") if benchmark == "mt_bench" else ()
+    return tuple(
+        Item(
+            item_id=f"{benchmark}-{i}",
+            benchmark=benchmark,
+            category=f"{benchmark}-{i}",
+            question=f"Question {i}?",
+            turns=turns,
+            options=tuple(Option(option_id=one, text=one) for one in options),
+        )
+        for i in range(n)
+    )
+
+
+def counts_of(sweep, items_of):
+    """Counts of a sweep whose items are given, not read."""
+    frames = []
+    for index, ask in enumerate(sweep.ask):
+        responders = tuple(Voice(name=j.name, fingerprint="0") for j in sweep.responders_of(index))
+        frames.append(
+            AskFrame(
+                index=index,
+                ask=ask,
+                items=items_of(ask),
+                templates=tuple(load_template(ask.protocol, name) for name in ask.templates),
+                judges=tuple(Voice(name=j.name, fingerprint="0") for j in sweep.judges_of(index)),
+                responders=responders,
+                respond=ask.respond if responders else None,
+                respond_template=load_template("respond", "default") if responders else None,
+            )
+        )
+    return count_stages(frames)
+
+
+def test_there_are_ready_sweeps():
+    assert {file.stem for file in SWEEPS} >= {PAPER, OWN, "demo__tiny-judge__cpu"}
+
+
+@pytest.mark.parametrize("file", SWEEPS, ids=lambda file: file.stem)
+def test_a_ready_sweep_loads_and_says_how_to_start_it(file):
+    sweep = load_sweep(file)
+    assert sweep.name == file.stem.split("__")[0]
+    first = file.read_text().splitlines()[0]
+    assert first.startswith("# ")
+    assert f"jobs/{file.name}" in first
+    assert len(numbers(header(file))) > 3
+
+
+def test_the_grid_of_the_paper_is_66165_requests_and_its_header_says_so():
+    sweep = load_sweep(JOBS / f"{PAPER}.toml")
+    items = sum((stand_ins(name, n) for name, n in CATEGORIES.items()), ())
+    counts = counts_of(sweep, lambda _: items)
+    assert len(items) == 55
+    assert sum(count.requests for count in counts) == 3 * 55 * 401 == 66_165
+    assert {82_500, 66_165, 55, 100} <= numbers(header(JOBS / f"{PAPER}.toml"))
+    assert 3 * 5 * 100 * 55 == 82_500
+
+
+def test_the_paper_from_its_beginning_writes_315_answers():
+    sweep = load_sweep(JOBS / f"{OWN}.toml")
+    counts = counts_of(sweep, lambda a: stand_ins(a.benchmark, CATEGORIES[a.benchmark], options=""))
+    answers = sum(count.requests for count in counts if count.role == "responder")
+    first_turns = sum(count.requests for count in counts if count.stage == "turn1")
+    judgments = sum(count.requests for count in counts if count.role == "judge")
+    assert (answers, answers - first_turns, first_turns, judgments) == (315, 275, 40, 66_165)
+    assert {315, 275, 40, 66_165, 27, 20, 8} <= numbers(header(JOBS / f"{OWN}.toml"))
+
+
+def test_the_draws_of_its_asks_are_one_of_each_category():
+    sweep = load_sweep(JOBS / f"{OWN}.toml")
+    for ask in sweep.ask:
+        draw = ask.sample
+        assert draw is not None
+        upstream = [
+            replace(item, item_id=f"{item.item_id}-{i}")
+            for i in range(3)
+            for item in stand_ins(ask.benchmark, 48)
+        ]
+        drawn = sample_items(
+            upstream, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
+        )
+        assert len(drawn) == (draw.categories or 48)
+        assert len({item.category for item in drawn}) == len(drawn)
+
+
+def test_the_demo_plans_what_its_header_says(capsys):
+    file = JOBS / "demo__tiny-judge__cpu.toml"
+    plan = plan_resolved(resolve(load_sweep(file)))
+    [stage], [judge] = plan.stages, plan.judges
+    assert plan.requests == 2_896
+    assert stage.items == 16
+    assert judge.tokens_are == "counted"
+    assert {2_896, 16, 5} <= numbers(header(file))
+    items = load_items("demo", str(file.parent.parent / "judgerel_ray/demo/items.parquet"))
+    assert {len(item.options) for item in items} == {5}
+    assert main(["plan", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("sweep demo: 2,896 requests\n")
+
+
+def test_the_papers_own_questions_plan_to_66165(recordings, tmp_path):
+    """The released questions and answers in place of the folder that the sweep names."""
+    text = (JOBS / f"{PAPER}.toml").read_text()
+    file = tmp_path / "schroeder2024.toml"
+    file.write_text(text.replace("../data/schroeder2024", str(recordings / "seed000")))
+    plan = plan_resolved(resolve(load_sweep(file)))
+    assert plan.requests == 66_165
+    assert [stage.items for stage in plan.stages] == [55, 55, 55]
+
+
+@pytest.mark.parametrize("script", ["sweep.py", "reduce.py"])
+def test_a_job_without_arguments_says_its_usage(script):
+    found = subprocess.run(
+        [sys.executable, JOBS / script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert found.returncode == 2
+    assert found.stdout == ""
+    assert found.stderr.startswith(f"usage: python jobs/{script} ")
+    assert found.stderr.count("\n") == 1

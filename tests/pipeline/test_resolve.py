@@ -1,0 +1,200 @@
+"""A sweep's identity is what it asks: neither where it lies nor how it is run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgerel_ray.config import load_sweep
+from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline import resolve
+
+ITEMS = [
+    '{"item_id": "q1", "question": "Larger?", "options": ["one", "two"], "gold": "two"}',
+    '{"item_id": "q2", "question": "Warmer?", "options": ["sun", "moon"], "gold": "sun"}',
+    '{"item_id": "q3", "question": "Older?", "options": ["a", "b"], "gold": "a", "turns": '
+    '["Older?", "And newer?"]}',
+]
+TEMPLATE = {
+    "template.toml": 'form = "best_response"\nverdict = "first"\n',
+    "question.txt": "{question} {responses}",
+    "dialogue.txt": "{question_1} {question_2} {responses}",
+}
+
+
+def write_template(folder, **changes):
+    folder.mkdir(parents=True)
+    for name, text in {**TEMPLATE, **changes}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def identity(resolved):
+    return json.loads(json.dumps(resolved.identity))
+
+
+ASK = 'judges = ["j", "k"]\ntemperatures = [1.0, 0.0]'
+JUDGES = [("j", ""), ("k", "")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"judges": [("j", "replicas = 3"), ("k", "")]},
+        {"judges": [("j", "prices = { prompt = 3.0 }"), ("k", "")]},
+        {"judges": [("j", "engine_options = { latency_ms = 1 }"), ("k", "")]},
+        {"judges": JUDGES[::-1]},
+        {"judges": [*JUDGES, ("unasked", "")]},
+        {"more": "[fleet]\nlease_seconds = 1.0\nmax_attempts = 9\n"},
+        {"more": "# only a comment\n"},
+        {"folder": "elsewhere", "path": "moved.jsonl"},
+        {"items": ITEMS[::-1]},
+        {"asks": ['judges = ["k", "j"]\ntemperatures = [0.0, 1.0]\nreplications = 5']},
+        {"asks": [ASK + "\nsample = { n = 3, seed = 7 }"]},
+    ],
+)
+def test_where_and_how_it_runs_is_not_its_identity(sweep, change):
+    before = sweep(judges=JUDGES, asks=[ASK])
+    after = sweep(**{"judges": JUDGES, "asks": [ASK], **change})
+    assert identity(after) == identity(before)
+    asked = {(voice.name, voice.fingerprint) for voice in before.frames[0].judges}
+    assert {(voice.name, voice.fingerprint) for voice in after.frames[0].judges} == asked
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"judges": [("j", "engine_options = { seed = 2 }")]}, ["judge.j.engine_options"]),
+        ({"judges": [("j", "max_model_len = 999")]}, ["judge.j.max_model_len"]),
+        ({"judges": [("k", "")]}, ["judge.k", "ask.0.judges"]),
+        ({"judges": [("j", ""), ("k", "")]}, ["judge.k", "ask.0.judges"]),
+        ({"asks": ["temperatures = [0.5]"]}, ["ask.0.temperatures"]),
+        ({"asks": ["replications = 6"]}, ["ask.0.replications"]),
+        ({"asks": ["top_k = 5"]}, ["ask.0.top_k"]),
+        ({"asks": ["max_tokens = 5"]}, ["ask.0.max_tokens"]),
+        ({"asks": ['reader = "last"']}, ["ask.0.reader"]),
+        ({"asks": ["early_stop = true"]}, ["ask.0.early_stop"]),
+        ({"asks": ["option_orders = 2"]}, ["ask.0.option_orders"]),
+        ({"asks": ["order_seed = 2"]}, ["ask.0.order_seed"]),
+        ({"asks": ['templates = ["paraphrase"]']}, ["ask.0.templates"]),
+        ({"asks": ['responders = ["1", "2"]']}, ["ask.0.responders"]),
+        ({"asks": ["sample = { n = 1 }"]}, ["ask.0.items", "ask.0.n_items"]),
+        ({"items": [ITEMS[0].replace("Larger", "Smaller")]}, ["ask.0.items"]),
+        ({"protocol": "correctness"}, ["ask.0.protocol"]),
+    ],
+)
+def test_what_is_asked_is_its_identity_by_readable_names(sweep, change, names):
+    before, after = (identity(made) for made in (sweep(), sweep(folder="two", **change)))
+    assert before != after
+    differing = {
+        name
+        for name in flat(before).keys() | flat(after).keys()
+        if flat(before).get(name) != flat(after).get(name)
+    }
+    for name in names:
+        assert any(one == name or one.startswith(name + ".") for one in differing), differing
+
+
+def flat(value, name=""):
+    if isinstance(value, dict | list) and value:
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        return {
+            leaf: end
+            for key, inner in pairs
+            for leaf, end in flat(inner, f"{name}.{key}" if name else str(key)).items()
+        }
+    return {name: value}
+
+
+def test_a_templates_words_are_identity_and_its_place_is_not(sweep, tmp_path):
+    texts = [("a", {}), ("b", {}), ("c", {"question.txt": "Say: {question} {responses}"})]
+    for folder, changes in texts:
+        write_template(tmp_path / folder / "mine", **changes)
+    one, two, three = (
+        identity(sweep(asks=[f'templates = ["../{folder}/mine"]'])) for folder in "abc"
+    )
+    assert one == two != three
+
+
+@pytest.mark.parametrize("name", ["mine", "./mine", "absolute"])
+def test_a_template_folder_is_found_beside_the_sweep(sweep, tmp_path, name):
+    write_template(tmp_path / "one" / "mine")
+    given = str(tmp_path / "one" / "mine") if name == "absolute" else name
+    [frame] = sweep(asks=[f'templates = ["{given}"]']).frames
+    assert [template.name for template in frame.templates] == ["mine"]
+    assert frame.templates[0].texts["question"] == TEMPLATE["question.txt"]
+
+
+def test_a_shipped_name_is_never_taken_for_a_folder(sweep, tmp_path):
+    write_template(tmp_path / "one" / "default")
+    [frame] = sweep(asks=['templates = ["default"]']).frames
+    assert frame.templates[0].texts["question"] != TEMPLATE["question.txt"]
+
+
+def test_twins_by_the_texts_that_matter_are_refused(sweep, tmp_path):
+    write_template(tmp_path / "one" / "t")
+    write_template(tmp_path / "one" / "u", **{"context.txt": "{context} {question} {responses}"})
+    with pytest.raises(SweepError, match="t and u do not"):
+        sweep(asks=['templates = ["t", "u"]'])
+
+
+def test_judges_voices_and_items_are_at_hand(sweep):
+    resolved = sweep(judges=[("j", ""), ("k", "")], asks=['judges = ["k"]', 'judges = ["j"]'])
+    assert [[voice.name for voice in frame.judges] for frame in resolved.frames] == [["k"], ["j"]]
+    assert [item.item_id for item in resolved.items] == ["q1", "q2", "q3"]
+    assert resolved.fingerprints["j"].digest == resolved.fingerprints["k"].digest
+    assert sum(count.requests for count in resolved.counts) == 2 * 3 * 5
+
+
+def test_responders_bring_their_template_and_settings(sweep):
+    judges = [("j", ""), ("x", ""), ("y", "")]
+    [frame] = sweep(judges=judges, asks=['responders = ["x", "y"]']).frames
+    assert [voice.name for voice in frame.responders] == ["x", "y"]
+    assert (frame.recorded, frame.respond_template.protocol) == ((), "respond")
+    [frame] = sweep(asks=['responders = ["1", "2"]']).frames
+    assert (frame.responders, frame.recorded) == ((), ("1", "2"))
+    assert (frame.respond, frame.respond_template) == (None, None)
+
+
+def test_paths_of_models_and_chat_templates_lead_beside_the_sweep(tmp_path):
+    (tmp_path / "model").mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / "model" / name).write_text("{}")
+    (tmp_path / "c.jinja").write_text("{{ messages }}")
+    (tmp_path / "i.csv").write_text("item_id,question,option_a,option_b\n1,Q,x,y\n")
+    text = (
+        'name = "s"\n[[judge]]\nname = "j"\nmodel = "model"\nchat_template = "c.jinja"\n'
+        '[[judge]]\nname = "hub"\nmodel = "acme/judge-8B"\n'
+        '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
+    )
+    (tmp_path / "s.toml").write_text(text)
+    resolved = resolve(load_sweep(tmp_path / "s.toml"))
+    spec = resolved.specs["j"]
+    assert Path(spec.model) == tmp_path / "model"
+    assert Path(str(spec.chat_template)) == tmp_path / "c.jinja"
+    assert resolved.specs["hub"].model == "acme/judge-8B"
+    before = identity(resolved)
+    assert "sha256:" in before["judge"]["j"]["chat_template"]
+    (tmp_path / "c.jinja").write_text("{{ messages[0] }}")
+    assert identity(resolve(load_sweep(tmp_path / "s.toml"))) != before
+
+
+@pytest.mark.parametrize("model", ["./no-such", "../no-such", "/no/such", "~/no-such-model"])
+def test_a_missing_model_folder_is_named(tmp_path, model):
+    (tmp_path / "i.csv").write_text("item_id,question,option_a,option_b\n1,Q,x,y\n")
+    (tmp_path / "s.toml").write_text(
+        f'name = "s"\n[[judge]]\nname = "j"\nmodel = "{model}"\n'
+        '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
+    )
+    with pytest.raises(SweepError, match=r"no.such.*does not exist \[judge=j\]"):
+        resolve(load_sweep(tmp_path / "s.toml"))
+
+
+def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
+    (tmp_path / "i.csv").write_text("item_id,question,option_a,option_b\n1,Q,x,y\n")
+    (tmp_path / "s.toml").write_text(
+        'name = "s"\n[[judge]]\nname = "j"\nmodel = "a/b"\ngpus = 2\n'
+        "engine_options = { seed = 3 }\n"
+        '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "i.csv"\n'
+    )
+    with pytest.raises(SweepError, match=r"engine_options must not set 'seed'.*\[judge=j\]"):
+        resolve(load_sweep(tmp_path / "s.toml"))
