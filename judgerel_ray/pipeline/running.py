@@ -13,7 +13,7 @@ import polars as pl
 from rich.console import Console
 
 from judgerel_ray import __version__
-from judgerel_ray.config import FleetTable, Sweep
+from judgerel_ray.config import FleetTable, Sweep, parse_sweep
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
@@ -87,6 +87,9 @@ def run_sweep(
         If no judge could be asked at all.
     """
     console = console or Console(stderr=True)
+    # The run directory keeps the text: it must say what is asked, or a report would not.
+    if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
+        raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
     resolved = resolve(sweep)
     plan = plan_resolved(resolved)
     run = _open_run(resolved, plan, out, storage_options)

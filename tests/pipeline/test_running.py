@@ -1,0 +1,44 @@
+"""What a run refuses before it touches a cluster."""
+
+import pytest
+
+import judgerel_ray
+from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.pipeline import read_status
+from judgerel_ray.report import status_text
+from judgerel_ray.store import RunDirectory
+
+
+def test_a_sweep_that_is_not_what_its_text_says_is_refused(sweep, tmp_path):
+    changed = sweep().sweep.model_copy(update={"name": "other"})
+    with pytest.raises(SweepError, match="must be as it was loaded"):
+        judgerel_ray.run(changed, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_somebodys_is_left_alone(sweep, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(StoreError, match=r"holds 'thesis\.tex'"):
+        judgerel_ray.run(sweep().sweep, out=tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+
+
+def test_a_run_that_ended_before_it_began_is_not_done(tmp_path):
+    RunDirectory.create(str(tmp_path / "run"))
+    status = read_status(str(tmp_path / "run"))
+    assert (status.state, status.session, status.judges) == ("incomplete", 0, ())
+    assert status_text(status.as_json()).startswith(": incomplete, landed 0 of 0 (session 0, ")
+
+
+def test_public_names_take_paths_and_text(sweep, tmp_path):
+    sweep()
+    file = tmp_path / "one" / "s.toml"
+    assert judgerel_ray.load_sweep(file) == judgerel_ray.load_sweep(str(file))
+    for absent in (tmp_path / "none.toml", str(tmp_path / "none.toml")):
+        with pytest.raises(SweepError, match="no such sweep file"):
+            judgerel_ray.run(absent, out=tmp_path / "run")
+
+
+def test_the_package_offers_its_three_functions():
+    assert judgerel_ray.__all__ == ["__version__", "load_sweep", "reduce", "run"]
