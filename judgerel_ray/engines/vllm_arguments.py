@@ -7,6 +7,8 @@ the obvious says which trap it avoids. Pure, so that the traps are tested withou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
 from os.path import expanduser
 
 from judgerel_ray.core import SweepError
@@ -121,6 +123,23 @@ def _refuse_owned(spec: EngineSpec, options: Mapping[str, JSON]) -> None:
                 f"engine_options must not set {name!r}: it is set by the house",
                 where={"judge": spec.name},
                 hint=f"set {instead} of the judge" if instead else "leave it out",
+            )
+
+
+def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:
+    """Name the first option the installed vLLM does not have.
+
+    Examples
+    --------
+    >>> refuse_unknown(EngineSpec(name="j", engine="vllm", model="m"), {"block_size"})
+    """
+    for name in sorted(spec.engine_options):
+        if name not in known and name not in HOUSE_OPTIONS:
+            close = get_close_matches(name, known, n=1)
+            raise SweepError(
+                f"engine_options must be engine arguments of vLLM, got {name!r}",
+                where={"judge": spec.name},
+                hint=f"did you mean {close[0]!r}?" if close else None,
             )
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import count as endless
+from multiprocessing import active_children
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from judgerel_ray.core import (
     EngineLost,
     EngineStartError,
     RequestRefused,
-    SweepError,
     TokenCounts,
 )
 from judgerel_ray.engines.encoder import PromptEncoder, Tokenizer, chat_template_text
@@ -31,13 +31,18 @@ from judgerel_ray.engines.vllm_arguments import (
     cpu_token_budget,
     engine_arguments,
     environment,
+    refuse_unknown,
     samples_per_request,
     template_options,
 )
 from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
 
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
     from vllm.v1.engine.async_llm import AsyncLLM
+
+_LAST_SECONDS = 10.0
 
 
 class VllmEngine:
@@ -70,6 +75,7 @@ class VllmEngine:
         self._max_model_len = 0
         self._counts = TokenCounts()
         self._request_ids = endless()
+        self._children: list[BaseProcess] = []
 
     def __repr__(self) -> str:
         return f"VllmEngine({self.spec.name!r})"
@@ -91,24 +97,22 @@ class VllmEngine:
 
         Notes
         -----
-        Effects: sets environment variables that switch usage reports off and, on CPU, size the
-        key-value cache; starts child processes; holds the event loop until the model is loaded,
-        because vLLM ties its sockets to the loop it is started on.
+        Effects: sets environment variables (see ``environment``), starts child processes, holds
+        the event loop until the model is loaded: vLLM ties its sockets to the loop it starts on.
         """
-        began = monotonic()
-        for name, value in environment(self.spec, os.environ).items():
-            os.environ[name] = value
+        began, others = monotonic(), active_children()
+        os.environ.update(environment(self.spec, os.environ))
         try:
             tokenizer = _load_tokenizer(self.spec)
             template = chat_template_text(self.spec, tokenizer)
             self._encoder = PromptEncoder(tokenizer, template, template_options(self.spec))
             self._llm = _start_engine(self.spec, self._arguments, self._count)
         except (OSError, RuntimeError, ValueError, ImportError, TimeoutError) as error:
-            raise EngineStartError(
-                f"engine did not start: {type(error).__name__}: {error}",
-                where={"judge": self.spec.name, "model": self.spec.model},
-                hint="the engine's own log above has the cause",
-            ) from error
+            why = f"engine did not start: {type(error).__name__}: {error}"
+            where = {"judge": self.spec.name, "model": self.spec.model}
+            hint = "the engine's own log above has the cause"
+            raise EngineStartError(why, where=where, hint=hint) from error
+        self._children = [child for child in active_children() if child not in others]
         facts = _facts(self.spec, self._llm.vllm_config, self._encoder, monotonic() - began)
         self._max_model_len = facts.max_model_len or 0
         return facts
@@ -166,9 +170,9 @@ class VllmEngine:
         refusals = (VLLMClientError, ValueError)
         where = {"judge": self.spec.name, "condition": prepared.condition_key}
         # Streaming kinds hand out the samples of n > 1 unevenly: only the final one has them all.
-        output_kind = RequestOutputKind.FINAL_ONLY
+        final = RequestOutputKind.FINAL_ONLY
         try:
-            parameters = SamplingParams(**chunk.parameters, output_kind=output_kind)
+            parameters = SamplingParams(**chunk.parameters, output_kind=final)
         except refusals as error:
             raise RequestRefused(f"sampling_parameters: {error}", where=where) from error
         request_id = f"{prepared.condition_key}:{chunk.first}:{next(self._request_ids)}"
@@ -202,6 +206,8 @@ class VllmEngine:
             return
         handler = llm.output_handler
         llm.shutdown()
+        for child in self._children:  # killed where it took too long, and not yet waited for
+            child.join(_LAST_SECONDS)
         if handler is not None:  # else the loop closes over a task that still waits
             handler.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -229,12 +235,7 @@ def _start_engine(
     from vllm.usage.usage_lib import UsageContext
     from vllm.v1.engine.async_llm import AsyncLLM
 
-    unknown = sorted(set(arguments) - {field.name for field in fields(AsyncEngineArgs)})
-    if unknown:
-        raise SweepError(
-            f"engine_options must be vLLM engine arguments, got {unknown[0]!r}",
-            where={"judge": spec.name},
-        )
+    refuse_unknown(spec, {field.name for field in fields(AsyncEngineArgs)})
     engine_args = AsyncEngineArgs(**arguments)
     if not spec.gpus and spec.max_model_len is None:
         longest = engine_args.create_model_config().max_model_len

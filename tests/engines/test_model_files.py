@@ -1,0 +1,117 @@
+import shutil
+
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.engines import EngineSpec, model_files
+from judgerel_ray.engines.model_files import is_local, model_content
+
+
+def spec_of(model, revision=None):
+    return EngineSpec(name="j", engine="vllm", model=str(model), revision=revision)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "judge"
+    made.mkdir()
+    (made / "config.json").write_text("{}")
+    (made / "tokenizer.json").write_text('{"a": 1}')
+    (made / "model.safetensors").write_bytes(bytes(range(256)) * 8)
+    return made
+
+
+def test_a_folder_is_its_content_wherever_it_lies(folder, tmp_path):
+    moved = shutil.copytree(folder, tmp_path / "elsewhere")
+    content = model_content(spec_of(folder))
+    assert content == model_content(spec_of(moved))
+    assert (content.kind, content.weights, content.resolved) == ("folder", "full", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", b"{ }"),
+        ("model.safetensors", b"other"),
+        ("chat_template.jinja", b"new"),
+        ("modeling_judge.py", b"pass"),
+    ],
+)
+def test_any_file_the_engine_may_read_changes_it(folder, name, content):
+    before = model_content(spec_of(folder)).identity
+    (folder / name).write_bytes(content)
+    assert model_content(spec_of(folder)).identity != before
+
+
+def test_a_renamed_file_changes_it(folder):
+    before = model_content(spec_of(folder)).identity
+    (folder / "config.json").rename(folder / "generation_config.json")
+    assert model_content(spec_of(folder)).identity != before
+
+
+def test_read_me_files_and_hidden_ones_do_not(folder):
+    before = model_content(spec_of(folder)).identity
+    (folder / "README.md").write_text("hello")
+    (folder / ".lock.json").write_text("{}")
+    (folder / "checkpoints").mkdir()
+    assert model_content(spec_of(folder)).identity == before
+
+
+def test_large_weights_are_sampled_and_that_is_said(folder, monkeypatch):
+    monkeypatch.setattr(model_files, "_FULLY_HASHED_BYTES", 100)
+    monkeypatch.setattr(model_files, "_BLOCK_BYTES", 16)
+    before = model_content(spec_of(folder))
+    assert before.weights == "sampled"
+    raw = bytearray((folder / "model.safetensors").read_bytes())
+    for place in (0, len(raw) - 1):  # first and last bytes are always among the blocks
+        changed = raw.copy()
+        changed[place] ^= 1
+        (folder / "model.safetensors").write_bytes(changed)
+        assert model_content(spec_of(folder)).identity != before.identity
+    (folder / "model.safetensors").write_bytes(raw + b"x")
+    assert model_content(spec_of(folder)).identity != before.identity
+
+
+def test_a_missing_or_empty_folder_is_the_callers_mistake(tmp_path):
+    for name in (tmp_path / "none", "./none", "~/no-such-folder-of-a-judge"):
+        with pytest.raises(SweepError, match="which does not exist"):
+            model_content(spec_of(name))
+    with pytest.raises(SweepError, match="configuration and weights"):
+        model_content(spec_of(tmp_path))
+
+
+def test_a_name_is_local_by_its_beginning_or_by_being_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert not is_local("models/judge")
+    (tmp_path / "models" / "judge").mkdir(parents=True)
+    assert is_local("models/judge")
+    assert all(is_local(name) for name in ("/a", "./a", "../a", "~/a"))
+
+
+def test_a_commit_is_resolved_and_a_branch_only_by_the_cache(tmp_path, monkeypatch):
+    import huggingface_hub
+
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    assert model_content(spec_of("acme/judge", commit)).resolved
+    asked = []
+
+    def cached(model, file, revision):
+        asked.append((model, file, revision))
+        return str(tmp_path / "snapshots" / commit / file) if model == "acme/judge" else None
+
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", cached)
+    found = model_content(spec_of("acme/judge"))
+    assert (found.kind, found.name, found.identity, found.resolved) == (
+        "hub",
+        "acme/judge",
+        commit,
+        True,
+    )
+    unknown = model_content(spec_of("acme/other", "v2"))
+    assert (unknown.identity, unknown.resolved) == ("v2", False)
+    assert asked == [("acme/judge", "config.json", "main"), ("acme/other", "config.json", "v2")]
+
+
+def test_a_name_no_hub_can_have_is_the_callers_mistake():
+    with pytest.raises(SweepError, match="must be a path or a hub id"):
+        model_content(spec_of("a/b/c"))

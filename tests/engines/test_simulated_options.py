@@ -1,0 +1,70 @@
+import math
+
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.engines.simulated_options import SimulatedOptions, simulated_options
+
+
+def test_nothing_given_is_the_defaults(simulated):
+    assert simulated_options(simulated()) == SimulatedOptions()
+
+
+def test_every_option_is_read(simulated):
+    given = {
+        "seed": -3,
+        "label": "B",
+        "concentration": 2,
+        "base": {"x": 1, "y": 2.5},
+        "position_bias": [1, -0.5],
+        "quality_sd": 0,
+        "refuse": 0.1,
+        "unparsed": 0.2,
+        "reason_words": 4,
+        "dies_on": 7,
+        "dies": "raise",
+        "dies_once": "mark",
+        "fails_on": [1, 3],
+        "hangs_on": 2,
+        "poison": "q1",
+        "fails_start": True,
+        "latency_ms": 5,
+        "tokens_per_s": 100,
+    }
+    read = simulated_options(simulated("dirichlet", **given))
+    expected = given | {"position_bias": (1.0, -0.5), "fails_on": (1, 3)}
+    assert read == SimulatedOptions(**expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"concentration": 0}, "concentration must be above 0, got 0"),
+        ({"concentration": "much"}, "concentration must be a number"),
+        ({"concentration": math.nan}, "concentration must be a number"),
+        ({"seed": True}, "seed must be a whole number, got True"),
+        ({"seed": 1.5}, "seed must be a whole number, got 1.5"),
+        ({"refuse": 1.1}, "refuse must be at least 0 and at most 1.0, got 1.1"),
+        ({"unparsed": -0.1}, "unparsed must be at least 0"),
+        ({"refuse": 0.6, "unparsed": 0.6}, "refuse \\+ unparsed must be at most 1"),
+        ({"base": {"x": 0}}, "base must be a table of weights above 0"),
+        ({"base": [1, 2]}, "base must be a table"),
+        ({"position_bias": "1"}, "position_bias must be a list of numbers"),
+        ({"position_bias": [1, None]}, "position_bias must be a list of numbers"),
+        ({"dies_on": 0}, "dies_on must be at least 1, got 0"),
+        ({"dies": "gladly"}, "dies must be 'exit' or 'raise', got 'gladly'"),
+        ({"fails_on": [0]}, "fails_on must be whole numbers from 1"),
+        ({"poison": ""}, "poison must be a text"),
+        ({"fails_start": 1}, "fails_start must be true or false, got 1"),
+        ({"tokens_per_s": 0}, "tokens_per_s must be above 0"),
+        ({"lable": "A"}, "got 'lable'"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_named(simulated, options, message):
+    with pytest.raises(SweepError, match=message):
+        simulated_options(simulated(**options))
+
+
+def test_an_unknown_model_is_refused_with_the_known_ones(simulated):
+    with pytest.raises(SweepError, match="uniform, always, dirichlet, position, got 'coin'"):
+        simulated_options(simulated("coin"))

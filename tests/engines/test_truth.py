@@ -1,0 +1,111 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.core import Menu, RequestRefused
+from judgerel_ray.engines import EngineSpec, true_distribution
+from judgerel_ray.engines.truth import tempered, uniforms
+
+MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")
+TURNED = Menu(labels=("A", "B", "C"), option_ids=("z", "x", "y"), form="best_response")
+
+
+def by_option(spec, menu, item_id="q1", temperature=1.0):
+    shares = true_distribution(spec, item_id=item_id, menu=menu, temperature=temperature)
+    return dict(zip(menu.option_ids, shares, strict=True))
+
+
+@given(
+    model=st.sampled_from(["uniform", "always", "dirichlet", "position"]),
+    temperature=st.sampled_from([0.0, 0.01, 0.25, 1.0, 2.0]),
+    seed=st.integers(0, 1000),
+    concentration=st.floats(0.001, 1000),
+)
+def test_every_distribution_sums_to_one(model, temperature, seed, concentration):
+    options = {"seed": seed, "concentration": concentration}
+    spec = EngineSpec(name="j", engine="simulated", model=model, engine_options=options)
+    shares = true_distribution(spec, item_id="q", menu=MENU, temperature=temperature)
+    assert sum(shares) == pytest.approx(1)
+    assert min(shares) >= 0
+
+
+@pytest.mark.parametrize("model", ["uniform", "dirichlet"])
+def test_the_order_shown_moves_no_options_share(simulated, model):
+    spec = simulated(model)
+    assert by_option(spec, MENU) == pytest.approx(by_option(spec, TURNED))
+
+
+def test_a_place_moves_the_options_shares_under_position_bias(simulated):
+    spec = simulated("position", position_bias=[3.0], quality_sd=0.1)
+    first, turned = by_option(spec, MENU), by_option(spec, TURNED)
+    assert first["x"] > 0.8
+    assert turned["z"] > 0.8
+    fair = simulated("position", position_bias=[0.0], quality_sd=0.0)
+    assert by_option(fair, MENU) == pytest.approx({"x": 1 / 3, "y": 1 / 3, "z": 1 / 3})
+
+
+def test_position_shares_are_a_softmax_by_hand(simulated):
+    spec = simulated("position", position_bias=[math.log(2)], quality_sd=0.0)
+    # weights 2 : 1 : 1
+    assert by_option(spec, MENU) == pytest.approx({"x": 0.5, "y": 0.25, "z": 0.25})
+
+
+def test_dirichlet_items_have_the_stated_agreement(simulated):
+    # E sum p^2 = sum pi (s pi + 1) / (s + 1); with even pi over 3 and s = 2 that is 5/9.
+    spec = simulated("dirichlet", concentration=2.0)
+    squares = [
+        sum(p * p for p in true_distribution(spec, item_id=f"q{i}", menu=MENU)) for i in range(4000)
+    ]
+    assert sum(squares) / len(squares) == pytest.approx(5 / 9, abs=0.01)
+
+
+def test_dirichlet_follows_its_base(simulated):
+    spec = simulated("dirichlet", concentration=5.0, base={"x": 6, "y": 3, "z": 1})
+    shares = [by_option(spec, MENU, item_id=f"q{i}") for i in range(3000)]
+    for option, share in {"x": 0.6, "y": 0.3, "z": 0.1}.items():
+        assert sum(s[option] for s in shares) / len(shares) == pytest.approx(share, abs=0.02)
+
+
+def test_items_and_seeds_have_truths_of_their_own(simulated):
+    one = by_option(simulated("dirichlet"), MENU)
+    assert one != by_option(simulated("dirichlet"), MENU, item_id="q2")
+    assert one != by_option(simulated("dirichlet", seed=1), MENU)
+
+
+def test_greedy_takes_the_likeliest_and_of_several_the_first(simulated):
+    assert true_distribution(simulated("uniform"), item_id="q", menu=TURNED, temperature=0.0) == (
+        1.0,
+        0.0,
+        0.0,
+    )
+    assert tempered((0.0, 2.0, 2.0), 0.0) == (0.0, 1.0, 0.0)
+
+
+def test_a_temperature_raises_shares_to_its_inverse():
+    assert tempered((math.log(0.2), math.log(0.8)), 0.5) == pytest.approx(
+        (0.04 / 0.68, 0.64 / 0.68)
+    )
+
+
+def test_always_names_a_label_of_the_menu(simulated):
+    assert by_option(simulated("always"), TURNED) == {"z": 1.0, "x": 0.0, "y": 0.0}
+    assert by_option(simulated("always", label="C"), TURNED) == {"z": 0.0, "x": 0.0, "y": 1.0}
+    with pytest.raises(RequestRefused, match="label 'D' is not on the menu"):
+        by_option(simulated("always", label="D"), MENU)
+
+
+def test_a_base_without_an_option_is_refused(simulated):
+    with pytest.raises(RequestRefused, match="no weight for option 'z'"):
+        by_option(simulated("dirichlet", base={"x": 1, "y": 1}), MENU)
+
+
+def test_uniforms_are_spread_and_apart():
+    draws = [uniforms(str(i)) for i in range(2000)]
+    for column in zip(*draws, strict=True):
+        assert min(column) >= 0
+        assert max(column) < 1
+        assert sum(column) / 2000 == pytest.approx(0.5, abs=0.03)
+    both = sum(a * b for a, b, _ in draws) / 2000
+    assert both == pytest.approx(0.25, abs=0.03)

@@ -1,0 +1,131 @@
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.vllm_arguments import (
+    cpu_token_budget,
+    engine_arguments,
+    environment,
+    samples_per_request,
+    template_options,
+)
+
+
+def spec_with(*, gpus=0, max_model_len=None, executor="uni", dtype=None, **options):
+    return EngineSpec(
+        name="j",
+        engine="vllm",
+        model="m",
+        gpus=gpus,
+        max_model_len=max_model_len,
+        executor=executor,
+        dtype=dtype,
+        engine_options=options,
+    )
+
+
+def test_a_gpu_engine_has_its_budgets_written_out():
+    arguments = engine_arguments(spec_with(gpus=1))
+    assert arguments["max_num_seqs"] == 1024
+    assert arguments["max_num_batched_tokens"] == 16384
+    assert arguments["max_logprobs"] == 64
+    assert arguments["generation_config"] == "vllm"
+    assert arguments["enable_prefix_caching"] is True
+    assert arguments["disable_log_stats"] is False
+    assert arguments["seed"] == 0
+    assert arguments["tensor_parallel_size"] == 1
+    assert "enable_chunked_prefill" not in arguments
+    assert "block_size" not in arguments
+
+
+def test_several_gpus_are_tensor_parallel_and_need_an_executor_for_them():
+    arguments = engine_arguments(spec_with(gpus=4, executor="mp"))
+    assert arguments["tensor_parallel_size"] == 4
+    assert arguments["distributed_executor_backend"] == "mp"
+    with pytest.raises(SweepError, match="executor must be mp or ray for gpus = 4"):
+        engine_arguments(spec_with(gpus=4))
+
+
+def test_a_cpu_engine_takes_every_prompt_in_one_step():
+    arguments = engine_arguments(spec_with(max_model_len=32768))
+    assert arguments["enable_chunked_prefill"] is False
+    assert arguments["max_num_batched_tokens"] == 32768
+    assert engine_arguments(spec_with(max_model_len=512))["max_num_batched_tokens"] == 8192
+    assert arguments["dtype"] == "float32"
+    assert arguments["block_size"] == 32
+    assert arguments["enforce_eager"] is True
+
+
+def test_a_cpu_engine_without_a_length_gets_its_budget_when_that_is_known():
+    spec = spec_with()
+    assert "max_num_batched_tokens" not in engine_arguments(spec)
+    assert cpu_token_budget(spec, 131072) == 131072
+
+
+def test_options_that_would_kill_a_cpu_engine_are_refused():
+    with pytest.raises(SweepError, match="enable_chunked_prefill must be false on CPU"):
+        engine_arguments(spec_with(enable_chunked_prefill=True))
+    with pytest.raises(SweepError, match="at least max_model_len = 4096 on CPU, got 2048"):
+        engine_arguments(spec_with(max_model_len=4096, max_num_batched_tokens=2048))
+    chunked = engine_arguments(spec_with(gpus=1, enable_chunked_prefill=True))
+    assert chunked["enable_chunked_prefill"] is True
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("seed", "leave it out"),
+        ("model", "set model of the judge"),
+        ("tensor_parallel_size", "set gpus of the judge"),
+        ("generation_config", "leave it out"),
+        ("override_generation_config", "leave it out"),
+        ("dtype", "set dtype of the judge"),
+        ("max_model_len", "set max_model_len of the judge"),
+        ("quantization", "set quantization of the judge"),
+        ("trust_remote_code", "set trust_remote_code of the judge"),
+        ("data_parallel_size", "set replicas of the judge"),
+        ("distributed_executor_backend", "leave it out"),
+        ("logprobs_mode", "leave it out"),
+        ("disable_log_stats", "leave it out"),
+        ("skip_tokenizer_init", "leave it out"),
+    ],
+)
+def test_what_the_house_sets_no_option_may_set(option, hint):
+    with pytest.raises(SweepError, match=f"must not set {option!r}.*Try: {hint}"):
+        make_engine(EngineSpec(name="j", engine="vllm", model="m", engine_options={option: 1}))
+
+
+def test_other_options_are_passed_on_and_win_over_defaults():
+    arguments = engine_arguments(
+        spec_with(gpus=1, max_num_seqs=64, attention_backend="FLASH_ATTN", samples_per_request=8)
+    )
+    assert arguments["max_num_seqs"] == 64
+    assert arguments["attention_backend"] == "FLASH_ATTN"
+    assert "samples_per_request" not in arguments
+
+
+def test_precision_is_the_judges_own_or_the_devices():
+    assert engine_arguments(spec_with(gpus=1))["dtype"] == "auto"
+    assert engine_arguments(spec_with(gpus=1, dtype="bfloat16"))["dtype"] == "bfloat16"
+    assert engine_arguments(spec_with(dtype="bfloat16"))["dtype"] == "bfloat16"
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True, "8"])
+def test_a_request_holds_a_whole_number_of_samples(size):
+    with pytest.raises(SweepError, match="samples_per_request must be a whole number from 1"):
+        samples_per_request(spec_with(samples_per_request=size))
+    assert samples_per_request(spec_with(samples_per_request=8)) == 8
+
+
+def test_template_options_are_a_table():
+    options = {"enable_thinking": False}
+    assert template_options(spec_with(chat_template_kwargs=options)) == options
+    with pytest.raises(SweepError, match="must be a table"):
+        template_options(spec_with(chat_template_kwargs="no"))
+
+
+def test_reports_are_off_and_a_cpu_has_its_cache_unless_set():
+    assert environment(spec_with(), {})["VLLM_CPU_KVCACHE_SPACE"] == "1"
+    assert "VLLM_CPU_KVCACHE_SPACE" not in environment(spec_with(), {"VLLM_CPU_KVCACHE_SPACE": "8"})
+    on_gpu = environment(spec_with(gpus=1), {})
+    assert on_gpu == {"VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1", "DO_NOT_TRACK": "1"}
