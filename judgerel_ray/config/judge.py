@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue, field_validator
+from pydantic import Field, JsonValue, field_validator, model_validator
 
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 
@@ -30,7 +30,7 @@ class Judge(Table):
     revision: Text | None = None
     """Commit or branch of a hub id."""
     gpus: Whole = Field(default=1, ge=0)
-    """GPUs of one engine (tensor parallel size); 0 runs on the CPU."""
+    """GPUs of one engine (tensor parallel size); 0 runs on the CPU. Simulated: default 0."""
     replicas: Whole | Literal["auto"] = "auto"
     """Engines of this judge side by side; auto takes as many as the cluster's GPUs allow."""
     dtype: Text | None = None
@@ -47,6 +47,14 @@ class Judge(Table):
     """Money for a million tokens; fills the cost column."""
     trust_remote_code: Flag = False
     """Run code shipped with the model."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _simulated_needs_no_gpu(cls, given: object) -> object:
+        """A simulated judge holds a GPU only where it is told to."""
+        if isinstance(given, dict) and given.get("engine") == "simulated":
+            return {"gpus": 0, **given}
+        return given
 
     @field_validator("replicas")
     @classmethod

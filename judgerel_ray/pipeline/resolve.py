@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 from judgerel_ray.benchmarks import load_items, sample_items
@@ -14,9 +14,11 @@ from judgerel_ray.design import (
     AskFrame,
     StageCount,
     Voice,
+    build_wave,
     check_asks,
     check_items,
     count_stages,
+    voices_of,
 )
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.protocols import (
@@ -29,6 +31,7 @@ from judgerel_ray.protocols import (
 )
 
 # Of an ask: what these name goes into its identity by content, wherever it lies.
+KEYED_ITEMS = 4
 LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
 
 
@@ -64,6 +67,7 @@ class Resolved:
             "judge": judges,
             "ask": [_ask_identity(frame) for frame in self.frames],
             "reader_version": READER_VERSION,
+            "first_keys": _first_keys(self.frames),
         }
 
 
@@ -232,6 +236,27 @@ def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object
 def _responds(template: Template) -> bool:
     """Whether a template asks for answers, not for verdicts."""
     return template.protocol == "respond"
+
+
+def _first_keys(frames: tuple[AskFrame, ...]) -> str:
+    """Digest of some of the keys: a release that renders or hashes otherwise is another sweep.
+
+    Without it a run begun by another version would ask everything again beside what has landed.
+    """
+    keys = [
+        ask.condition.condition_key
+        for frame in frames
+        for voice in voices_of(frame, 0)
+        for work in islice(build_wave(_sorted_items(frame), 0, voice, {}), KEYED_ITEMS)
+        for ask in (*work.asks, *(ask for ask, _ in work.impossible))
+    ]
+    return digest({"keys": sorted(keys)})
+
+
+def _sorted_items(frame: AskFrame) -> AskFrame:
+    """The frame with its first items by name, whatever the order of the file."""
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
+    return replace(frame, items=tuple(items[:KEYED_ITEMS]))
 
 
 def _ask_identity(frame: AskFrame) -> dict[str, object]:

@@ -70,3 +70,10 @@ def test_absolute_paths_urls_and_home_stay_what_they_are(beside, monkeypatch):
 def test_what_can_be_no_path_is_refused_in_words(path):
     with pytest.raises(SweepError, match="not a path"):
         sweep_of("j", "").find(path)
+
+
+def test_a_simulated_judge_holds_a_gpu_only_where_it_is_told_to():
+    text = 'name = "s"\n[[judge]]\nname = "{0}"\nengine = "{1}"\nmodel = "uniform"\n{2}\n' + ASK
+    assert parse_sweep(text.format("j", "simulated", "")).judge[0].gpus == 0
+    assert parse_sweep(text.format("j", "simulated", "gpus = 2")).judge[0].gpus == 2
+    assert parse_sweep(text.format("j", "vllm", "")).judge[0].gpus == 1

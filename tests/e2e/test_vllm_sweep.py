@@ -115,20 +115,26 @@ def test_the_demo_reduces_and_reports(demo_run, tmp_path, capsys):
     assert "tiny-judge" in (tmp_path / "report.html").read_text()
 
 
-@pytest.mark.usefixtures("ray_local")
-def test_two_engines_answer_each_key_as_one_does(tmp_path):
-    items = ROOT / "judgerel_ray/demo/items.parquet"
-    both = write_sweep(tmp_path, items=items, name="both", replicas=2, replications=40)
-    one = write_sweep(tmp_path, items=items, name="both2", replicas=1, replications=40)
-    one.write_text(one.read_text().replace('name = "both2"', 'name = "both"'))
-    assert main(["run", str(both), "--out", str(tmp_path / "both")]) == 0
-    assert main(["run", str(one), "--out", str(tmp_path / "one")]) == 0
-    commits = read_ledger(RunDirectory.open(str(tmp_path / "both"))).commits
+def test_two_engines_answer_each_key_as_one_does(demo_run, tmp_path):
+    # The demo's judge and questions again, so the first 60 replications have the demo's keys,
+    # whatever the sweep; the others keep the engine that is up first busy until the second is.
+    sweep = tmp_path / "both.toml"
+    text = DEMO.read_text().replace("../", f"{ROOT}/").replace("gpus = 0", "gpus = 0\nreplicas = 2")
+    text = text.replace("temperatures = [1.0, 0.75, 0.5, 0.0]", "temperatures = [1.0, 0.0]")
+    text = text.replace("replications = 60", "replications = 1000")
+    sweep.write_text(text + "[fleet]\nlease_seconds = 0.2\n")
+    run = tmp_path / "both"
+    assert main(["run", str(sweep), "--out", str(run)]) == 0
+    commits = read_ledger(RunDirectory.open(str(run))).commits
     assert len({commit.engine["pid"] for commit in commits}) == 2
-    found, expected = texts_of(tmp_path / "both"), texts_of(tmp_path / "one")
-    assert found == expected
+    found, expected = texts_of(run), texts_of(demo_run)
+    shared = found.keys() & expected.keys()
+    assert (len(found), len(shared)) == (16 * 1001, 16 * 61)
+    assert {key: found[key] for key in shared} == {key: expected[key] for key in shared}
+    engine_of = {key: commit.engine["pid"] for commit in commits for key in commit.conditions}
+    assert len(set(engine_of.values())) == 2
     # Different keys are different draws: at temperature 1 an item's replications are not one text.
-    rows = scan_judgments(RunDirectory.open(str(tmp_path / "both")))
+    rows = scan_judgments(RunDirectory.open(str(run)))
     hot = rows.filter(pl.col("temperature") == 1.0).select("key", "item_id").collect()
     texts_of_item: dict[str, set[str]] = {}
     for key, item in hot.iter_rows():

@@ -198,3 +198,14 @@ def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
     )
     with pytest.raises(SweepError, match=r"engine_options must not set 'seed'.*\[judge=j\]"):
         resolve(load_sweep(tmp_path / "s.toml"))
+
+
+def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monkeypatch):
+    before = identity(sweep())
+    import judgerel_ray.design.conditions as conditions
+
+    real = conditions.digest
+    monkeypatch.setattr(conditions, "digest", lambda content: real({"release": 2, **content}))
+    after = identity(sweep())
+    assert before["first_keys"] != after["first_keys"]
+    assert {name for name in before if before[name] != after[name]} == {"first_keys"}
