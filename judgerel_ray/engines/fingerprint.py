@@ -52,13 +52,17 @@ class Fingerprint:
     parts: Mapping[str, JSON]
 
 
-def judge_fingerprint(spec: EngineSpec) -> Fingerprint:
+def judge_fingerprint(
+    spec: EngineSpec, *, known: Mapping[str, object] | None = None
+) -> Fingerprint:
     """Identify a judge by its content.
 
     Parameters
     ----------
     spec : EngineSpec
         The judge's engine; its ``name`` is not part of its identity.
+    known : mapping, optional
+        ``parts`` of an earlier session of the same run: a hub id stays the commit it was then.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def judge_fingerprint(spec: EngineSpec) -> Fingerprint:
         parts |= {"model": spec.model, "engine_version": SIMULATION_VERSION}
     else:
         parts |= {
-            "model": asdict(model_content(spec)),
+            "model": asdict(model_content(spec, known=_model_part(known))),
             "engine_version": vllm_version(),
             "quantization": spec.quantization,
             "dtype": spec.dtype or ("auto" if spec.gpus else "float32"),
@@ -100,6 +104,12 @@ def judge_fingerprint(spec: EngineSpec) -> Fingerprint:
         }
     parts["max_model_len"] = spec.max_model_len
     return Fingerprint(digest=digest(parts), parts=parts)
+
+
+def _model_part(parts: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    """The model among a fingerprint's parts."""
+    model = None if parts is None else parts.get("model")
+    return model if isinstance(model, Mapping) else None
 
 
 def _template_part(spec: EngineSpec) -> JSON:

@@ -7,6 +7,7 @@ that name exists; otherwise it is a hub id.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ _TEXTS = frozenset({".json", ".jinja", ".model", ".txt", ".py", ".tiktoken", ".v
 _FULLY_HASHED_BYTES = 2 * 1024**3  # all weights together; some seconds on any disk
 _BLOCK_BYTES = 1024**2
 _BLOCKS = 16
+HUB_TIMEOUT_S = 5.0
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -27,8 +29,9 @@ class ModelContent:
     """A model's identity.
 
     ``kind`` is ``folder`` or ``hub``. ``identity`` is a digest of the files, a commit, or the
-    revision's name where ``resolved`` is False. ``weights`` says how a folder's weights were
-    hashed: ``full`` or ``sampled`` (size and 16 blocks of 1 MiB of each file).
+    revision's name where ``resolved`` is False. ``revision`` is what was asked for of a hub id.
+    ``weights`` says how a folder's weights were hashed: ``full`` or ``sampled`` (size and 16
+    blocks of 1 MiB of each file).
     """
 
     kind: str
@@ -36,6 +39,7 @@ class ModelContent:
     identity: str
     resolved: bool
     weights: str | None
+    revision: str | None = None
 
 
 def is_local(model: str) -> bool:
@@ -49,13 +53,17 @@ def is_local(model: str) -> bool:
     return model.startswith(("/", "./", "../", "~")) or Path(model).exists()
 
 
-def model_content(spec: EngineSpec) -> ModelContent:
+def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None) -> ModelContent:
     """Identify a judge's model.
 
     Parameters
     ----------
     spec : EngineSpec
         ``model`` and ``revision``.
+    known : mapping, optional
+        What was found before (the fields of a :class:`ModelContent`). A hub id asked for by the
+        same name and revision stays what it was then: a branch may move, and a cache may fill,
+        between two sessions of one run.
 
     Returns
     -------
@@ -75,7 +83,7 @@ def model_content(spec: EngineSpec) -> ModelContent:
     judgerel_ray.core.errors.SweepError: model must be a folder, a file or a hub id, got './nowhere', which does not exist [judge=j]
     """  # noqa: E501  the message is one line
     if not is_local(spec.model):
-        return _hub_content(spec)
+        return _known_content(spec, known) or _hub_content(spec)
     path = Path(spec.model).expanduser()
     if not path.exists():
         raise SweepError(
@@ -147,14 +155,49 @@ def _sampled_sha256(path: Path) -> str:
 def _hub_content(spec: EngineSpec) -> ModelContent:
     """Resolve a hub id to the commit in the local cache, where there is one."""
     revision = spec.revision or "main"
-    commit = revision if _COMMIT.fullmatch(revision) else _cached_commit(spec.model, revision)
+    if _COMMIT.fullmatch(revision):
+        commit: str | None = revision
+    else:
+        commit = _cached_commit(spec.model, revision) or _hub_commit(spec.model, revision)
     return ModelContent(
         kind="hub",
         name=spec.model,
         identity=commit or revision,
         resolved=commit is not None,
         weights=None,
+        revision=revision,
     )
+
+
+def _known_content(spec: EngineSpec, known: Mapping[str, object] | None) -> ModelContent | None:
+    """What was found before, where it was asked for by the same name and revision."""
+    asked = {"kind": "hub", "name": spec.model, "revision": spec.revision or "main"}
+    if known is None or any(known.get(name) != value for name, value in asked.items()):
+        return None
+    return ModelContent(
+        kind="hub",
+        name=spec.model,
+        identity=str(known["identity"]),
+        resolved=known.get("resolved") is True,
+        weights=None,
+        revision=spec.revision or "main",
+    )
+
+
+def _hub_commit(model: str, revision: str) -> str | None:
+    """Ask the hub which commit a revision is; None where it cannot be reached or does not say."""
+    try:
+        from huggingface_hub import HfApi
+        from huggingface_hub.constants import HF_HUB_OFFLINE
+        from huggingface_hub.errors import HfHubHTTPError
+    except ImportError:
+        return None
+    if HF_HUB_OFFLINE:
+        return None
+    try:
+        return HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT_S).sha
+    except (HfHubHTTPError, OSError, ValueError):
+        return None
 
 
 def _cached_commit(model: str, revision: str) -> str | None:

@@ -44,6 +44,16 @@ class Resolved:
     fingerprints: Mapping[str, Fingerprint]
     frames: tuple[AskFrame, ...]
 
+    def pinned_spec(self, judge: str) -> EngineSpec:
+        """A judge's engine with its hub revision as the commit that was fingerprinted.
+
+        A branch may move between the driver's look and a node's download; a commit does not.
+        """
+        spec, model = self.specs[judge], self.fingerprints[judge].parts.get("model")
+        if isinstance(model, Mapping) and model.get("kind") == "hub" and model.get("resolved"):
+            return replace(spec, revision=str(model["identity"]))
+        return spec
+
     @property
     def counts(self) -> tuple[StageCount, ...]:
         """Requests by ask, stage and judge."""
@@ -71,8 +81,10 @@ class Resolved:
         }
 
 
-def resolve(sweep: Sweep) -> Resolved:
+def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = None) -> Resolved:
     """Load what a sweep names and check that it can be asked.
+
+    `known` are the parts of the judges' fingerprints in an earlier session of the same run.
 
     Effects: reads items, templates and model folders. Retry: safe.
 
@@ -82,7 +94,10 @@ def resolve(sweep: Sweep) -> Resolved:
         Naming the judge, ask or item that is wrong; nothing has been asked of any judge.
     """
     specs = {judge.name: engine_spec(sweep, judge) for judge in sweep.judge}
-    fingerprints = {name: judge_fingerprint(spec) for name, spec in specs.items()}
+    before = known or {}
+    fingerprints = {
+        name: judge_fingerprint(spec, known=before.get(name)) for name, spec in specs.items()
+    }
     voices = {
         name: Voice(name=name, fingerprint=fingerprint.digest)
         for name, fingerprint in fingerprints.items()

