@@ -1,0 +1,212 @@
+"""The judgments released with Schroeder and Wood-Doughty (2024)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import Menu, SweepError
+from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table, unreadable
+from judgerel_ray.protocols import Reading, read_verdict
+
+_BENCHMARKS = {"bbh": "bbh", "squad": "squad", "mtb": "mt_bench", "mt_bench": "mt_bench"}
+_LETTERS = ("A", "B", "C", "D", "E")
+# The released files do not say which model wrote which option: the letter shown is all there is.
+_MENU = Menu(labels=_LETTERS, option_ids=_LETTERS, form="best_response", reader="schroeder2024")
+_COLUMNS = {
+    "judge": pl.String(),
+    "temperature": pl.Float64(),
+    "question_id": pl.String(),
+    "benchmark": pl.String(),
+    "replication": pl.Int64(),
+    "text": pl.String(),
+}
+_GREEDY_BELOW = 1e-9  # the authors ask at machine epsilon for want of 0
+_TEMPERATURE = "temperature:"
+
+
+def import_schroeder2024(path: str) -> pl.DataFrame:
+    """Read the judgments of [1]_ by their authors' rule.
+
+    Parameters
+    ----------
+    path : str
+        Local, or any fsspec URL: the released ``full_judgments.zip``; one of its files
+        (``{judge: {"temperature: 1": {"bbh:navigate": [text, ...]}}}``, one text a replication); or
+        a ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` table with the columns judge,
+        temperature, question_id, benchmark, replication and text.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a judgment, in the order of the file, with the columns judge, benchmark (bbh, squad
+        or mt_bench), item_id, protocol (best_of), temperature (0 for machine epsilon), replication,
+        verdict and label (the letter shown), outcome: ``scored``, ``unparsed`` where no letter is
+        read and ``conflicting`` where several are, which `schroeder2024` counts apart. Texts are
+        not kept.
+
+    Raises
+    ------
+    SweepError
+        If the path cannot be read, is of another layout, or holds a replication twice.
+
+    References
+    ----------
+    .. [1] Schroeder and Wood-Doughty (2024), Can You Trust LLM Judgments?, arXiv:2412.12509.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> texts = ["Best Response: [[B]]", "[F]: no", "Best Response: A. Best Response: C."]
+    >>> released = {"judge/x": {"temperature: 2.22e-16": {"mtb:coding": texts}}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "full_judgements_x.json")
+    ...     _ = file.write_text(json.dumps(released))
+    ...     judgments = import_schroeder2024(str(file))
+    >>> judgments.select("benchmark", "temperature", "verdict", "outcome").rows()[1:]
+    [('mt_bench', 0.0, None, 'unparsed'), ('mt_bench', 0.0, None, 'conflicting')]
+    """
+    path = str(path)
+    if ending(path) in TABLES:
+        told = _from_table(path)
+    elif ending(path) in (".zip", ".json"):
+        told = pl.DataFrame(
+            [row for place, document in read_documents(path) for row in _rows(document, place)],
+            schema=_COLUMNS,
+            orient="row",
+        )
+    else:
+        raise SweepError(
+            f"unknown kind of file, expected .zip, .json, {', '.join(TABLES)}, "
+            f"got {ending(path) or 'none'}",
+            where={"path": path},
+        )
+    if told.is_empty():
+        raise SweepError("the file holds no judgments", where={"file": path})
+    _refuse_twice(told, path)
+    return _judgments(told)
+
+
+def _judgments(told: pl.DataFrame) -> pl.DataFrame:
+    """Texts replaced by what the authors' rule reads in them."""
+    texts = told["text"].fill_null("")
+    read: dict[str, Reading] = {
+        text: read_verdict(text, finish_reason="stop", menu=_MENU) for text in texts.unique()
+    }
+    readings = [read[text] for text in texts]
+    labels = pl.Series("label", [reading.label for reading in readings], dtype=pl.String)
+    outcomes = [reading.outcome.value for reading in readings]
+    return told.select(
+        "judge",
+        "benchmark",
+        pl.col("question_id").alias("item_id"),
+        pl.lit("best_of").alias("protocol"),
+        pl.when(pl.col("temperature") >= _GREEDY_BELOW).then("temperature").otherwise(0.0),
+        "replication",
+        labels.alias("verdict"),
+        labels,
+        pl.Series("outcome", outcomes, dtype=pl.String),
+    )
+
+
+def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
+    """Rows of one released file, in the order of `_COLUMNS`."""
+    for judge, temperatures in _object(document, place, "judges"):
+        for name, questions in _object(temperatures, place, "temperatures"):
+            temperature = _temperature(name, place)
+            for question, texts in _object(questions, place, "questions"):
+                benchmark = _BENCHMARKS.get(question.partition(":")[0])
+                if benchmark is None:
+                    raise SweepError(
+                        f"a question must start with bbh, squad or mtb, got {question!r}",
+                        where={"file": place, "judge": judge},
+                    )
+                if not _is_texts(texts):
+                    raise SweepError(
+                        "a question must hold a list of texts, one a replication",
+                        where={"file": place, "judge": judge, "question": question},
+                    )
+                for replication, text in enumerate(texts):
+                    yield judge, temperature, question, benchmark, replication, text
+
+
+def _object(value: object, place: str, what: str) -> Iterator[tuple[str, object]]:
+    """Members of a JSON object."""
+    if not isinstance(value, Mapping) or not value:
+        raise SweepError(
+            f"expected an object of {what}, got {type(value).__name__}",
+            where={"file": place},
+            hint='{judge: {"temperature: 1": {"bbh:navigate": [text, ...]}}}',
+        )
+    yield from value.items()
+
+
+def _is_texts(value: object) -> TypeGuard[list[str]]:
+    """Whether a value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _temperature(name: str, place: str) -> float:
+    """The number of a key such as ``temperature: 0.25``."""
+    try:
+        number = float(name.removeprefix(_TEMPERATURE))
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise SweepError(
+            f"expected a key such as 'temperature: 0.25', got {name!r}", where={"file": place}
+        )
+    return number
+
+
+def _from_table(path: str) -> pl.DataFrame:
+    """A table in the types of `_COLUMNS`, its rows checked."""
+    table = read_table(path)
+    lacking = [name for name in _COLUMNS if name not in table.columns]
+    if lacking:
+        raise SweepError(
+            f"column missing: {', '.join(lacking)}; got {', '.join(table.columns)}",
+            where={"file": path},
+        )
+    single = table.schema["temperature"] == pl.Float32
+    try:
+        # Text first: categories and numbers written as text are both understood.
+        typed = table.select(
+            pl.col(name).cast(pl.String).cast(pl.Float64 if kind.is_numeric() else kind)
+            for name, kind in _COLUMNS.items()
+        )
+    except PolarsError as error:
+        raise unreadable(path, error) from error
+    # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
+    number = pl.col("temperature").round(6) if single else pl.col("temperature")
+    known = pl.col("benchmark").replace_strict(_BENCHMARKS, default=None, return_dtype=pl.String)
+    typed = typed.with_columns(number, known)
+    replication, temperature = pl.col("replication"), pl.col("temperature")
+    rules = {
+        "judge is missing": pl.col("judge").is_not_null(),
+        "question_id is missing": pl.col("question_id").is_not_null(),
+        "benchmark must be bbh, squad or mt_bench": pl.col("benchmark").is_not_null(),
+        "temperature must be a number from 0 on": temperature.is_between(0, 1e9),
+        "replication must be a whole number from 0 on": replication.is_between(0, 1e9)
+        & (replication == replication.floor()),
+    }
+    for what, rule in rules.items():
+        broken = typed.select(rule.fill_null(False).not_().arg_true()).to_series()
+        if not broken.is_empty():
+            raise SweepError(what, where={"file": path, "row": broken[0] + 1})
+    return typed.cast({"replication": pl.Int64})
+
+
+def _refuse_twice(told: pl.DataFrame, path: str) -> None:
+    """Refuse two texts for the same replication."""
+    key = ["judge", "temperature", "question_id", "replication"]
+    twice = told.filter(told.select(key).is_duplicated()).head(1)
+    if not twice.is_empty():
+        first = twice.select(key).row(0, named=True)
+        raise SweepError(
+            "the file holds a replication more than once", where={"file": path, **first}
+        )

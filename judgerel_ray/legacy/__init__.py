@@ -1,0 +1,56 @@
+"""Published estimators under their own names, as their authors computed them.
+
+For numbers that must be compared with a paper, never for a judge: `schroeder2024` gives a high
+"reliability" to independent noise, which is why its noise floor stands beside it.
+
+Examples
+--------
+>>> from judgerel_ray.legacy import verbal_band
+>>> verbal_band(0.62, 0.74).band is None
+True
+"""
+
+from judgerel_ray.legacy.accuracy import (
+    AccuracyEstimate,
+    AnsweredQuestion,
+    ResponseAccuracy,
+    head_to_tail_accuracy,
+    response_accuracy,
+)
+from judgerel_ray.legacy.bands import BANDS, VerbalBand, verbal_band
+from judgerel_ray.legacy.coding import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
+from judgerel_ray.legacy.estimator import WARNING, Schroeder2024, schroeder2024
+from judgerel_ray.legacy.five_numbers import FiveNumbers, five_numbers
+from judgerel_ray.legacy.permutation import (
+    PermutationNull,
+    Schroeder2024Noise,
+    independence_alpha,
+    schroeder2024_noise_floor,
+)
+from judgerel_ray.legacy.spread import InterRaterSpread, inter_rater_spread
+
+__all__ = [
+    "BANDS",
+    "CONFLICTING",
+    "LETTERS",
+    "NON_RESPONSE",
+    "WARNING",
+    "AccuracyEstimate",
+    "AnsweredQuestion",
+    "FiveNumbers",
+    "InterRaterSpread",
+    "PermutationNull",
+    "ResponseAccuracy",
+    "Schroeder2024",
+    "Schroeder2024Noise",
+    "VerbalBand",
+    "codes_from_verdicts",
+    "five_numbers",
+    "head_to_tail_accuracy",
+    "independence_alpha",
+    "inter_rater_spread",
+    "response_accuracy",
+    "schroeder2024",
+    "schroeder2024_noise_floor",
+    "verbal_band",
+]
