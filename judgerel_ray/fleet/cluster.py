@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import signal
+import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -94,6 +98,8 @@ def connected(address: str | None) -> Iterator[bool]:
         if wanted:
             ray.init(address=wanted, log_to_driver=False, logging_level="error")
         else:
+            # Ray lowers its workers' priority by 15; here they are the work, not its background.
+            os.environ.setdefault("RAY_worker_niceness", "0")
             ray.init(
                 address="local", include_dashboard=False, log_to_driver=False, logging_level="error"
             )
@@ -105,9 +111,26 @@ def connected(address: str | None) -> Iterator[bool]:
             hint="start one (cluster/local.sh), check the address and RAY_AUTH_MODE=token",
         ) from error
     try:
-        yield not wanted
+        with _terminated_as_interrupted():
+            yield not wanted
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM (a scheduler's or a job's stop) end engines and session as Ctrl-C does.
+
+    Ray's own handler prints a stack trace and leaves at once.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
 
 
 def capacity() -> Capacity:
@@ -138,6 +161,16 @@ def in_use() -> Capacity:
         cpus=float(total.get("CPU", 0.0) - free.get("CPU", 0.0)),
         gpus=float(total.get("GPU", 0.0) - free.get("GPU", 0.0)),
     )
+
+
+def demand(bundles: list[dict[str, int]]) -> None:
+    """Tell an autoscaler what the cluster should have room for; without one nothing happens.
+
+    Effects: replaces what this run asked for before; an empty list takes it back.
+    """
+    from ray.autoscaler.sdk import request_resources
+
+    request_resources(bundles=bundles)
 
 
 def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:

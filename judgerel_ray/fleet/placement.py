@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from judgerel_ray.core import EngineStartError
-from judgerel_ray.fleet.cluster import Capacity, capacity, in_use, kill_actor, make_actor
+from judgerel_ray.fleet.cluster import (
+    Capacity,
+    capacity,
+    demand,
+    in_use,
+    kill_actor,
+    make_actor,
+)
 from judgerel_ray.fleet.pool import JudgePool, Slot, now
 
 STOP_TIMEOUT_S = 20.0
@@ -31,6 +38,7 @@ class Placement:
         self._room = capacity()
         self._looked_at = self._changed_at = now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
+        self._demanded: list[dict[str, int]] = []
 
     def fill(self, keep: frozenset[str]) -> None:
         """Make the engines that fit, and make room for a judge that waits for kept idle ones."""
@@ -67,6 +75,8 @@ class Placement:
                 self._leave(pool, slot)
         while self._leaving:
             self._reap(wait_s=0.5)
+        if self._demanded:
+            demand([])
 
     def unplaceable(self) -> Iterator[tuple[JudgePool, EngineStartError]]:
         """Judges that need more GPUs than a cluster that cannot grow has."""
@@ -109,8 +119,22 @@ class Placement:
         return engines.count(0) + 1 + self._others.cpus <= max(1.0, self._room.cpus)
 
     def _ask_cluster(self) -> None:
-        """Nothing runs and nothing fits: ask the cluster all the same, an autoscaler may hear."""
-        if self._local or self._leaving or any(pool.slots for pool in self._pools.values()):
+        """Tell a cluster that may grow what all judges want, not only those that fit today.
+
+        Where nothing runs and nothing fits, an engine is made all the same and waits there.
+        """
+        if self._local:
+            return
+        wanted = [
+            {"GPU": pool.spec.engine.gpus} if pool.spec.engine.gpus else {"CPU": 1}
+            for pool in self._pools.values()
+            if pool.has_work or pool.at_work
+            for _ in range(min(pool.replicas or 1, max(1, pool.requests_left)))
+        ]
+        if wanted != self._demanded:
+            self._demanded = wanted
+            demand(wanted)
+        if self._leaving or any(pool.slots for pool in self._pools.values()):
             return
         for pool in self._pools.values():
             if pool.has_work:

@@ -28,21 +28,23 @@ class World:
         self.moment = 1000.0
         monkeypatch.setattr(placement, "capacity", lambda: self.room)
         monkeypatch.setattr(placement, "in_use", lambda: self.used)
-        monkeypatch.setattr(placement, "make_actor", self._make)
+        self.demanded: list[list[dict[str, int]]] = []
+        monkeypatch.setattr(placement, "demand", self.demanded.append)
+        monkeypatch.setattr(placement, "make_actor", lambda *_, name, **__: self._make(name))
         monkeypatch.setattr(placement, "kill_actor", lambda handle: self.killed.append(handle.name))
         monkeypatch.setattr(placement, "now", lambda: self.moment)
-        monkeypatch.setattr(ray, "wait", self._wait)
+        monkeypatch.setattr(ray, "wait", lambda references, **_: self._wait(references))
 
     @property
     def room(self) -> Capacity:
         return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=tuple(self.nodes))
 
-    def _make(self, spec, *, name, room):
+    def _make(self, name):
         self.made.append(name)
         call = SimpleNamespace(remote=lambda: name)
         return SimpleNamespace(name=name, actor=SimpleNamespace(start=call, stop=call))
 
-    def _wait(self, references, timeout=None):
+    def _wait(self, references):
         done = [name for name in references if name in self.stopped]
         return done, [name for name in references if name not in done]
 
@@ -290,3 +292,15 @@ def test_every_judge_that_fits_gets_its_turn_and_gpus_are_never_given_twice(
             room.finish(name)
             done.add(name)
     assert done == set(named)
+
+
+def test_a_cluster_that_may_grow_hears_what_all_judges_want(world, asking):
+    here = world(nodes=())
+    room = Room(here, asking, {"a": (1, 2), "b": (4, 1)}, local=False)
+    room.fill()
+    assert here.demanded == [[{"GPU": 1}, {"GPU": 1}, {"GPU": 4}]]
+    room.fill()
+    assert len(here.demanded) == 1
+    here.stopped.update(name for pool in room.pools.values() for name in pool.slots)
+    room.placement.close()
+    assert here.demanded[-1] == []
