@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import signal
-import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -242,6 +242,29 @@ def test_an_empty_cluster_is_asked_for_one_engine(world, asking):
     assert room.fill() == {"a": 1, "b": 0}
 
 
+def test_a_cluster_that_may_grow_hears_once_what_all_judges_want(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 3), "b": (2, 2), "c": (0, None)}, local=False)
+    for _ in range(3):
+        room.fill()
+    assert here.demanded == [[{"GPU": 1}] * 3 + [{"GPU": 2}] * 2 + [{"CPU": 1}]]
+    room.come_up()
+    room.finish("a")
+    room.fill()
+    assert here.demanded[1:] == [[{"GPU": 2}] * 2 + [{"CPU": 1}]]
+    here.stopped.update(here.made)
+    room.placement.close()
+    assert here.demanded[2:] == [[]]
+
+
+def test_a_machine_of_its_own_is_asked_for_nothing(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 8)})
+    room.fill()
+    room.placement.close()
+    assert here.demanded == []
+
+
 def test_closing_ends_engines_in_order_and_kills_those_not_up(world, asking):
     here = world()
     room = Room(here, asking, {"a": (1, 2), "b": (1, 2)})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -85,7 +86,7 @@ def receipt_for(sent: Dispatched, **changes) -> Receipt:
     return Receipt(**{"lease": lease.lease, "attempt": lease.attempt, **values, **changes})
 
 
-def land_outside(account: Account, asking, sent: Dispatched, make_actor_here) -> None:
+def land_outside(sent: Dispatched, make_actor_here) -> None:
     """An actor lands a lease and dies before it can say so."""
     import asyncio
 
@@ -137,7 +138,7 @@ def test_what_landed_before_its_actor_died_is_counted_and_not_asked_again(
 ):
     mine = account()
     landed, lost = mine.send_next("a", units=100), mine.send_next("a", units=100)
-    land_outside(mine, asking, landed, make_actor_here)
+    land_outside(landed, make_actor_here)
     mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
     assert mine.board.landed == landed.lease.n_requests == read_ledger(mine.run).n_rows
     assert mine.board.tokens == read_ledger(mine.run).tokens != TokenCounts()
@@ -212,7 +213,7 @@ def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):
     mine.send_next("a", units=50)
     mine.send_next("b", units=50)
     mine.pool.suspects.extend(mine.pool.queue.take("c", 30))
-    land_outside(mine, asking, landed, make_actor_here)
+    land_outside(landed, make_actor_here)
     mine.settlement.give_up(mine.pool, RuntimeError("first\nsecond"))
     assert mine.pool.slots == {}
     assert sorted(mine.dropped) == ["a", "b"]
@@ -250,4 +251,4 @@ def test_what_did_not_land_is_what_is_left(asking, first, n, landed):
     assert [r for piece in rest for r in piece.replications] == [
         r for r in ask.replications if r not in done
     ]
-    assert all(a.first + a.n < b.first for a, b in zip(rest, rest[1:], strict=False))
+    assert all(a.first + a.n < b.first for a, b in itertools.pairwise(rest))

@@ -115,7 +115,8 @@ def test_given_back_comes_first_and_in_order(asking):
 def test_the_last_item_is_shared_when_nothing_else_is_left(asking):
     queue = queue_of(asking.items(1, 8), request_size=1)
     mine, theirs = queue.take("a", 1), queue.take("b", 1)
-    assert mine and theirs
+    assert mine
+    assert theirs
     assert not set(asking.requests(mine)) & set(asking.requests(theirs))
 
 

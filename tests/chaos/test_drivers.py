@@ -1,0 +1,99 @@
+"""Drivers killed, doubled and superseded: each a process of its own with a Ray of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from judgerel_ray.__main__ import main
+from judgerel_ray.pipeline import read_status
+from judgerel_ray.store import begin_session, end_session, read_ledger
+
+pytestmark = pytest.mark.ray
+
+
+def children_of(pid: int) -> set[int]:
+    """All processes below one."""
+    found: set[int] = set()
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        for child in map(int, file.read().split()):
+            found |= {child} | children_of(child)
+    return found
+
+
+def still_there(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if os.path.exists(f"/proc/{pid}")}
+
+
+@pytest.mark.slow
+def test_a_driver_killed_three_times_loses_and_doubles_nothing(sweep, undisturbed, ray_local):
+    """On a cluster that outlives it, as a submitted job's does."""
+    address = ray_local.get_runtime_context().gcs_address
+    one = sweep()
+    for share in (0.2, 0.45, 0.7):
+        driver = one.start(address)
+        one.wait_for(int(one.asked * share), driver)
+        driver.send_signal(signal.SIGKILL)
+        driver.communicate()
+        status = read_status(one.out)
+        assert status.live is None
+        assert 0 < status.judges[0].landed < one.asked
+    last = one.start(address)
+    out, errors = last.communicate(timeout=180)
+    assert last.returncode == 0, errors
+    assert f"{one.asked} of {one.asked} requests landed" in out
+    assert read_ledger(one.directory).session == 4
+    one.check_whole()
+    undisturbed(one)
+
+
+def test_one_directory_has_one_driver(sweep, capsys):
+    one = sweep()
+    driver = one.start()
+    one.wait_for(100, driver)
+    status = read_status(one.out)
+    while status.judges[0].state == "starting":  # told every two seconds
+        time.sleep(0.1)
+        status = read_status(one.out)
+    assert status.state == "running"
+    assert f"process {driver.pid}" in str(status.live)
+    assert status.judges[0].state == "running"
+    assert 100 <= status.judges[0].landed < one.asked
+
+    assert main(["run", str(one.file), "--out", one.out]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("judgerel: a run is writing here: session 1")
+    assert len(told.splitlines()) == 1
+
+    # A driver elsewhere takes the directory over; this one sees it and stops.
+    session = begin_session(one.directory)
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 2
+    lines = errors.splitlines()
+    assert lines[-1].startswith("judgerel: another run took this directory over")
+    assert not any("Traceback" in line for line in lines)
+    assert session.ledger.n_rows == read_ledger(one.directory).n_rows  # nothing later counts
+
+    end_session(one.directory, session.number)
+    again = one.start()
+    _, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
+    one.check_whole()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_driver_asked_to_stop_leaves_no_process_and_says_how_to_go_on(sweep, how):
+    one = sweep()
+    driver = one.start()
+    one.wait_for(50, driver)
+    below = children_of(driver.pid)
+    assert below
+    driver.send_signal(how)
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 3
+    assert errors.splitlines()[-1].startswith("judgerel: stopped; run again")
+    assert still_there(below) == set()
+    assert read_status(one.out).live is None

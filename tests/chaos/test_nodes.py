@@ -1,0 +1,92 @@
+"""A cluster of several nodes that come and go, with GPUs that are only counted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from judgerel_ray.store import read_errors
+
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without GPUs; the shared Ray is put away meanwhile."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    shared = ray.is_initialized()
+    ray.shutdown()
+    head = {"num_cpus": 1, "num_gpus": 0, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+    if shared:
+        quiet = {"include_dashboard": False, "log_to_driver": False}
+        ray.init(address="local", num_cpus=2, num_gpus=0, **quiet)
+
+
+@pytest.fixture
+def nodes(cluster: Any) -> Any:
+    """The cluster with two nodes of two GPUs each."""
+    while len(cluster.worker_nodes) < 2:
+        cluster.add_node(num_cpus=2, num_gpus=2, wait=False)
+    cluster.wait_for_nodes()
+    return cluster
+
+
+class Meanwhile(threading.Thread):
+    """Do something once so many rows have landed."""
+
+    def __init__(self, sweep, rows: int, act) -> None:
+        super().__init__(daemon=True)
+        self.sweep, self.rows, self.act = sweep, rows, act
+        self.did: object = None
+        self.start()
+
+    def run(self) -> None:
+        self.sweep.wait_for(self.rows)
+        self.did = self.act() or True
+
+
+def lose_a_node(cluster: Any) -> str:
+    node = sorted(cluster.worker_nodes, key=lambda node: node.node_id)[0]
+    cluster.remove_node(node, allow_graceful=False)
+    return str(node.node_id)
+
+
+def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes):
+    one = sweep(n_items=60, replications=60, replicas=4, gpus=1, speed=1500)
+    lost = Meanwhile(one, one.asked // 4, lambda: lose_a_node(nodes))
+    summary = one.run(nodes.address)
+    lost.join()
+    assert lost.did
+    for _ in range(2):  # what was in flight twice is set aside for the next run
+        if summary.owed:
+            assert summary.failed == summary.owed
+            assert set(read_errors(one.directory)["kind"]) == {"quarantined"}
+            summary = one.run(nodes.address)
+    assert (summary.owed, summary.problems) == (0, {})
+    seen = {(c.engine["pid"], c.engine["visible_devices"]) for c in one.commits}
+    assert len(seen) >= 4
+    one.check_whole()
+    undisturbed(one)
+
+
+def test_an_engine_larger_than_any_node_gets_a_placement_group_over_several(sweep, nodes):
+    from ray.util import placement_group_table
+
+    one = sweep(n_items=10, replications=30, replicas=1, gpus=4, speed=500)
+    seen = Meanwhile(one, 30, placement_group_table)
+    summary = one.run(nodes.address)
+    seen.join()
+    assert (summary.owed, summary.problems) == (0, {})
+    one.check_whole()
+    [group] = [g for g in seen.did.values() if g["state"] == "CREATED"]
+    assert list(group["bundles"].values()) == [{"CPU": 1.0, "GPU": 1.0}] * 4
+    assert len(set(group["bundles_to_node_id"].values())) == 2

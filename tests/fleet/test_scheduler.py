@@ -1,0 +1,532 @@
+"""The scheduler in a world of its own: engines that answer, fail, hang and die by a drawn fate.
+
+Time is a number there, so hundreds of runs take seconds, and one that stands still is seen.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from judgerel_ray.config import FleetTable
+from judgerel_ray.core import (
+    EngineError,
+    EngineLost,
+    EngineStartError,
+    StoreError,
+    SweepError,
+    TokenCounts,
+)
+from judgerel_ray.fleet import (
+    ActorFacts,
+    Board,
+    FailedAsk,
+    Fleet,
+    JudgeBoard,
+    JudgePool,
+    JudgeState,
+    Lease,
+    Receipt,
+    WorkQueue,
+    placement,
+    scheduler,
+    settlement,
+)
+from judgerel_ray.fleet.cluster import Capacity
+from judgerel_ray.fleet.lease import item_of
+
+FOREVER = 10_000_000.0
+FACTS = ActorFacts(
+    node="n", pid=1, accelerators=(), visible_devices=None, max_num_seqs=None, engine={}
+)
+
+
+@dataclass(eq=False)
+class Call:
+    """A call of an actor: when it ends, and with what."""
+
+    at: float
+    end: Any
+    """Called once, when the result is looked at."""
+
+
+@dataclass
+class Fates:
+    """How likely what is, for each lease; the rest lands whole."""
+
+    dies: float = 0.0
+    dies_landed: float = 0.0
+    """It lands and dies before it can say so."""
+    fails_some: float = 0.0
+    fails_whole: float = 0.0
+    hangs: float = 0.0
+    start_fails: float = 0.0
+    poison: frozenset[str] = frozenset()
+
+
+@dataclass
+class World:
+    """Cluster, engines, clock and store."""
+
+    draw: random.Random
+    fates: dict[str, Fates]
+    nodes: tuple[int, ...] = (4,)
+    cpus: float = 2.0
+    grows: bool = False
+    now: float = 0.0
+    steps: int = 0
+    actors: dict[str, Actor] = field(default_factory=dict)
+    landed: Counter = field(default_factory=Counter)
+    errors: Counter = field(default_factory=Counter)
+    error_kinds: Counter = field(default_factory=Counter)
+    settled: dict[int, SimpleNamespace | None] = field(default_factory=dict)
+    deaths: Counter = field(default_factory=Counter)
+    """Engines of a judge that died, by what was asked of them."""
+
+    @property
+    def room(self) -> Capacity:
+        return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=self.nodes)
+
+    def wait(self, calls, num_returns=1, timeout=None):
+        self.steps += 1
+        assert self.steps < 60_000, "it does not end"
+        if timeout and not any(call.at <= self.now for call in calls):
+            soonest = min(call.at for call in calls)
+            self.now = min(soonest, self.now + timeout)
+        done = [call for call in calls if call.at <= self.now]
+        self.draw.shuffle(done)
+        done = done[:num_returns]
+        return done, [call for call in calls if call not in done]
+
+    def sleep(self, seconds: float) -> None:
+        self.steps += 1
+        assert self.steps < 60_000, "it does not end"
+        self.now += seconds
+
+    def result_of(self, call: Call) -> object:
+        return call.end()
+
+    def make_actor(self, spec, *, name, room):
+        assert room == self.room
+        actor = Actor(world=self, name=name, judge=spec.name, gpus=spec.engine.gpus)
+        self.actors[name] = actor
+        alive = [one.gpus for one in self.actors.values() if one.alive and one.gpus]
+        assert self.room.holds(alive) or (self.grows and len(alive) == 1)
+        return SimpleNamespace(actor=actor.handle, name=name)
+
+    def kill(self, handle) -> None:
+        self.actors[handle.name].alive = False
+
+    def land(self, lease: Lease, asks) -> bool:
+        """Land asks of a lease unless it was closed."""
+        if lease.lease in self.settled:
+            assert self.settled[lease.lease] is None, "a lease lands once"
+            return False
+        conditions: dict[str, list[tuple[int, int]]] = {}
+        for ask in asks:
+            conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+            for replication in ask.replications:
+                self.landed[lease.judge, ask.condition.condition_key, replication] += 1
+        self.settled[lease.lease] = SimpleNamespace(
+            rows=sum(ask.n for ask in asks),
+            outcomes={"scored": sum(ask.n for ask in asks)},
+            tokens=TokenCounts(generated=sum(ask.n for ask in asks)),
+            seconds=1.0,
+            conditions=conditions,
+        )
+        return True
+
+    def close_lease(self, run, *, session, lease, attempt):
+        assert (run.url, session) == ("nowhere", 1)
+        assert attempt >= 1
+        return self.settled.setdefault(lease, None)
+
+    def record_errors(self, run, *, session, judge, rows) -> None:
+        assert (run.url, session) == ("nowhere", 1)
+        for key, replication in rows.select("condition_key", "replication").iter_rows():
+            self.errors[judge, key, replication] += 1
+        self.error_kinds.update(rows["kind"].to_list())
+
+
+@dataclass
+class Actor:
+    """An engine whose fate is drawn lease by lease."""
+
+    world: World
+    name: str
+    judge: str
+    gpus: int
+    alive: bool = True
+    calls: dict[int, Call] = field(default_factory=dict)
+    leases: dict[int, Lease] = field(default_factory=dict)
+    free_at: float = 0.0
+    dies_at: float = FOREVER
+    recalled: set[int] = field(default_factory=set)
+
+    @property
+    def handle(self) -> SimpleNamespace:
+        def method(function):
+            return SimpleNamespace(remote=function)
+
+        return SimpleNamespace(
+            start=method(self.start),
+            run=method(self.run),
+            recall=method(self.recall),
+            stop=method(self.stop),
+        )
+
+    @property
+    def fates(self) -> Fates:
+        return self.world.fates[self.judge]
+
+    def start(self) -> Call:
+        fails = self.world.draw.random() < self.fates.start_fails
+        end = EngineStartError("told not to") if fails else FACTS
+        return Call(at=self.world.now + self.world.draw.uniform(1, 30), end=lambda: end)
+
+    def stop(self) -> Call:
+        return Call(at=self.world.now + self.world.draw.uniform(0, 3), end=lambda: None)
+
+    def recall(self, lease: int, attempt: int) -> None:
+        assert attempt >= 1
+        self.recalled.add(lease)
+
+    def run(self, lease: Lease) -> Call:
+        assert self.alive, "killed by the driver, and asked"
+        if self.dies_at < FOREVER:  # on its way to its end, or there; the driver cannot know
+            return Call(at=max(self.world.now, self.dies_at), end=lambda: EngineLost("died"))
+        running = [one for n, one in self.leases.items() if self.calls[n].at > self.world.now]
+        assert len(running) < 2, "two leases before an actor, no more"
+        items = {item_of(ask)[1] for one in [*running, lease] for ask in one.asks}
+        seconds = 0.02 * lease.n_requests
+        self.free_at = max(self.world.now, self.free_at) + seconds
+        call = Call(at=self.free_at, end=lambda: self._end(lease))
+        self.leases[lease.lease], self.calls[lease.lease] = lease, call
+        fate = self.world.draw.random()
+        told = self.fates
+        if items & told.poison or fate < told.dies:
+            self._die(call)
+        elif fate < told.dies + told.dies_landed:
+            self.world.land(lease, lease.asks)
+            self._die(call)
+        elif fate < told.dies + told.dies_landed + told.hangs:
+            call.at = FOREVER
+        return call
+
+    def _die(self, call: Call) -> None:
+        """Everything this actor does ends when this call does, without a word."""
+        self.world.deaths[self.judge] += 1
+        self.dies_at = call.at
+        for other in self.calls.values():
+            if other.at > self.world.now:
+                other.at = min(other.at, call.at)
+                other.end = lambda: EngineLost("died")
+
+    def _end(self, lease: Lease) -> object:
+        told, draw = self.fates, self.world.draw
+        if draw.random() < told.fails_whole:
+            return EngineError("ValueError: a defect")
+        asks = list(lease.asks)
+        withdrawn = asks[1:] if lease.lease in self.recalled else []
+        asks = asks[: len(asks) - len(withdrawn)]
+        failed = [ask for ask in asks if draw.random() < told.fails_some]
+        done = [ask for ask in asks if ask not in failed]
+        landed = self.world.land(lease, done) if done else True
+        return Receipt(
+            lease=lease.lease,
+            attempt=lease.attempt,
+            landed=landed,
+            rows=sum(ask.n for ask in done),
+            outcomes={"scored": sum(ask.n for ask in done)},
+            failed=tuple(FailedAsk(ask=ask, kind="request", message="no") for ask in failed),
+            withdrawn=tuple(withdrawn),
+            seconds=0.02 * sum(ask.n for ask in done) or 0.0,
+        )
+
+
+class Silent:
+    """A display nobody looks at."""
+
+    def show(self, board: Board, *, last: bool = False) -> None:
+        """Look at nothing, but see that the numbers are sane."""
+        assert not last
+        for judge in board.judges.values():
+            assert 0 <= judge.landed <= judge.asked
+            assert judge.landed + judge.failed <= judge.asked
+
+
+@dataclass
+class Play:
+    """A world with a fleet in it."""
+
+    world: World
+    fleet: Fleet
+    pools: dict[str, JudgePool]
+    board: Board
+
+    def wave(self, work: dict[str, list], *, later=(), size: int = 8) -> None:
+        for name, items in work.items():
+            self.pools[name].requests_left = sum(ask.n for asks in items for ask in asks)
+        queues = {n: WorkQueue(source=iter(items), request_size=size) for n, items in work.items()}
+        self.fleet.run_wave(queues, later=later)
+
+
+@pytest.fixture
+def play(monkeypatch):
+    def make(
+        judges: dict[str, tuple[int, int | None]],
+        fates: dict[str, Fates],
+        *,
+        seed: int = 0,
+        asked: dict[str, int] | None = None,
+        nodes: tuple[int, ...] = (4,),
+        local: bool = True,
+        **limits: Any,
+    ) -> Play:
+        import ray
+
+        draw = random.Random(seed)
+        fates = {name: fates.get(name, Fates()) for name in judges}
+        world = World(draw=draw, fates=fates, nodes=nodes, grows=not local)
+        for module in (scheduler, placement):
+            monkeypatch.setattr(module, "now", lambda: world.now)
+        monkeypatch.setattr(scheduler.time, "sleep", world.sleep)
+        monkeypatch.setattr(scheduler, "result_of", world.result_of)
+        monkeypatch.setattr(scheduler, "is_superseded", lambda *_: False)
+        monkeypatch.setattr(placement, "capacity", lambda: world.room)
+        monkeypatch.setattr(placement, "in_use", lambda: Capacity(cpus=0.0, gpus=0.0))
+        monkeypatch.setattr(placement, "demand", lambda _: None)
+        monkeypatch.setattr(placement, "make_actor", world.make_actor)
+        monkeypatch.setattr(placement, "kill_actor", world.kill)
+        monkeypatch.setattr(settlement, "close_lease", world.close_lease)
+        monkeypatch.setattr(settlement, "record_errors", world.record_errors)
+        monkeypatch.setattr(ray, "wait", world.wait)
+        pools = {}
+        for name, (gpus, replicas) in judges.items():
+            spec = SimpleNamespace(name=name, engine=SimpleNamespace(gpus=gpus))
+            pools[name] = JudgePool(name=name, spec=spec, replicas=replicas)
+        boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
+        board = Board(sweep="s", session=1, judges=boards)
+        run = SimpleNamespace(url="nowhere", write_text=lambda *_: None)
+        fleet = Fleet(
+            run=run,
+            session=1,
+            pools=pools,
+            limits=FleetTable(**limits),
+            board=board,
+            display=Silent(),
+            local=local,
+        )
+        return Play(world=world, fleet=fleet, pools=pools, board=board)
+
+    return make
+
+
+def wanted(asking, judge: str, items: list) -> Counter:
+    """Every request of a judge, once."""
+    asked = asking.requests(ask for asks in items for ask in asks)
+    return Counter((judge, key, replication) for key, replication in asked)
+
+
+def check_all_settled(asking, one: Play, work: dict[str, list]) -> None:
+    """Every request landed or is recorded, and none twice."""
+    total = sum((wanted(asking, name, items) for name, items in work.items()), Counter())
+    assert one.world.landed + one.world.errors == total
+    for name in work:
+        board, pool = one.board.judges[name], one.pools[name]
+        assert pool.requests_left == 0
+        assert not pool.suspects
+        assert board.landed == sum(n for key, n in one.world.landed.items() if key[0] == name)
+        assert board.failed == sum(n for key, n in one.world.errors.items() if key[0] == name)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_happens_every_request_is_settled_once(asking, play, seed):
+    draw = random.Random(seed)
+    judges = {
+        name: (draw.choice([0, 1, 1, 2]), draw.choice([None, 1, 2, 3]))
+        for name in "abc"[: draw.randint(1, 3)]
+    }
+    fates = {
+        name: Fates(
+            dies=draw.choice([0, 0, 0.03, 0.2]),
+            dies_landed=draw.choice([0, 0.03]),
+            fails_some=draw.choice([0, 0.05, 0.3]),
+            fails_whole=draw.choice([0, 0.1]),
+            hangs=draw.choice([0, 0.03]),
+            start_fails=draw.choice([0, 0, 0.3, 1.0]),
+            poison=frozenset(draw.sample(["q1", "q5", "q9"], draw.randint(0, 2))),
+        )
+        for name in judges
+    }
+    work = {
+        name: asking.items(draw.randint(1, 25), draw.randint(1, 40), temperatures=(1.0, 0.5))
+        for name in judges
+    }
+    one = play(judges, fates, seed=seed, lease_seconds=2.0, deadline_s=30.0)
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    one.fleet.close()
+    assert not any(pool.slots for pool in one.pools.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_trouble_everything_lands_and_engines_end_together(asking, play, seed):
+    work = {"a": asking.items(200, 20)}
+    one = play({"a": (1, 4)}, {}, seed=seed, lease_seconds=5.0)
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert not one.world.errors
+    assert len(one.world.actors) == 4
+    ends = [max(call.at for call in actor.calls.values()) for actor in one.world.actors.values()]
+    assert max(ends) - min(ends) < 8  # of about 20 + start
+
+
+@pytest.mark.parametrize("n_asks", [1, 17])
+def test_a_poisonous_item_costs_two_engines_however_often_it_is_asked(asking, play, n_asks):
+    temperatures = tuple(1 + i / 100 for i in range(n_asks))
+    work = {"a": asking.items(30, 10, temperatures=temperatures)}
+    one = play({"a": (1, 2)}, {"a": Fates(poison=frozenset({"q3"}))})
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert one.world.deaths["a"] == 2
+    assert one.pools["a"].given_up is None
+    assert len(one.world.errors) == 10 * n_asks
+    assert set(one.world.error_kinds) == {"quarantined"}
+
+
+def test_an_engine_that_dies_now_and_then_loses_no_request(asking, play):
+    """Innocent items that were in flight are asked alone and land."""
+    work = {"a": asking.items(60, 10)}
+    one = play({"a": (1, 3)}, {"a": Fates(dies=0.1)}, seed=4, max_engine_losses=1000)
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert one.world.deaths["a"] >= 1
+    assert len(one.world.errors) <= 10 * one.world.deaths["a"]
+
+
+def test_hanging_engines_are_replaced_at_the_deadline(asking, play):
+    work = {"a": asking.items(40, 10)}
+    one = play({"a": (1, 2)}, {"a": Fates(hangs=0.05)}, seed=3, deadline_s=20.0)
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert one.world.now < FOREVER
+
+
+def test_a_start_that_fails_twice_gives_the_judge_up_and_records_its_work(asking, play):
+    work = {"a": asking.items(4, 5), "b": asking.items(4, 5)}
+    one = play({"a": (1, 1), "b": (1, 1)}, {"a": Fates(start_fails=1.0)})
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert isinstance(one.pools["a"].given_up, EngineStartError)
+    assert one.board.judges["a"].state is JudgeState.FAILED
+    assert one.board.judges["b"].landed == 20
+
+
+def test_a_mistake_of_the_caller_is_not_tried_again(asking, play, monkeypatch):
+    one = play({"a": (1, 1)}, {})
+    wrong = SweepError("model must be a folder")
+    monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: wrong))
+    one.wave({"a": asking.items(2, 2)})
+    assert len(one.world.actors) == 1
+    assert one.pools["a"].given_up is wrong
+
+
+def test_a_directory_not_seen_ends_the_run(asking, play, monkeypatch):
+    one = play({"a": (1, 1), "b": (1, 1)}, {})
+    error = StoreError("not the same on every node")
+    monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: error))
+    with pytest.raises(StoreError, match="not the same"):
+        one.wave({"a": asking.items(2, 2), "b": asking.items(2, 2)})
+
+
+def test_a_judge_goes_on_with_the_engines_that_came_up(asking, play, monkeypatch):
+    """A third engine never finds its place; that is no reason to give up the two at work."""
+    one = play({"a": (1, 3)}, {}, start_timeout_s=50.0)
+    before = Actor.start
+    made: list[str] = []
+
+    def start(self) -> Call:
+        made.append(self.name)
+        call = before(self)
+        if len(made) >= 3:
+            call.at = FOREVER
+        return call
+
+    monkeypatch.setattr(Actor, "start", start)
+    work = {"a": asking.items(1000, 20)}
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert one.pools["a"].given_up is None
+    assert len(made) == 4  # two tries, and no more
+
+
+def test_engines_stay_for_the_next_wave_unless_another_judge_waits(asking, play):
+    one = play({"a": (1, 2), "b": (1, 2), "c": (4, 1)}, {})
+    first = asking.items(10, 5)
+    one.wave({"a": first}, later=["a", "b"])
+    kept = set(one.pools["a"].slots)
+    assert len(kept) == 2
+    one.wave({"c": asking.items(4, 5)}, later=["a"])
+    assert one.board.judges["c"].landed == 20
+    assert not kept & set(one.pools["a"].slots)
+    one.wave({"a": asking.items(3, 5)})
+    assert one.board.judges["a"].landed == 65
+    assert one.pools["a"].slots == {}
+
+
+def test_kept_engines_are_used_again(asking, play):
+    one = play({"a": (1, 2)}, {})
+    one.wave({"a": asking.items(10, 5)}, later=["a"])
+    kept = set(one.pools["a"].slots)
+    one.wave({"a": asking.items(10, 5, temperatures=(0.3,))})
+    assert set(one.world.actors) == kept
+
+
+def test_a_judge_given_up_in_one_wave_has_its_later_work_recorded(asking, play):
+    one = play({"a": (1, 1), "b": (1, 1)}, {"a": Fates(start_fails=1.0)})
+    one.wave({"a": asking.items(4, 5)}, later=["a", "b"])
+    later = {
+        "a": asking.items(3, 5, temperatures=(0.3,)),
+        "b": asking.items(3, 5, temperatures=(0.3,)),
+    }
+    one.wave(later)
+    assert one.board.judges["a"].failed == 20 + 15
+    assert one.board.judges["b"].landed == 15
+    assert one.pools["a"].requests_left == 0
+
+
+def test_more_judges_than_gpus_all_get_their_turn(asking, play):
+    names = [f"j{i}" for i in range(7)]
+    work = {name: asking.items(5, 5) for name in names}
+    one = play({name: (i % 4 + 1, None) for i, name in enumerate(names)}, {})
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert not one.world.errors
+
+
+def test_a_judge_too_large_does_not_hold_up_the_others_of_a_cluster(asking, play, monkeypatch):
+    work = {"big": asking.items(2, 5), "a": asking.items(5, 5)}
+    one = play({"big": (16, 1), "a": (1, 2)}, {}, local=False)
+    before = Actor.start
+    start = {"big": FOREVER}
+
+    def slow(self) -> Call:
+        call = before(self)
+        call.at = max(call.at, start.get(self.judge, 0.0))
+        if self.judge == "big":
+            done_at.append(one.board.judges["a"].landed)
+        return call
+
+    done_at: list[int] = []
+    monkeypatch.setattr(Actor, "start", slow)
+    one.wave(work)
+    assert one.board.judges["a"].landed == 25
+    assert done_at == [25, 25]  # asked of the cluster only once the other was done
+    assert isinstance(one.pools["big"].given_up, EngineStartError)
+    check_all_settled(asking, one, work)
