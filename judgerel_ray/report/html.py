@@ -111,7 +111,15 @@ def _facts(asked: Iterable[tuple[str, str]]) -> str:
 
 
 def _table(caption: str, columns: Sequence[_Column]) -> str:
-    """A table that scrolls sideways on its own, by keyboard too."""
+    """A table that scrolls sideways on its own, by keyboard too.
+
+    What is the same in every row is said once, in the caption; what is empty in all is left out.
+    """
+    alike = [column for column in columns if len(column.cells) > 1 and len(set(column.cells)) == 1]
+    said = [f"{column.head}: {column.cells[0]}" for column in alike if column.cells[0] not in "-"]
+    if said:
+        caption = f"{caption} ({'; '.join(said)})"
+    columns = [column for column in columns if column not in alike]
     heads = "".join(
         f'<th scope="col"{_class(column)}>{escape(column.head)}</th>' for column in columns
     )
@@ -210,7 +218,7 @@ def _coefficients(coefficients: pl.DataFrame) -> str:
         ),
         _Column(head="judgments", cells=[str(row["n_judgments"]) for row in rows], is_number=True),
         _Column(head="missing", cells=[str(row["n_missing"]) for row in rows], is_number=True),
-        _Column(head="estimator", cells=[str(row["estimator"]) for row in rows]),
+        _Column(head="estimator", cells=[str(row["estimator"]) for row in rows], kind="prose"),
     ]
     return _table("Agreement of each judge with its own replications", columns)
 
@@ -233,7 +241,7 @@ def _unstable(unstable: pl.DataFrame, groups: Sequence[str]) -> str:
             head="agreement", cells=[number(row["agreement"], 2) for row in rows], is_number=True
         ),
         _Column(head="replies", cells=[str(row["n_replications"]) for row in rows], is_number=True),
-        _Column(head="verdicts", cells=[_verdicts(row) for row in rows]),
+        _Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
     ]
     return _table("Questions by the share of agreeing pairs of replications", columns)
 
