@@ -5,14 +5,11 @@ Shape suffixes: U = units (questions as asked), V = distinct values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.catalogue import count_statistic
 from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.krippendorff import krippendorff_alpha
 from judgerel_ray.stats.statistic import measure
 
 
@@ -219,15 +216,3 @@ def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coeff
     """The coefficient `name` of the counts."""
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     return measure(counts_UV, count_statistic(name, n_values=n_values, n_categories=n_categories))
-
-
-COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
-    "krippendorff_alpha": krippendorff_alpha,
-    "percent_agreement": percent_agreement,
-    "fleiss_kappa": fleiss_kappa,
-    "gwet_ac1": gwet_ac1,
-    "brennan_prediger": brennan_prediger,
-    "flip_rate": flip_rate,
-    "valid_rate": valid_rate,
-}
-"""Every coefficient of counts by name; the laws in ``tests/laws`` apply to each by themselves."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from judgerel_ray.stats.certainty import entropy_statistic, unanimity_statistic
 from judgerel_ray.stats.chance import (
     ac1_terms,
     ac1_value,
@@ -12,8 +13,12 @@ from judgerel_ray.stats.chance import (
     fleiss_value,
     pair_terms,
 )
+from judgerel_ray.stats.intraclass import icc_statistic
 from judgerel_ray.stats.krippendorff import Level, Values, alpha_statistic
+from judgerel_ray.stats.majority import majority_statistic
 from judgerel_ray.stats.statistic import CountStatistic, Floats, divide
+
+_ICC = ("icc1", "icck")
 
 
 def count_statistic(
@@ -29,15 +34,16 @@ def count_statistic(
     Parameters
     ----------
     name : str
-        A name of ``judgerel_ray.stats.COEFFICIENTS``.
+        A name of ``judgerel_ray.stats.COEFFICIENTS``, or ``majority_stability_k`` of any k.
     n_values : int
         Columns of the counts it will be given.
     values : sequence, optional
         What the columns stand for (for the levels other than nominal).
     level : {"nominal", "ordinal", "interval", "ratio"}
-        Level of measurement of Krippendorff's alpha.
+        Level of measurement, of Krippendorff's alpha and of icc1 and icck (numbers, but for
+        "nominal").
     n_categories : int, optional
-        Declared categories, for Gwet's AC1 and Brennan-Prediger; by default `n_values`.
+        Declared categories, for Gwet's AC1, Brennan-Prediger and entropy; by default `n_values`.
 
     Returns
     -------
@@ -58,11 +64,16 @@ def count_statistic(
     categories = n_values if n_categories is None else n_categories
     if name == "krippendorff_alpha":
         return alpha_statistic(n_values=n_values, values=values, level=level)
+    if name in _ICC:
+        return icc_statistic(name, n_values=n_values, values=values, level=level)
+    stem, _, k = name.rpartition("_")
+    if stem == "majority_stability" and k.isdecimal() and int(k) > 0:
+        return majority_statistic(int(k))
     known = (*_shares(), *_chance_corrected(categories))
     for statistic in known:
         if statistic.name == name:
             return statistic
-    names = ("krippendorff_alpha", *(statistic.name for statistic in known))
+    names = ("krippendorff_alpha", *_ICC, "majority_stability_k", *(one.name for one in known))
     raise ValueError(f"count_statistic: name must be one of {names}, got {name!r}")
 
 
@@ -83,6 +94,7 @@ def _shares() -> tuple[CountStatistic, ...]:
             value=lambda total: 1 - _agreement(total),
             chance_corrected=False,
         ),
+        unanimity_statistic(),
         CountStatistic(
             name="valid_rate",
             estimator="share of replies with a verdict",
@@ -116,6 +128,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=pair_terms,
             value=lambda total: brennan_prediger_value(total, n_categories),
         ),
+        entropy_statistic(n_categories),
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.statistic import CountStatistic, Floats
 
 _CELLS = 4_000_000  # terms held at once: 32 MB
@@ -98,28 +97,25 @@ def jackknife_interval(
         raise ValueError(
             f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
         )
-    counts = checked_counts(counts_UV, function="jackknife_interval")
+    counts = statistic.checked(counts_UV, function="jackknife_interval")
     clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
     if clusters.shape != counts.shape[:1]:
         raise ValueError(
             f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
         )
-    taking = statistic.takes_part(counts)
-    counts, clusters = counts[taking], np.unique(clusters[taking], return_inverse=True)[1]
-    order = np.argsort(clusters, kind="stable")
-    counts, clusters = counts[order], clusters[order]
+    counts, clusters = by_cluster(counts, clusters, statistic)
     total = sum(
-        (terms.sum(axis=0) for terms in _cluster_terms(counts, clusters, statistic)),
+        (terms.sum(axis=0) for terms in cluster_terms(counts, clusters, statistic)),
         start=np.zeros(statistic.terms(counts[:0]).shape[-1]),
     )
     value = float(statistic.value(total))
     if np.isnan(value):
         return Interval(undefined="undefined")
     left_out_C = np.concatenate(
-        [statistic.value(total - terms) for terms in _cluster_terms(counts, clusters, statistic)]
+        [statistic.value(total - terms) for terms in cluster_terms(counts, clusters, statistic)]
     )
     found = _student(value, left_out_C, confidence, statistic)
-    return found if found.undefined else _flagged(found, counts, clusters)
+    return found if found.undefined else flagged(found, counts, clusters, statistic)
 
 
 def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
@@ -167,10 +163,39 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     return Interval(low=low, high=high, method=method, n_questions=n)
 
 
-def _cluster_terms(
+def by_cluster(
+    counts: Floats, clusters: NDArray[np.generic], statistic: CountStatistic
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Sort the units that take part by their cluster, clusters numbered from 0 on.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> units, clusters = by_cluster(np.array([[2.0, 0], [0, 2], [1, 0]]), np.array([7, 3, 3]),
+    ...                              agreement)
+    >>> units.tolist(), clusters.tolist()
+    ([[0.0, 2.0], [2.0, 0.0]], [0, 1])
+    """
+    taking = statistic.takes_part(counts)
+    number = np.unique(clusters[taking], return_inverse=True)[1]
+    order = np.argsort(number, kind="stable")
+    return counts[taking][order], number[order]
+
+
+def cluster_terms(
     counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Iterator[Floats]:
-    """Terms summed by cluster, (clusters of a chunk, T); units are sorted by cluster."""
+    """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> [terms.tolist() for terms in cluster_terms(np.array([[2.0, 0], [1, 1]]), np.array([0, 0]),
+    ...                                            agreement)]
+    [[[2.0, 1.0]]]
+    """
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     width = max(1, statistic.terms(counts[:0]).shape[-1])
     chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // _CELLS
@@ -212,8 +237,23 @@ def _standard_error(left_out_C: Floats) -> float:
     return float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
 
 
-def _flagged(found: Interval, counts: Floats, clusters: NDArray[np.intp]) -> Interval:
-    """The interval, marked where few questions carry it."""
-    disagreeing = np.unique(clusters[(counts > 0).sum(axis=1) > 1]).size
-    agreeing = np.unique(clusters[(counts > 1).any(axis=1)]).size
-    return replace(found, few_informative=min(disagreeing, agreeing) < _FEW)
+def flagged(
+    found: Interval, counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> Interval:
+    """Mark an interval that few questions carry.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> flagged(Interval(), np.array([[1.0, 1.0]]), np.array([0]), agreement).few_informative
+    True
+    """
+    if statistic.of_moments:  # scores have no agreement to lack
+        m, total, squares = counts.T
+        informative = np.unique(clusters[m * squares > total**2 * (1 + 1e-9)]).size
+    else:
+        disagreeing = np.unique(clusters[(counts > 0).sum(axis=1) > 1]).size
+        agreeing = np.unique(clusters[(counts > 1).any(axis=1)]).size
+        informative = min(disagreeing, agreeing)
+    return replace(found, few_informative=informative < _FEW)

@@ -79,9 +79,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
     'nominal alpha'
     """
     name, estimator = "krippendorff_alpha", f"{level} alpha"
-    if level not in LEVELS:
-        raise ValueError(f"{name}: level must be one of {LEVELS}, got {level!r}")
-    numbers = _numbers(level, n_values, values)
+    numbers = checked_numbers(level, n_values, values, name=name)
     if level == "ordinal":
         order = np.arange(n_values) if numbers is None else np.argsort(numbers)
         return CountStatistic(
@@ -92,7 +90,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
         centred = numbers - (numbers.mean() if n_values else 0.0)
         return CountStatistic(
             name=name, estimator=estimator,
-            terms=lambda n: _square_terms(n, centred), value=_interval,
+            terms=lambda n: _square_terms(n, centred), value=interval_alpha,
         )  # fmt: skip
     distances = 1 - np.eye(n_values) if numbers is None else _ratio_distances(numbers)
     return CountStatistic(
@@ -101,11 +99,20 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
     )  # fmt: skip
 
 
-def _numbers(
-    level: Level, n_values: int, values: Sequence[object] | NDArray[np.generic] | None
+def checked_numbers(
+    level: Level, n_values: int, values: Values | None, *, name: str
 ) -> Floats | None:
-    """The values as numbers where the level needs them; None for nominal and for ordered words."""
-    name = "krippendorff_alpha"
+    """Read the values as numbers where the level needs them.
+
+    None for nominal, and for words in their order.
+
+    Examples
+    --------
+    >>> checked_numbers("interval", 2, [1, 5], name="krippendorff_alpha").tolist()
+    [1.0, 5.0]
+    """
+    if level not in LEVELS:
+        raise ValueError(f"{name}: level must be one of {LEVELS}, got {level!r}")
     if values is not None and len(values) != n_values:
         raise ValueError(f"{name}: values must name {n_values} columns, got {len(values)}")
     if level == "nominal" or (level == "ordinal" and values is None):
@@ -163,8 +170,16 @@ def _square_terms(counts: Floats, numbers_V: Floats) -> Floats:
     return np.stack([m[..., 0], first, second, m[..., 0] * within * weight[..., 0]], axis=-1)
 
 
-def _interval(total: Floats) -> Floats:
-    """1 - (n - 1) / n * sum m SS / (m - 1) / SST."""
+def interval_alpha(total: Floats) -> Floats:
+    """Compute alpha at level "interval" from sums of [n, sum x, sum x^2, m SS / (m - 1)].
+
+    1 - (n - 1) / n * sum m SS / (m - 1) / SST
+
+    Examples
+    --------
+    >>> float(interval_alpha(np.array([4.0, 0.0, 4.0, 0.0])))
+    1.0
+    """
     n, first, second, within = np.moveaxis(total, -1, 0)
     spread = second - divide(first**2, n)
     # A sum of squares about the mean that is rounding of its parts is 0: one value is all there is.

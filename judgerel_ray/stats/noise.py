@@ -10,7 +10,7 @@ Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of reassi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import erfc, sqrt
 
 import numpy as np
@@ -32,7 +32,7 @@ class NoiseFloor:
     Attributes
     ----------
     mean, sd : float or None
-        Of the coefficient under the null; None where the coefficient is undefined.
+        Of the coefficient under the null; None where the coefficient is undefined or has no floor.
     p : float or None
         Share of the null at least as far from its mean as the value, on either side, the data
         themselves counted in: ``(1 + k) / (1 + n_permutations)``.
@@ -119,11 +119,12 @@ def noise_floors(
 
     Notes
     -----
-    Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded
-    to 20 million verdicts dealt: above, fewer reassignments (not below 199) are computed; above
-    100 thousand ratings, the null is that of a random subset of units with verdicts in the same
-    proportions, its spread scaled by the square root of the share of units, and `p` comes from the
-    normal distribution. The result says how many reassignments were computed.
+    Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded:
+    of coefficients whose terms are dear (majority stability) 199 reassignments are computed at
+    most; above 20 million verdicts dealt, fewer (not below 199) of all; above 100 thousand ratings,
+    the null is that of a random subset of units with verdicts in the same proportions, its spread
+    scaled by the square root of the share of units, and `p` comes from the normal distribution.
+    The result says how many reassignments were computed.
 
     Examples
     --------
@@ -137,11 +138,14 @@ def noise_floors(
     if n_permutations < 1:
         raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
     counts = checked_counts(counts_UV, function="noise_floor")
-    floors: dict[int, NoiseFloor] = {}
+    if any(statistic.of_moments for statistic in statistics):
+        raise ValueError("noise_floor: statistics must be of counts; moments have moment_floor")
+    nothing = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+    floors = {i: nothing for i, statistic in enumerate(statistics) if not statistic.has_floor}
     # Coefficients that count the same units share their reassignments.
-    masks = [statistic.takes_part(counts) for statistic in statistics]
-    for mask in {mask.tobytes(): mask for mask in masks}.values():
-        mine = [i for i, other in enumerate(masks) if np.array_equal(other, mask)]
+    masks = {i: s.takes_part(counts) for i, s in enumerate(statistics) if i not in floors}
+    for mask in {mask.tobytes(): mask for mask in masks.values()}.values():
+        mine = [i for i, other in masks.items() if np.array_equal(other, mask)]
         found = _floors(counts[mask], [statistics[i] for i in mine], n_permutations, seed)
         floors.update(zip(mine, found, strict=True))
     return tuple(floors[i] for i in range(len(statistics)))
@@ -170,8 +174,10 @@ def _floors(
     for table_BUV in _deal(sizes_U[subset_U], hand_V, n_permutations, batch, rng):
         original_BUV = np.empty_like(table_BUV)
         original_BUV[..., columns] = table_BUV
-        for null, statistic in zip(nulls, statistics, strict=True):
-            null.append(statistic.value(statistic.terms(original_BUV).sum(axis=-2)))
+        for null, statistic, value in zip(nulls, statistics, values, strict=True):
+            most = n_permutations if statistic.most_deals is None else statistic.most_deals
+            left = 0 if np.isnan(value) else most - sum(part.size for part in null)
+            null.append(statistic.value(statistic.terms(original_BUV[:left]).sum(axis=-2)))
     scale = sqrt(subset_U.size / sizes_U.size)
     return [
         _summary(value, np.concatenate(null), scale)
@@ -216,20 +222,30 @@ def _deal(
         yield table.reshape(size, sizes_U.size, n_values).astype(np.float64)
 
 
-def _summary(value: float, null: Floats, scale: float) -> NoiseFloor:
-    """Mean, spread and share at least as extreme; `scale` is 1 where all units were dealt to."""
-    if np.isnan(value):
+def floor_of(value: float, null: Floats, method: str) -> NoiseFloor:
+    """Sum up a null: its mean and spread, and the share at least as far from the mean as the value.
+
+    Examples
+    --------
+    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), "by hand").p
+    0.25
+    """
+    if np.isnan(value) or not null.size:
         return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
-    mean, sd = float(null.mean()), float(null.std(ddof=1)) * scale if null.size > 1 else 0.0
-    far = abs(value - mean)
-    method = f"{null.size} random reassignments, two-sided"
-    if scale < 1:
-        p = erfc(far / sd / sqrt(2)) if sd > 0 else float(far <= 1e-9)
-        method += ", of a subset of units"
-    else:
-        # Equal up to rounding is as extreme.
-        extreme = int((np.abs(null - mean) >= far - 1e-9).sum())
-        p = (1 + extreme) / (1 + null.size)
+    mean, sd = float(null.mean()), float(null.std(ddof=1)) if null.size > 1 else 0.0
+    # Equal up to rounding is as extreme.
+    extreme = int((np.abs(null - mean) >= abs(value - mean) - 1e-9).sum())
+    p = (1 + extreme) / (1 + null.size)
     if sd < 1e-12:
         mean, sd = round(mean, 12), 0.0
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, method=method)
+
+
+def _summary(value: float, null: Floats, scale: float) -> NoiseFloor:
+    """The floor from a null; `scale` is 1 where all units were dealt to."""
+    floor = floor_of(value, null, f"{null.size} random reassignments, two-sided")
+    if scale == 1 or floor.mean is None or floor.sd is None:
+        return floor
+    sd, far = floor.sd * scale, abs(value - floor.mean)
+    p = erfc(far / sd / sqrt(2)) if sd > 0 else float(far <= 1e-9)
+    return replace(floor, sd=sd, p=p, method=f"{floor.method}, of a subset of units")

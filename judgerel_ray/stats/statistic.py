@@ -40,6 +40,15 @@ class CountStatistic:
     chance_corrected : bool
         Whether 0 is chance agreement (then the value may be negative, and its interval may be
         computed on the logit scale); otherwise it is a share, and its interval stays in [0, 1].
+    min_units : int
+        With fewer units taking part there is no value ("too_few_units").
+    has_floor : bool
+        Whether dealing the verdicts at random tells anything about it.
+    most_deals : int, optional
+        Random deals computed at most for its floor, where its terms are dear.
+    of_moments : bool
+        Whether its terms are of (number, sum, sum of squares) of each unit's scores, shape (U, 3),
+        and not of counts.
     """
 
     name: str
@@ -48,10 +57,35 @@ class CountStatistic:
     value: Callable[[Floats], Floats]
     min_ratings: int = 2
     chance_corrected: bool = True
+    min_units: int = 1
+    has_floor: bool = True
+    most_deals: int | None = None
+    of_moments: bool = False
 
-    def takes_part(self, counts_UV: Floats) -> NDArray[np.bool_]:
-        """Mark the units that take part, shape (U,)."""
-        enough: NDArray[np.bool_] = counts_UV.sum(axis=-1) >= self.min_ratings
+    def checked(self, units: ArrayLike, *, function: str) -> Floats:
+        """Read the counts or moments it is of, refusing what is none (ValueError)."""
+        if not self.of_moments:
+            return checked_counts(units, function=function)
+        moments = np.asarray(units, dtype=np.float64)
+        if moments.ndim != 2 or moments.shape[1] != 3:
+            raise ValueError(f"{function}: moments_U3 must have shape (n, 3), got {moments.shape}")
+        n, total, squares = moments.T
+        # Cauchy and Schwarz: no numbers have these sums otherwise, but for rounding.
+        possible = n * squares >= total**2 * (1 - 1e-9)
+        if not (np.isfinite(moments).all() and (n >= 0).all() and (n % 1 == 0).all()):
+            raise ValueError(f"{function}: moments_U3 must be finite, with whole numbers of scores")
+        if not possible.all():
+            raise ValueError(f"{function}: moments_U3 must hold number, sum and sum of squares")
+        return moments
+
+    def n_ratings(self, units: Floats) -> Floats:
+        """Count the ratings of each unit, shape (..., U)."""
+        ratings: Floats = units[..., 0] if self.of_moments else units.sum(axis=-1)
+        return ratings
+
+    def takes_part(self, units: Floats) -> NDArray[np.bool_]:
+        """Mark the units that take part, shape (..., U)."""
+        enough: NDArray[np.bool_] = self.n_ratings(units) >= self.min_ratings
         return enough
 
 
@@ -61,7 +95,7 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
     Parameters
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value.
+        How often each unit received each value; or what else the statistic is of.
     statistic : CountStatistic
         The coefficient, taken apart.
 
@@ -69,7 +103,9 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
     -------
     Coefficient
         ``undefined`` is "no_verdicts" where there are no ratings, "single_replication" where no
-        unit has two, and "no_variance" where one value is all there is and chance cannot be told.
+        unit has two, "too_few_replications" where none has as many as the coefficient needs,
+        "too_few_units" where too few units have them, and "no_variance" where one value is all
+        there is and chance cannot be told (for icck also where all units have the same mean).
 
     Raises
     ------
@@ -82,17 +118,15 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
     >>> measure([[2, 0], [1, 1]], count_statistic("percent_agreement", n_values=2)).value
     0.5
     """
-    counts = checked_counts(counts_UV, function=statistic.name)
-    most = int(counts.sum(axis=1).max(initial=0))
+    counts = statistic.checked(counts_UV, function=statistic.name)
+    most = int(statistic.n_ratings(counts).max(initial=0))
     counts = counts[statistic.takes_part(counts)]
     value = float(statistic.value(statistic.terms(counts).sum(axis=-2)))
-    n_ratings = counts.sum(axis=1)
+    n_ratings = statistic.n_ratings(counts)
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
     basis = n_ratings[n_ratings >= 2] if statistic.chance_corrected else n_ratings
     n_raters = int(basis.max(initial=0))
-    undefined = None
-    if np.isnan(value):
-        undefined = {0: "no_verdicts", 1: "single_replication"}.get(most, "no_variance")
+    undefined = _why(statistic, most, len(counts)) if np.isnan(value) else None
     return Coefficient(
         name=statistic.name,
         value=None if undefined else value,
@@ -103,6 +137,15 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
         n_ratings=int(basis.sum()),
         n_missing=basis.size * n_raters - int(basis.sum()),
     )
+
+
+def _why(statistic: CountStatistic, most: int, n_units: int) -> str:
+    """Why a coefficient has no value, `most` being the most ratings any unit has."""
+    if most < 2:
+        return ("no_verdicts", "single_replication")[most]
+    if most < statistic.min_ratings:
+        return "too_few_replications"
+    return "too_few_units" if n_units < statistic.min_units else "no_variance"
 
 
 def divide(over: Floats, under: Floats) -> Floats:

@@ -29,6 +29,14 @@ LAWS: dict[str, set[str]] = {
     "percent_agreement": _AGREEMENT | {"perfect"},
     "flip_rate": _AGREEMENT,
     "valid_rate": set(),
+    "entropy_agreement": _AGREEMENT | {"perfect"},
+    "total_agreement": _AGREEMENT | {"perfect"},
+    "icc1": _AGREEMENT | {"perfect", "no_variance", "signed"},
+    # The mean of many has a null without bounds where questions are few: no floor, no coverage.
+    "icck": (_AGREEMENT - {"noise"}) | {"perfect", "no_variance"},
+    "majority_stability_3": _AGREEMENT | {"perfect"},
+    "majority_stability_5": _AGREEMENT | {"perfect"},
+    "majority_stability_11": _AGREEMENT | {"perfect"},
 }
 NAMES = sorted(COEFFICIENTS)
 
@@ -48,7 +56,9 @@ def ratings(draw: st.DrawFn, *, n_values: int = 4) -> list[list[int | None]]:
 
 @st.composite
 def counts(draw: st.DrawFn, *, n_values: int = 2) -> np.ndarray:
-    row = st.lists(st.integers(0, 4), min_size=n_values, max_size=n_values)
+    # Now and then enough for two majorities of eleven.
+    most = draw(st.sampled_from([4, 4, 14]))
+    row = st.lists(st.integers(0, most), min_size=n_values, max_size=n_values)
     return np.array(draw(st.lists(row, min_size=2, max_size=6)))
 
 
@@ -120,7 +130,10 @@ def test_two_values_make_all_levels_one(table):
 def test_a_value_is_finite_and_at_most_one_or_says_why_not(name, table):
     found = COEFFICIENTS[name](table)
     if found.value is None:
-        assert found.undefined in {"no_verdicts", "single_replication", "no_variance"}
+        assert found.undefined in {
+            "no_verdicts", "single_replication", "too_few_replications", "too_few_units",
+            "no_variance",
+        }  # fmt: skip
     else:
         assert np.isfinite(found.value)
         assert found.value <= 1 + 1e-12
@@ -128,7 +141,7 @@ def test_a_value_is_finite_and_at_most_one_or_says_why_not(name, table):
 
 @pytest.mark.parametrize("name", having("perfect"))
 def test_perfect_agreement_is_one(name):
-    assert value(name, np.array([[3, 0], [0, 3], [3, 0]])) == 1
+    assert value(name, np.array([[22, 0], [0, 22], [22, 0]])) == 1
 
 
 @pytest.mark.parametrize("name", having("no_variance"))
@@ -158,18 +171,19 @@ def test_a_unit_without_a_pair_changes_nothing(name, table):
     assert COEFFICIENTS[name](np.vstack([table, [[0, 1]]])) == COEFFICIENTS[name](table)
 
 
-def noise(seed: int) -> np.ndarray:
+def noise(seed: int, name: str = "") -> np.ndarray:
     """Verdicts that do not depend on their question, one of them dominating."""
-    return np.random.default_rng(seed).multinomial(6, [0.7, 0.2, 0.1], size=15)
+    m = {"majority_stability_5": 10, "majority_stability_11": 22}.get(name, 6)
+    return np.random.default_rng(seed).multinomial(m, [0.7, 0.2, 0.1], size=15)
 
 
 @pytest.mark.parametrize("name", having("noise"))
 def test_noise_is_not_above_its_floor(name):
     statistic = count_statistic(name, n_values=3)
-    floors = [noise_floor(noise(seed), statistic, n_permutations=99) for seed in range(40)]
+    floors = [noise_floor(noise(seed, name), statistic, n_permutations=99) for seed in range(40)]
     # A right p is at most .05 in 2 of 40 cases on average; above 6 once in 300 tries.
     assert sum(floor.p <= 0.05 for floor in floors) <= 6
-    values = [measure(noise(seed), statistic).value for seed in range(40)]
+    values = [measure(noise(seed, name), statistic).value for seed in range(40)]
     far = [abs(v - f.mean) / f.sd for v, f in zip(values, floors, strict=True)]
     assert max(far) < 5
 
@@ -184,7 +198,7 @@ def test_the_interval_of_noise_covers_chance(name):
 
 @pytest.mark.parametrize("name", having("noise"))
 def test_a_judge_that_knows_its_mind_is_told_from_noise(name):
-    table = np.array([[5, 1], [0, 6], [6, 0], [1, 5], [6, 0], [0, 6]])
+    table = 4 * np.array([[5, 1], [0, 6], [6, 0], [1, 5], [6, 0], [0, 6]])
     assert noise_floor(table, count_statistic(name, n_values=2)).p < 0.01
 
 

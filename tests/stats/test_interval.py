@@ -17,7 +17,13 @@ from judgerel_ray.stats import (
 )
 
 STATISTICS = [
-    *(count_statistic(name, n_values=3) for name in COEFFICIENTS if name != "valid_rate"),
+    *(
+        count_statistic(name, n_values=3)
+        for name in COEFFICIENTS
+        if name != "valid_rate" and not name.startswith("majority")
+    ),
+    count_statistic("majority_stability_2", n_values=3),
+    count_statistic("icc1", n_values=3, values=[1, 2, 5], level="interval"),
     *(
         count_statistic("krippendorff_alpha", n_values=3, values=[1, 2, 5], level=level)
         for level in LEVELS
@@ -61,7 +67,7 @@ def test_it_equals_leaving_out_by_hand(statistic, clustered, cells, monkeypatch)
 
 def test_clusters_may_have_any_names():
     counts, names = table(), np.array([f"q{i // 2}" for i in range(24)])
-    alpha = STATISTICS[0]
+    alpha = count_statistic("krippendorff_alpha", n_values=3)
     here = jackknife_interval(counts, alpha, clusters_U=names)
     assert here == jackknife_interval(counts, alpha, clusters_U=np.arange(24) // 2)
     assert here != jackknife_interval(counts, alpha)

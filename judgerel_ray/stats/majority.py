@@ -1,0 +1,171 @@
+"""Majority votes: how often two juries of k replications give the same verdict.
+
+Shape suffixes: U = units, V = distinct values, N = rows; ``...`` = any leading batch axes.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.coefficient import Coefficient
+from judgerel_ray.stats.disjoint import disjoint_agreement, tie_nodes
+from judgerel_ray.stats.statistic import CountStatistic, Floats, divide, measure
+
+
+def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> Coefficient:
+    r"""Compute how often the majority of k replications is that of k others.
+
+    With known verdict distributions, :math:`\sum_v P(v; k)^2` averaged over units, exactly. From
+    counts, the unbiased estimate of the same: the probability that two disjoint random samples of
+    k, drawn from the unit's ratings without replacement, have one majority. A tie of t + 1 values
+    gives each of them the 1 / (t + 1)th part of the vote.
+
+    Parameters
+    ----------
+    values_UV : array-like, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than 2 k ratings take no part.
+        With `known`, the probability of each value; a row with NaN takes no part.
+    k : int
+        Replications that vote, at least 1; with 1 it is percent agreement.
+    known : bool
+        Whether the rows are known distributions.
+
+    Returns
+    -------
+    Coefficient
+        In [0, 1]. ``undefined`` is "no_verdicts", "single_replication", or "too_few_replications"
+        where no unit has 2 k ratings.
+
+    Raises
+    ------
+    ValueError
+        If k is below 1, the counts are no table of whole numbers, or the rows no distributions.
+
+    Notes
+    -----
+    From counts, the squared share of majorities among all samples would be too high (the two
+    samples overlap), and plugging in observed shares more so. Time O(k^2) for a distinct row and
+    value, times what the ties need.
+
+    Examples
+    --------
+    Three to one: two disjoint single draws agree in half of all pairs; two pairs of draws always
+    pit AA against AB, a tie, so one half again:
+
+    >>> majority_stability([[3, 1]], 1).value
+    0.5
+    >>> majority_stability([[3, 1]], 2).value
+    0.5
+
+    P(A wins of 3) = .9^3 + 3 x .9^2 x .1 = .972, so .972^2 + .028^2:
+
+    >>> round(majority_stability([[0.9, 0.1]], 3, known=True).value, 6)
+    0.945568
+    """
+    if k < 1:
+        raise ValueError(f"majority_stability: k must be at least 1, got {k}")
+    if not known:
+        return measure(values_UV, majority_statistic(k))
+    shares = _checked_distributions(values_UV)
+    n_units = len(shares)
+    value = float((majority_probabilities(shares, k) ** 2).sum(axis=1).mean()) if n_units else None
+    return Coefficient(
+        name=f"majority_stability_{k}",
+        value=value,
+        undefined=None if n_units else "no_verdicts",
+        estimator=f"majorities of {k}, exact from distributions",
+        n_units=n_units,
+        n_raters=0,
+        n_ratings=0,
+        n_missing=0,
+    )
+
+
+def majority_statistic(k: int) -> CountStatistic:
+    """Take :func:`majority_stability` of counts apart.
+
+    Examples
+    --------
+    >>> majority_statistic(5).min_ratings
+    10
+    """
+    return CountStatistic(
+        name=f"majority_stability_{k}",
+        estimator=f"two disjoint samples of {k}, unbiased",
+        terms=lambda counts: _terms(counts, k),
+        value=lambda total: divide(total[..., 1], total[..., 0]),
+        min_ratings=2 * k,
+        chance_corrected=False,
+        most_deals=199,
+    )
+
+
+def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
+    """Compute the probability that each value wins a vote of k, ties shared evenly.
+
+    Parameters
+    ----------
+    shares_UV : ndarray of float, shape (n_units, n_values)
+        Probability of each value.
+    k : int
+        Votes, at least 1.
+
+    Returns
+    -------
+    ndarray of float, shape (n_units, n_values)
+        Rows sum to 1.
+
+    Examples
+    --------
+    Two votes: AA .36, BB .16, the rest ties:
+
+    >>> majority_probabilities(np.array([[0.6, 0.4]]), 2).round(6).tolist()
+    [[0.6, 0.4]]
+    """
+    n_units, n_values = shares_UV.shape
+    wins = np.zeros((n_units, n_values))
+    order = np.arange(k + 1)
+    powers = shares_UV[..., None] ** order / np.array([float(factorial(j)) for j in order])
+    for c in range(-(-k // max(n_values, 1)), k + 1):
+        for z, weight in tie_nodes(c, k):
+            # Others get c at most; those that get c too tie, and the vote is shared.
+            others = powers[..., : c + 1] * np.where(order[: c + 1] == c, z, 1.0)
+            for v in range(n_values):
+                rest = np.zeros((n_units, k - c + 1))
+                rest[:, 0] = 1.0
+                for u in range(n_values):
+                    rest = rest if u == v else _product(rest, others[:, u])
+                wins[:, v] += weight * powers[:, v, c] * rest[:, k - c]
+    return wins * float(factorial(k))
+
+
+def _product(left_NI: Floats, right_NJ: Floats) -> Floats:
+    """Product of polynomials, cut at the degree of the first."""
+    product = left_NI * right_NJ[:, :1]
+    for j in range(1, min(left_NI.shape[1], right_NJ.shape[1])):
+        product[:, j:] += left_NI[:, :-j] * right_NJ[:, j : j + 1]
+    return product
+
+
+def _terms(counts: Floats, k: int) -> Floats:
+    """[has 2 k ratings, how often two disjoint samples of k agree]."""
+    enough = counts.sum(axis=-1) >= 2 * k
+    agreement = np.zeros(enough.shape)
+    agreement[enough] = disjoint_agreement(counts[enough], k)
+    return np.stack([enough.astype(np.float64), agreement], axis=-1)
+
+
+def _checked_distributions(values_UV: ArrayLike) -> Floats:
+    """Rows without NaN, each a distribution."""
+    shares = np.asarray(values_UV, dtype=np.float64)
+    if shares.ndim != 2:
+        raise ValueError(
+            f"majority_stability: distributions_UV must have 2 dimensions, got {shares.ndim}"
+        )
+    kept: Floats = shares[~np.isnan(shares).any(axis=1)]
+    if (kept < 0).any() or (np.abs(kept.sum(axis=1) - 1) > 1e-6).any():
+        raise ValueError("majority_stability: distributions_UV must hold rows that sum to 1")
+    return kept
