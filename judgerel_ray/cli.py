@@ -67,6 +67,21 @@ def build_parser() -> argparse.ArgumentParser:
     reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
     reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
     reduce.set_defaults(act=_reduce)
+    advise = add_verb("advise", help="replications, questions, judges to buy for a target")
+    advise.add_argument("path", metavar="PATH")
+    advise.add_argument("--target", action="append", metavar="NAME=VALUE")
+    advise.add_argument("--budget", metavar="N", help="judgments; or tokens=N, gpu_seconds=N")
+    advise.add_argument("--by", help="columns to group by, with commas between")
+    advise.add_argument("--format", default="table", help="table, json")
+    advise.set_defaults(act=_advise)
+    compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
+    compare.add_argument("a", metavar="A")
+    compare.add_argument("b", metavar="B", nargs="?", help="without it, --by is compared inside A")
+    compare.add_argument("--by", help="columns to match on; without B, columns to compare")
+    compare.add_argument("--coefficient", action="append", metavar="NAME")
+    compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
+    compare.add_argument("--format", default="table", help="table, json")
+    compare.set_defaults(act=_compare)
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
@@ -194,6 +209,39 @@ def _reduce(parsed: argparse.Namespace) -> int:
             print_coefficients(frame, console=_Screen())
     if parsed.out:
         write_coefficients(frame, parsed.out)
+    return DONE
+
+
+def _advise(parsed: argparse.Namespace) -> int:
+    """Print advice."""
+    from judgerel_ray.pipeline import advise_path
+    from judgerel_ray.report import advice_text, tables_json
+
+    formats = _names(parsed.format, known=("table", "json"), flag="--format")
+    advice = advise_path(
+        parsed.path, targets=parsed.target, budget=parsed.budget, by=_names(parsed.by)
+    )
+    tables = advice.tables()
+    for name in formats or ():
+        print(tables_json(tables) if name == "json" else advice_text(tables))
+    return DONE
+
+
+def _compare(parsed: argparse.Namespace) -> int:
+    """Print paired differences."""
+    from judgerel_ray.pipeline import compare_paths
+    from judgerel_ray.report import coefficients_json, comparison_text
+
+    formats = _names(parsed.format, known=("table", "json"), flag="--format")
+    found = compare_paths(
+        parsed.a,
+        parsed.b,
+        by=_names(parsed.by),
+        coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
+        tolerance=parsed.tolerance,
+    )
+    for name in formats or ():
+        print(coefficients_json(found) if name == "json" else comparison_text(found))
     return DONE
 
 

@@ -1,5 +1,6 @@
 """The story top to bottom: plan, run, reduce, report. May import every room below it."""
 
+from judgerel_ray.pipeline.advising import advise_path, compare_paths
 from judgerel_ray.pipeline.inspecting import RunStatus, read_status
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.reducing import (
@@ -20,6 +21,8 @@ __all__ = [
     "Resolved",
     "RunStatus",
     "RunSummary",
+    "advise_path",
+    "compare_paths",
     "open_judgments",
     "plan_resolved",
     "read_status",

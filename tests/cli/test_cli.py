@@ -27,6 +27,8 @@ OPTIONS = {
         "--block {0,all}",
         "--out FILE",
     ],
+    "advise": ["PATH", "--target NAME=VALUE", "--budget N", "--by BY", "--format FORMAT"],
+    "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
     "report": ["PATH", "--out report.html"],
     "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH"],
     "verify": ["RUN"],

@@ -1,0 +1,157 @@
+"""From judgments to advice on what to buy, and to differences of judges, temperatures and runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from judgerel_ray.config import parse_sweep
+from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.reducing import Judged, open_judgments
+from judgerel_ray.reduce.advice import Advice, advise_judgments
+from judgerel_ray.reduce.comparison import COMPARED, compare_judgments
+from judgerel_ray.reduce.costs import UNITS, Budget, Unit
+from judgerel_ray.store import RunDirectory, read_ledger
+
+
+def advise_path(
+    path: str,
+    *,
+    targets: Sequence[str] | None = None,
+    budget: str | None = None,
+    by: Sequence[str] | None = None,
+) -> Advice:
+    """Advise on a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Parameters
+    ----------
+    path : str
+        Run directory or file.
+    targets : sequence of str, optional
+        ``NAME=VALUE``, as ``generalizability=0.9``.
+    budget : str, optional
+        A number of judgments, or ``UNIT=NUMBER`` with tokens or gpu_seconds.
+    by : sequence of str, optional
+        Columns that make a group.
+
+    Raises
+    ------
+    SweepError
+        If a name, number or file is wrong.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    target = None if targets is None else dict(_assigned(text, "--target") for text in targets)
+    spendable = None if budget is None else _budget(budget)
+    judged = open_judgments(path)
+    seconds = gpu_seconds(judged.run) if judged.run else None
+    return advise_judgments(
+        _with_gold(judged), target=target, budget=spendable, costs=seconds, by=by
+    )
+
+
+def compare_paths(
+    a: str,
+    b: str | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    tolerance: float | None = None,
+) -> pl.DataFrame:
+    """Compare two run directories or files, or what is inside one.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Parameters
+    ----------
+    a, b : str
+        Run directories or files of judgments; without the second, `by` names what is compared
+        inside the first.
+    by : sequence of str, optional
+        With two paths, columns on which groups must be equal.
+    coefficients : sequence of str, optional
+        Names; Krippendorff's alpha and agreement by default.
+    tolerance : float, optional
+        Largest difference that does not matter.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong, or there is nothing to compare.
+    StoreError
+        If a path is a folder but no run directory.
+    """
+    first = open_judgments(a)
+    second = None if b is None else open_judgments(b)
+    declared = dict(first.n_categories) | dict(second.n_categories if second else {})
+    return compare_judgments(
+        first.frame,
+        second.frame if second else None,
+        by=by,
+        coefficients=COMPARED if coefficients is None else coefficients,
+        tolerance=tolerance,
+        names=(a, b or a),
+        n_categories=declared,
+    )
+
+
+def gpu_seconds(run: RunDirectory) -> dict[str, float]:
+    """GPU-seconds of one judgment by judge, of those that ran on GPUs.
+
+    Effects: reads the commits. Retry: safe.
+    """
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    gpus = {judge.name: judge.gpus for judge in sweep.judge}
+    return {
+        judge: totals.seconds * gpus[judge] / totals.rows
+        for judge, totals in read_ledger(run).judges.items()
+        if totals.rows and totals.seconds > 0 and gpus.get(judge, 0) > 0
+    }
+
+
+def _with_gold(judged: Judged) -> pl.LazyFrame:
+    """The judgments, with the right option of each item where a run knows it."""
+    if judged.run is None:
+        return judged.frame
+    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    right = items.filter(names.list.contains(pl.col("gold"))).select("benchmark", "item_id", "gold")
+    if right.is_empty():
+        return judged.frame
+    asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
+    joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
+    return joined.with_columns(asked)
+
+
+def _assigned(text: str, flag: str) -> tuple[str, float]:
+    """NAME=VALUE as a name and a number."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise SweepError(f"{flag} must be NAME=VALUE, got {text!r}")
+    return name.strip(), _number(value, flag)
+
+
+def _budget(text: str) -> Budget:
+    """A number of judgments, or UNIT=NUMBER."""
+    if "=" not in text:
+        return Budget(amount=_number(text, "--budget"))
+    name, amount = _assigned(text, "--budget")
+    known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
+    if name not in known:
+        raise SweepError(f"--budget is in {', '.join(UNITS)}, got {name!r}")
+    return Budget(amount=amount, unit=known[name])
+
+
+def _number(text: str, flag: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text.replace("_", ""))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise SweepError(f"{flag} must be a number, got {text!r}")
+    return value

@@ -1,0 +1,257 @@
+"""Two judges, temperatures or runs on the same questions, and what tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.grouping import Block, varying_facets
+from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.pairing import Pair, Row, pairs_between, pairs_inside
+from judgerel_ray.reduce.policy import (
+    FAILED,
+    LABEL,
+    MISSING,
+    SCORED,
+    Missing,
+    number_of_row,
+    own_level,
+    value_of,
+)
+from judgerel_ray.stats import CountStatistic, Level, count_statistic
+from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+
+COMPARED = ("krippendorff_alpha", "percent_agreement")
+"""Coefficients compared where none are named."""
+COMPARISON_COLUMNS = {
+    "a": pl.String(), "b": pl.String(), "coefficient": pl.String(), "measurement": pl.String(),
+    "missing": pl.String(), "value_a": pl.Float64(), "value_b": pl.Float64(),
+    "difference": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "p": pl.Float64(),
+    "p_holm": pl.Float64(), "p_fdr": pl.Float64(), "tolerance": pl.Float64(),
+    "p_equivalence": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
+    "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
+    "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns after those that both sides share."""
+SIGNIFICANT = 0.05
+
+
+def compare_judgments(
+    frame_a: pl.LazyFrame,
+    frame_b: pl.LazyFrame | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] = COMPARED,
+    missing: Sequence[str] = MISSING,
+    measurement: Level | None = None,
+    tolerance: float | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    n_categories: Mapping[str, int] | None = None,
+    block: Block = 0,
+) -> pl.DataFrame:
+    """Compare how far judges agree with themselves, question by question.
+
+    Parameters
+    ----------
+    frame_a : pl.LazyFrame
+        Judgments.
+    frame_b : pl.LazyFrame, optional
+        Others, to compare with. Without them, groups inside `frame_a` are compared.
+    by : sequence of str, optional
+        With two frames: columns on which groups must be equal to be compared; by default those of
+        the default groups of which both have a value in common. With one frame: columns whose
+        values are compared, all pairs of them, at equal values of the other default groups.
+    coefficients : sequence of str
+        Names of coefficients of counts.
+    missing : sequence of {"category", "drop"}
+        What verdicts that are not there count as; both are shown only where they differ.
+    measurement : {"nominal", "ordinal", "interval", "ratio"}, optional
+        Level of Krippendorff's alpha; by default that of the scale.
+    tolerance : float, optional
+        Largest difference that does not matter.
+    names : tuple of two str
+        What the two frames are called.
+    n_categories : mapping of str to int, optional
+        Declared options of each benchmark; by default the distinct values of all rows.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a pair, coefficient and missing policy: the shared columns, then
+        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p_holm`` and
+        ``p_fdr`` (Benjamini-Hochberg) are corrected for all pairs of the same coefficient and
+        policy. ``standing``: without a tolerance "a higher" or "b higher" where p_holm is below
+        0.05, else "undecided". With one, by the interval: "equivalent" where the whole 90 %
+        interval lies within it (p_equivalence below 0.05), "a higher" or "b higher" where the
+        whole 95 % interval lies beyond it, else "undecided".
+
+    Raises
+    ------
+    SweepError
+        If a column or name is unknown, the tolerance is not above 0, or no groups can be paired.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "r", "s"] * 4, "judge": ["x"] * 6 + ["y"] * 6,
+    ...         "replication": [0, 0, 0, 1, 1, 1] * 2, "verdict": list("ABAABAABBAAB")}
+    >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
+    ...                           coefficients=["percent_agreement"])
+    >>> found.select("a", "b", "value_a", "value_b").row(0)
+    ('x', 'y', 1.0, 0.6666666666666666)
+    """
+    if tolerance is not None and not 0 < tolerance < float("inf"):
+        raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
+    policies = [_policy(name) for name in missing]
+    if frame_b is None:
+        pairs = tuple(pairs_inside(frame_a, by, block))
+    else:
+        pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
+    rows = [
+        {**pair.key, **row}
+        for pair in pairs
+        for row in _compared(pair, coefficients, policies, measurement, tolerance, n_categories)
+    ]
+    keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
+    table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
+    return _corrected(table, tolerance)
+
+
+def _policy(name: str) -> Missing:
+    """A known missing policy."""
+    for known in MISSING:
+        if known == name:
+            return known
+    raise SweepError(f"unknown missing policy {name!r}, expected one of {', '.join(MISSING)}")
+
+
+def _compared(
+    pair: Pair,
+    names: Sequence[str],
+    policies: Sequence[Missing],
+    measurement: Level | None,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+) -> Iterator[Row]:
+    """The rows of one pair."""
+    both = pl.concat(
+        [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
+        how="diagonal_relaxed",
+    )
+    level = measurement or own_level(both)
+    any_without = not both.filter(~SCORED & ~FAILED).is_empty()
+    for policy in policies if any_without else ("category",):
+        for name in names:
+            of_scores = name == "krippendorff_alpha" and level != "nominal"
+            found, n_sides, n_items = _difference(
+                both, name, policy, level if of_scores else "nominal", tolerance, declared
+            )
+            n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
+            yield {
+                "a": pair.names[0], "b": pair.names[1], "coefficient": name,
+                "measurement": level if of_scores else "nominal", "missing": policy,
+                "value_a": found.first, "value_b": found.second, "difference": found.value,
+                "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
+                "tolerance": tolerance, "p_equivalence": found.p_equivalence, "standing": None,
+                "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
+                "n_judgments_a": n_a, "n_judgments_b": n_b,
+                "estimator": f"paired jackknife-t over {n_items} common questions",
+                "undefined": found.undefined,
+            }  # fmt: skip
+
+
+def _difference(
+    both: pl.DataFrame,
+    name: str,
+    policy: Missing,
+    level: Level,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+) -> tuple[Difference, tuple[int, int], int]:
+    """One coefficient's difference, and questions of a, of b, and of both."""
+    facets = [one for one in both.columns if one not in _NOT_FACETS]
+    unit = ("__side", "item_id", *varying_facets(both, facets))
+    cluster = ("item_id", *(one for one in unit if one == "benchmark"))
+    value = value_of(policy) if level == "nominal" else number_of_row()
+    if name == "valid_rate":
+        value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
+    found = unit_counts(both, value, unit=unit, cluster=cluster)
+    # Units are sorted, those of a first.
+    n_first = both.filter(__side=0).select(pl.struct(unit).n_unique()).item()
+    counts = found.counts_UV
+    if name == "valid_rate":
+        counts = np.zeros((len(counts), 2), dtype=np.int64)
+        counts[:, [int(one) for one in found.values]] = found.counts_UV
+    difference = paired_difference(
+        counts[:n_first],
+        counts[n_first:],
+        _statistic(name, found, level, _categories(both, policy, declared or {})),
+        first_clusters_U=found.clusters_U[:n_first],
+        second_clusters_U=found.clusters_U[n_first:],
+        margin=tolerance,
+    )
+    halves = slice(None, n_first), slice(n_first, None)
+    ours, theirs = (np.unique(found.clusters_U[half]) for half in halves)
+    return difference, (ours.size, theirs.size), np.intersect1d(ours, theirs).size
+
+
+def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) -> CountStatistic:
+    """The coefficient, taken apart; one that counts cannot give is refused."""
+    values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
+    n_values = 2 if name == "valid_rate" else len(found.values)
+    try:
+        return count_statistic(
+            name, n_values=n_values, values=values, level=level, n_categories=n_categories
+        )
+    except ValueError as error:
+        raise SweepError(
+            f"cannot compare {name!r}: {error}", where={"coefficient": name}
+        ) from error
+
+
+_NOT_FACETS = ("__side", "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint")
+
+
+def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
+    """Options on the menu, and one for no verdict where that is a value."""
+    benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
+    options = [declared[name] for name in benchmarks if name in declared]
+    distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
+    without = policy == "category" and not both.filter(~SCORED & ~FAILED).is_empty()
+    return max(1, max(options, default=distinct) + without)
+
+
+def _corrected(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
+    """The table with p-values corrected over its pairs, and where each difference stands."""
+    rows = table.to_dicts()
+    families: dict[tuple[object, object], list[Row]] = {}
+    for row in rows:
+        families.setdefault((row["coefficient"], row["missing"]), []).append(row)
+    for family in families.values():
+        p = [row["p"] for row in family]
+        for row, by_holm, by_fdr in zip(family, holm(p), benjamini_hochberg(p), strict=True):  # type: ignore[arg-type]
+            row["p_holm"], row["p_fdr"] = by_holm, by_fdr
+            row["standing"] = _standing(row, tolerance)
+    return pl.DataFrame(rows, schema=table.schema, orient="row")
+
+
+def _standing(row: Row, tolerance: float | None) -> str | None:
+    """What a difference comes to."""
+    low, high, p, difference = row["low"], row["high"], row["p_holm"], row["difference"]
+    if difference is None:
+        return None
+    if not (isinstance(low, float) and isinstance(high, float) and isinstance(p, float)):
+        return "undecided"
+    if tolerance is None:
+        if p >= SIGNIFICANT:
+            return "undecided"
+        return "b higher" if low + high > 0 else "a higher"
+    if isinstance(row["p_equivalence"], float) and row["p_equivalence"] < SIGNIFICANT:
+        return "equivalent"
+    if low > tolerance or high < -tolerance:
+        return "b higher" if low > tolerance else "a higher"
+    return "undecided"

@@ -1,0 +1,178 @@
+"""What it takes to reach a target: replications, prompts or questions, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.reduce.facets import Row
+from judgerel_ray.reduce.planning import (
+    APART,
+    COST_COLUMNS,
+    QUESTIONS,
+    SAME,
+    Plan,
+    levers,
+    objects,
+    varied,
+    voting_shares,
+)
+from judgerel_ray.reduce.tolerance import FAILS, MEETS, UNDECIDED
+from judgerel_ray.stats.dstudy import judgments_for
+from judgerel_ray.stats.precision import AlphaPrecision, t_quantile
+from judgerel_ray.stats.verdict_shares import majority_vote
+
+TARGETS: Mapping[str, float] = {
+    "generalizability": 0.9,
+    "dependability": 0.9,
+    "majority_stability": 0.95,
+    "interval_width": 0.1,
+}
+"""What can be aimed at, and the default aim."""
+_VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
+_MOST_JUDGMENTS = 100_000
+NEED_COLUMNS = {
+    "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
+    "lever": pl.String(), "needed": pl.Float64(), "needed_whole": pl.Int64(),
+    "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
+}  # fmt: skip
+
+
+def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
+    """Compute what it takes to reach each target.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.costs import Costs
+    >>> from judgerel_ray.reduce.facets import facet_groups
+    >>> from judgerel_ray.reduce.planning import make_plan
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "score": [1.0, 3.0, 5.0, 5.0]}
+    >>> plan = make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs())
+    >>> [round(row["needed"], 6) for row in need_rows(plan, {"generalizability": 0.9})]
+    [2.25]
+    """
+    for name, wanted in targets.items():
+        basis = {**dict.fromkeys(NEED_COLUMNS), "target": name, "wanted": wanted}
+        if plan.undefined:
+            yield {**basis, "unreachable": plan.undefined}
+        elif name in ("generalizability", "dependability"):
+            yield from _mean_needs(plan, basis, wanted, absolute=name == "dependability")
+        elif name == "majority_stability" and plan.group.kind == "labels":
+            yield _vote_need(plan, basis, wanted)
+        elif name == "interval_width" and plan.precision is not None:
+            yield from _width_needs(plan, plan.precision, basis, wanted)
+
+
+def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Iterator[Row]:
+    """Judgments of a question that a mean needs."""
+    if absolute and not varied(plan.group):
+        return  # nothing but replications: the same as generalizability
+    for lever in levers(plan):
+        now = plan.mean_of(plan.n_replications if lever == SAME else 1, SAME)
+        needed = judgments_for(
+            plan.group.found, wanted, absolute=absolute,
+            apart=varied(plan.group) if lever == APART else (),
+            objects=objects(plan.group), fixed=plan.group.chosen,
+        )  # fmt: skip
+        whole = None if needed is None else max(1, int(np.ceil(needed - 1e-9)))
+        reaches = partial(_reaches, plan, lever, wanted)
+        cautious = None if absolute else _smallest(reaches)
+        prompts = plan.group.n_things * ((whole or 0) if lever == APART else 1)
+        spent = plan.spent(
+            n_prompts=prompts, n_replications=1 if lever == APART else whole or 0
+        )  # fmt: skip
+        yield {
+            **basis,
+            "lever": lever,
+            "now": now.dependability if absolute else now.generalizability,
+            "standing": None if absolute else _standing(now.low, now.high, wanted),
+            "needed": needed,
+            "needed_whole": whole,
+            "needed_cautious": cautious,
+            "unreachable": None if whole else _why(plan, lever),
+            **(spent if whole else {}),
+        }
+
+
+def _why(plan: Plan, lever: str) -> str:
+    """Why no number of judgments reaches a target."""
+    if plan.mean_of(1, SAME).universe <= 0:
+        return "questions do not differ more than chance"
+    stays = [name for name in varied(plan.group) if lever == SAME]
+    return f"the error of one {' and '.join(stays) or 'facet'} stays"
+
+
+def _reaches(plan: Plan, lever: str, wanted: float, n: int) -> bool:
+    """Whether the low end of the generalizability of a mean of n does."""
+    low = plan.mean_of(n, lever).low
+    return low is not None and low >= wanted
+
+
+def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
+    """Votes that a majority needs to be one that comes back."""
+    votes_UV = voting_shares(plan)
+    if not len(votes_UV):
+        return {**basis, "lever": SAME, "unreachable": "single_replication"}
+    reached = (k for k in _VOTES if majority_vote(votes_UV, k).agreement >= wanted)
+    k = next(reached, None)
+    spent = plan.spent(n_prompts=plan.group.n_things, n_replications=k or 0)
+    return {
+        **basis,
+        "lever": SAME,
+        "now": majority_vote(votes_UV, min(plan.n_replications, _VOTES[-1])).agreement,
+        "needed": k,
+        "needed_whole": k,
+        "unreachable": None if k else f"not within {_VOTES[-1]} votes",
+        **(spent if k else {}),
+    }
+
+
+def _width_needs(plan: Plan, precision: AlphaPrecision, basis: Row, wanted: float) -> Iterator[Row]:
+    """Questions, or replications, that alpha's interval needs."""
+    n, m = plan.group.found.n_questions, max(2, plan.n_replications)
+
+    def width(replications: int) -> float:
+        error = precision.standard_error(n_questions=n, n_replications=replications)
+        return 2 * t_quantile(n - 1, 0.95) * error
+
+    known = {**basis, "now": width(m)}
+    questions = precision.questions_for(wanted, n_replications=m)
+    prompts = (questions or 0) * plan.units_per_question
+    spent = plan.spent(n_prompts=prompts, n_replications=m)
+    yield {
+        **known, "lever": QUESTIONS, "needed": questions, "needed_whole": questions,
+        "unreachable": None if questions else "not within 10^9 questions",
+        **(spent if questions else {}),
+    }  # fmt: skip
+    more = _smallest(lambda k: k >= 2 and width(k) <= wanted)
+    spent = plan.spent(n_prompts=n * plan.units_per_question, n_replications=more or 0)
+    yield {
+        **known, "lever": SAME, "needed": more, "needed_whole": more,
+        "unreachable": None if more else "too few questions, however often they are asked",
+        **(spent if more else {}),
+    }  # fmt: skip
+
+
+def _standing(low: float | None, high: float | None, wanted: float) -> str:
+    """Where the interval lies; the point alone decides nothing."""
+    if low is not None and low >= wanted:
+        return MEETS
+    return FAILS if high is not None and high < wanted else UNDECIDED
+
+
+def _smallest(enough: Callable[[int], bool]) -> int | None:
+    """The smallest number that is enough, of a property that stays once it holds."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > _MOST_JUDGMENTS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,145 @@
+"""Which groups of judgments are compared with which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.grouping import DEFAULT_GROUPS, Block, CountedJudgments, count_judgments
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two groups of counted judgments that are compared, and what tells them apart."""
+
+    key: Row
+    a: pl.DataFrame
+    b: pl.DataFrame
+    names: tuple[str, str]
+
+
+def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
+    """Find all pairs of values of some columns, the other default groups being equal.
+
+    Raises
+    ------
+    SweepError
+        If no columns are named, one is unknown, or no group has two values of them.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q"] * 3, "judge": ["x", "y", "z"], "verdict": ["A"] * 3}
+    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"], 0)]
+    [('x', 'y'), ('x', 'z'), ('y', 'z')]
+    """
+    if not by:
+        raise SweepError(
+            "one set of judgments: expected the column whose values are compared", hint="--by judge"
+        )
+    columns = frame.collect_schema().names()
+    default = [name for name in DEFAULT_GROUPS if name in columns and name not in by]
+    counted = count_judgments(frame, by=[*default, *by], block=block)
+    shared = tuple(
+        name for name in default if counted.frame[name].null_count() < counted.frame.height
+    )
+    found = False
+    for key, part in _parts(counted.frame, shared):
+        sides = [(_label(side), rows) for side, rows in _parts(part, tuple(by))]
+        for (name_a, a), (name_b, b) in combinations(sides, 2):
+            found = True
+            yield Pair(key=key, a=a, b=b, names=(name_a, name_b))
+    if not found:
+        raise SweepError(
+            f"nothing to compare: {', '.join(by)} has one value wherever "
+            f"{', '.join(shared) or 'the rest'} is equal",
+            where={"by": ",".join(by)},
+        )
+
+
+def pairs_between(
+    frame_a: pl.LazyFrame,
+    frame_b: pl.LazyFrame,
+    by: Sequence[str] | None,
+    block: Block,
+    names: tuple[str, str],
+) -> Iterator[Pair]:
+    """Find groups of two frames that are equal in the columns compared on.
+
+    Raises
+    ------
+    SweepError
+        If a column is unknown, or no group is in both.
+
+    Examples
+    --------
+    >>> ours = pl.LazyFrame({"item_id": ["q"], "judge": ["x"], "verdict": ["A"]})
+    >>> theirs = pl.LazyFrame({"item_id": ["q"], "judge": ["y"], "verdict": ["A"]})
+    >>> [pair.key for pair in pairs_between(ours, theirs, None, 0, ("old", "new"))]
+    [{}]
+    """
+    a = count_judgments(frame_a, by=by, block=block)
+    b = count_judgments(frame_b, by=by, block=block)
+    shared = tuple(by) if by is not None else _shared(a, b)
+    others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
+    found = False
+    for key, rows in _parts(a.frame, shared):
+        if tuple(key.values()) in others:
+            found = True
+            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names)
+    if not found:
+        raise SweepError(
+            f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
+        )
+
+
+def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
+    """Default groups of which both have a value; one that differs must have one value in each."""
+    shared = []
+    for name in a.groups:
+        if name not in b.groups:
+            continue
+        ours, theirs = (set(one.frame[name].unique().to_list()) for one in (a, b))
+        if ours & theirs:
+            shared.append(name)
+        elif len(ours) > 1 or len(theirs) > 1:
+            raise SweepError(
+                f"{name} differs between the two and has several values, got "
+                f"{_listed(ours)} and {_listed(theirs)}",
+                hint="compare files of one value each, or name the columns to match with --by",
+            )
+    return tuple(shared)
+
+
+def _parts(frame: pl.DataFrame, columns: tuple[str, ...]) -> Iterator[tuple[Row, pl.DataFrame]]:
+    """The parts of a frame by some columns, in order."""
+    if not columns:
+        yield {}, frame
+        return
+    for part in frame.sort(columns, maintain_order=True).partition_by(columns, maintain_order=True):
+        yield dict(zip(columns, part.select(columns).row(0), strict=True)), part
+
+
+def _label(side: Row) -> str:
+    """A side by its values."""
+    return ", ".join(_plain(value) for value in side.values())
+
+
+def _plain(value: object) -> str:
+    """A value as people write it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _listed(values: set[object]) -> str:
+    """A few values by name."""
+    return ", ".join(sorted(_plain(value) for value in values)[:5])
+
+
+def _sides(names: tuple[str, str]) -> dict[str, object]:
+    """Where an error about two frames lies."""
+    return {"a": names[0], "b": names[1]}

@@ -1,0 +1,65 @@
+"""Tolerances a domain sets for itself, judged against the interval and not the point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+
+MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
+AT_MOST = ("flip_rate",)
+"""Coefficients of which less is better; a tolerance on any other is the least allowed."""
+
+
+def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
+    """Judge coefficients against tolerances.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns coefficient, low and high, as of
+        :func:`judgerel_ray.reduce.reduce_judgments`.
+    tolerance : mapping of str to float
+        Least value allowed by name of coefficient; the most allowed for `AT_MOST`.
+
+    Returns
+    -------
+    pl.DataFrame
+        With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
+        where the whole interval does, "fails" where none of it does, else "undecided"; also
+        undecided without an interval.
+
+    Raises
+    ------
+    SweepError
+        If a name is none of the coefficients there, or a tolerance is not finite.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["krippendorff_alpha", "flip_rate"],
+    ...                      "low": [0.55, 0.01], "high": [0.9, 0.04]})
+    >>> judged = with_tolerance(rows, {"krippendorff_alpha": 0.667, "flip_rate": 0.05})
+    >>> judged["standing"].to_list()
+    ['undecided', 'meets']
+    """
+    known = coefficients["coefficient"].unique().to_list()
+    for name, value in tolerance.items():
+        if coefficients.height and name not in known:
+            raise SweepError(f"tolerance for {name!r}, expected one of {', '.join(sorted(known))}")
+        if not abs(value) < float("inf"):
+            raise SweepError(f"tolerance for {name!r} must be a finite number, got {value}")
+    limit = pl.col("coefficient").replace_strict(
+        list(tolerance), list(tolerance.values()), default=None, return_dtype=pl.Float64
+    )
+    at_most = pl.col("coefficient").is_in(AT_MOST)
+    good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
+    bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
+    standing = (
+        pl.when(limit.is_null()).then(None)
+        .when(good.fill_null(False)).then(pl.lit(MEETS))
+        .when(bad.fill_null(False)).then(pl.lit(FAILS))
+        .otherwise(pl.lit(UNDECIDED))
+    )  # fmt: skip
+    return coefficients.with_columns(limit.alias("tolerance"), standing.alias("standing"))

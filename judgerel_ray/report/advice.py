@@ -1,0 +1,238 @@
+"""Advice and comparisons as people read them, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from judgerel_ray.report.terminal import plain_table
+from judgerel_ray.report.words import cell, number, reason
+
+Row = Mapping[str, object]
+Columns = Mapping[str, Callable[[Row], str]]
+
+
+def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
+    """Write advice as aligned text, a table for each question one may ask.
+
+    Parameters
+    ----------
+    tables : mapping of str to pl.DataFrame
+        ``components``, ``designs``, ``needs``, ``splits`` and ``panel``, as of
+        :class:`judgerel_ray.reduce.advice.Advice`.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.advice import advise_judgments
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "score": [1.0, 3.0, 5.0, 5.0]}
+    >>> advice = advise_judgments(pl.LazyFrame(rows), target={"generalizability": 0.9})
+    >>> print(advice_text({"needs": advice.needs}))  # doctest: +NORMALIZE_WHITESPACE
+    What the targets take ("sure": where the low end of the interval reaches it)
+    target                now    standing   by               needed  sure  judgments  ...
+    generalizability 0.9  0.889  undecided  replications    2.25 -> 3  -   6          ...
+    """
+    parts = []
+    for name, (title, columns) in _TABLES.items():
+        table = tables.get(name)
+        if table is not None and not table.is_empty():
+            parts.append(_section(table, title, columns))
+    return "\n\n".join(parts)
+
+
+def comparison_text(comparisons: pl.DataFrame) -> str:
+    """Write comparisons as aligned text.
+
+    Parameters
+    ----------
+    comparisons : pl.DataFrame
+        From :func:`judgerel_ray.reduce.comparison.compare_judgments`.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.comparison import compare_judgments
+    >>> rows = {"item_id": ["q", "r", "s"] * 4, "judge": ["x"] * 6 + ["y"] * 6,
+    ...         "replication": [0, 0, 0, 1, 1, 1] * 2, "verdict": list("ABAABAABBAAB")}
+    >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
+    ...                           coefficients=["percent_agreement"])
+    >>> print(comparison_text(found).splitlines()[1].split("  ")[0])
+    a
+    """
+    title = "b less a, on the questions both have; p corrected for all pairs (Holm; FDR)"
+    return _section(comparisons, title, _COMPARISON)
+
+
+def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
+    """Write tables as one JSON object, a list of rows each; null where there is no number.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+
+    Examples
+    --------
+    >>> tables_json({"needs": pl.DataFrame({"target": ["x"]})})
+    '{"needs": [{"target": "x"}]}'
+    """
+    rows = {name: table.to_dicts() for name, table in tables.items()}
+    return json.dumps(rows, allow_nan=False, default=str)
+
+
+def _section(table: pl.DataFrame, title: str, columns: Columns) -> str:
+    """A title, what all rows share, and a table of the rest."""
+    first = next(name for name in table.columns if name in _FIRST)
+    groups = table.columns[: table.columns.index(first)]
+    told = [name for name in groups if table[name].n_unique() > 1]
+    shared = [
+        f"{name.replace('_', ' ')} {cell(table[name][0])}"
+        for name in groups
+        if name not in told and table[name][0] is not None
+    ]
+    heads = [*told, *columns]
+    lines = [
+        [*(cell(row[name]) for name in told), *(write(row) for write in columns.values())]
+        for row in table.iter_rows(named=True)
+    ]
+    said = f"{title} [{', '.join(shared)}]" if shared else title
+    return f"{said}\n{plain_table(heads, lines)}"
+
+
+def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
+    """A number with its interval; a dash, or why there is none."""
+
+    def write(row: Row) -> str:
+        if row[value] is None:
+            return reason(row["undefined"]) if row.get("undefined") else "-"
+        if row[low] is None or row[high] is None:
+            return f"{number(row[value])} [no interval]"
+        return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
+
+    return write
+
+
+def _plain(name: str, digits: int = 3) -> Callable[[Row], str]:
+    """A column as it is, numbers rounded."""
+
+    def write(row: Row) -> str:
+        value = row[name]
+        if isinstance(value, float):
+            return number(value, digits)
+        return f"{value:,}" if isinstance(value, int) and value >= 10_000 else cell(value)
+
+    return write
+
+
+def _whole(name: str) -> Callable[[Row], str]:
+    """A cost, rounded to three figures that matter below 1000 and to whole numbers above."""
+
+    def write(row: Row) -> str:
+        value = row[name]
+        if not isinstance(value, int | float):
+            return "-"
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+    return write
+
+
+def _needed(row: Row) -> str:
+    """How many, as a fraction and as one can buy it."""
+    if row["needed"] is None:
+        return f"out of reach: {reason(row['unreachable'])}"
+    whole = f"{row['needed_whole']:,}"
+    needed = row["needed"]
+    exact = isinstance(needed, float) and needed != row["needed_whole"]
+    return f"{needed:.3g} -> {whole}" if exact else whole
+
+
+def _target(row: Row) -> str:
+    """A target with its value."""
+    return f"{reason(row['target'])} {cell(row['wanted'])}"
+
+
+def _best(row: Row) -> str:
+    """A mark on the best."""
+    return "<- best" if row["best"] else ""
+
+
+_MISSING = {"category": "counts as a verdict", "drop": "left out"}
+_FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
+_COST = {
+    "judgments": _whole("judgments"),
+    "tokens": _whole("tokens"),
+    "GPU-seconds": _whole("gpu_seconds"),
+}
+_TABLES: Mapping[str, tuple[str, Columns]] = {
+    "components": (
+        "What verdicts vary with",
+        {
+            "component": _plain("component"),
+            "role": _plain("role"),
+            "share": _plain("share"),
+            "estimate [95 %]": _interval("estimate", "low", "high"),
+            "levels": _plain("n_levels"),
+            "remark": lambda row: "below 0: counts as 0 below" if row["negative"] else "",
+        },
+    ),
+    "designs": (
+        "What more judgments of a question are worth",
+        {
+            "by": _plain("design"),
+            "judgments": _plain("n_judgments"),
+            "mean, comparing questions [95 %]": _interval("generalizability", "low", "high"),
+            "mean, its value": _plain("dependability"),
+            "majority comes back": _plain("majority_stability"),
+            "alpha of majorities": _plain("majority_alpha"),
+        },
+    ),
+    "needs": (
+        'What the targets take ("sure": where the low end of the interval reaches it)',
+        {
+            "target": _target,
+            "now": _plain("now"),
+            "standing": _plain("standing"),
+            "by": _plain("lever"),
+            "needed": _needed,
+            "sure": _plain("needed_cautious"),
+            **_COST,
+        },
+    ),
+    "splits": (
+        "How to split a budget between questions and replications (interval of alpha, 95 %)",
+        {
+            "questions": _plain("n_items"),
+            "replications": _plain("n_replications"),
+            "s.e.": _plain("standard_error", 4),
+            "width": _plain("width"),
+            "": _best,
+            **_COST,
+        },
+    ),
+    "panel": (
+        "The judges as a panel",
+        {
+            "judges": _plain("n_judges"),
+            "majorities agree": _plain("agreement"),
+            "gain": _plain("gain"),
+            "there are": _plain("judges"),
+            "worth [95 %]": _interval("effective", "effective_low", "effective_high"),
+            "error correlation": _plain("error_correlation"),
+        },
+    ),
+}
+_COMPARISON: Columns = {
+    "a": _plain("a"),
+    "b": _plain("b"),
+    "coefficient": lambda row: reason(row["coefficient"]),
+    "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
+    "value a": _plain("value_a"),
+    "value b": _plain("value_b"),
+    "b - a [95 %]": _interval("difference", "low", "high"),
+    "p": _plain("p"),
+    "Holm": _plain("p_holm"),
+    "FDR": _plain("p_fdr"),
+    "standing": _plain("standing"),
+    "questions": _plain("n_items"),
+}

@@ -1,0 +1,199 @@
+"""Comparisons of judges, temperatures and runs: what is paired with what, and what it comes to."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce import reduce_judgments
+from judgerel_ray.reduce.comparison import compare_judgments
+from judgerel_ray.stats import count_statistic
+from judgerel_ray.stats.paired import paired_difference
+
+
+def judged(alpha, seed, n=30, m=4, **columns):
+    """A judge of known alpha, three verdicts; questions of one seed are the same questions."""
+    rng = np.random.default_rng(seed)
+    shares = np.random.default_rng(99).dirichlet(np.full(3, (1 / alpha - 1) / 3), n)
+    verdicts = [rng.choice(list("ABC"), m, p=p) for p in shares]
+    return pl.DataFrame(
+        {
+            "item_id": np.repeat([f"q{i:02}" for i in range(n)], m),
+            "replication": np.tile(np.arange(m), n),
+            "verdict": np.concatenate(verdicts),
+        }
+    ).with_columns(**{name: pl.lit(value) for name, value in columns.items()})
+
+
+@pytest.fixture(scope="module")
+def three():
+    return pl.concat(
+        [
+            judged(0.2, 1, judge="coin", temperature=1.0),
+            judged(0.7, 2, judge="rock", temperature=1.0),
+            judged(0.7, 3, judge="stone", temperature=1.0),
+            judged(0.9, 4, judge="rock", temperature=0.5),
+            judged(0.7, 5, judge="coin", temperature=0.5),
+        ]
+    )
+
+
+def test_all_pairs_of_judges_at_equal_temperatures(three):
+    found = compare_judgments(three.lazy(), by=["judge"], coefficients=["krippendorff_alpha"])
+    assert found.select("temperature", "a", "b").rows() == [
+        (0.5, "coin", "rock"),
+        (1.0, "coin", "rock"),
+        (1.0, "coin", "stone"),
+        (1.0, "rock", "stone"),
+    ]
+    own = reduce_judgments(three.lazy(), coefficients=["krippendorff_alpha"])
+    value = {(row["judge"], row["temperature"]): row["value"] for row in own.to_dicts()}
+    for row in found.to_dicts():
+        first, second = (value[row[side], row["temperature"]] for side in "ab")
+        assert row["value_a"] == pytest.approx(first)
+        assert row["value_b"] == pytest.approx(second)
+        assert row["difference"] == pytest.approx(second - first)
+        assert row["low"] < row["difference"] < row["high"]
+        assert row["p"] <= row["p_fdr"] <= row["p_holm"]
+        assert (row["n_items"], row["n_judgments_a"], row["missing"]) == (30, 120, "category")
+    standing = {
+        (row["temperature"], row["a"], row["b"]): row["standing"] for row in found.to_dicts()
+    }
+    assert standing[1.0, "coin", "rock"] == "b higher"
+    assert standing[1.0, "rock", "stone"] == "undecided"
+
+
+def test_pairs_of_temperatures_of_one_judge(three):
+    found = compare_judgments(three.lazy(), by=["temperature"], coefficients=["flip_rate"])
+    assert found.select("judge", "a", "b").rows() == [("coin", "0.5", "1"), ("rock", "0.5", "1")]
+    assert found["difference"].min() > 0  # warmer flips more
+
+
+def test_two_files_are_compared_where_their_groups_are_equal(three):
+    rock = three.filter(judge="rock")
+    later = three.filter(pl.col("judge") != "stone").with_columns(judge=pl.lit("rock")).filter(
+        pl.col("temperature") == 1.0
+    ).unique(["item_id", "replication"], keep="first", maintain_order=True)  # fmt: skip
+    found = compare_judgments(rock.lazy(), later.lazy(), names=("may", "june"))
+    assert found.select("judge", "temperature", "a", "b").unique().rows() == [
+        ("rock", 1.0, "may", "june")
+    ]
+    assert found["coefficient"].to_list() == ["krippendorff_alpha", "percent_agreement"]
+
+
+def test_a_column_that_differs_between_files_is_what_is_compared():
+    a, b = judged(0.5, 1, judge="x"), judged(0.5, 2, judge="y")
+    found = compare_judgments(a.lazy(), b.lazy())
+    assert "judge" not in found.columns
+    assert found.height == 2
+    mixed = pl.concat([b, judged(0.5, 3, judge="z")])
+    with pytest.raises(SweepError, match="judge differs between the two and has several values"):
+        compare_judgments(a.lazy(), mixed.lazy())
+    with pytest.raises(SweepError, match="no group of judge is in both"):
+        compare_judgments(a.lazy(), b.lazy(), by=["judge"])
+
+
+def test_only_common_questions_count():
+    a, b = judged(0.5, 1), judged(0.5, 2).filter(pl.col("item_id") >= "q10")
+    extra = b.with_columns(item_id="z" + pl.col("item_id"))
+    found = compare_judgments(a.lazy(), pl.concat([b, extra]).lazy()).row(0, named=True)
+    assert (found["n_items"], found["n_items_a"], found["n_items_b"]) == (20, 30, 40)
+    alone = compare_judgments(a.filter(pl.col("item_id") >= "q10").lazy(), b.lazy())
+    assert found["difference"] == pytest.approx(alone["difference"][0])
+
+
+def test_frames_give_what_arrays_give():
+    a, b = judged(0.5, 1), judged(0.6, 2)
+    counts = [
+        frame.pivot("verdict", index="item_id", values="replication", aggregate_function="len")
+        .sort("item_id")
+        .select("A", "B", "C")
+        .fill_null(0)
+        .to_numpy()
+        for frame in (a, b)
+    ]
+    expected = paired_difference(*counts, count_statistic("gwet_ac1", n_values=3), margin=0.1)
+    found = compare_judgments(a.lazy(), b.lazy(), coefficients=["gwet_ac1"], tolerance=0.1)
+    row = found.row(0, named=True)
+    for column, value in {
+        "value_a": expected.first, "value_b": expected.second, "difference": expected.value,
+        "low": expected.low, "high": expected.high, "p": expected.p,
+        "p_equivalence": expected.p_equivalence, "tolerance": 0.1,
+    }.items():  # fmt: skip
+        assert row[column] == pytest.approx(value)
+
+
+def test_a_tolerance_is_judged_by_the_interval():
+    a = judged(0.7, 1, n=150)
+    close = judged(0.7, 2, n=150)
+    far = a.with_columns(
+        verdict=pl.when(pl.col("replication") < 2).then("verdict").otherwise(pl.lit("C"))
+    )
+
+    def standing(other, tolerance):
+        found = compare_judgments(
+            a.lazy(), other.lazy(), coefficients=["percent_agreement"], tolerance=tolerance
+        )
+        return found["standing"].item()
+
+    assert standing(close, 0.2) == "equivalent"
+    assert standing(close, 0.001) == "undecided"
+    assert standing(far, 0.001) == "a higher"
+
+
+def test_scores_are_compared_at_their_own_level():
+    rng = np.random.default_rng(3)
+    tables = []
+    for judge, noise in (("calm", 0.5), ("wild", 3.0)):
+        base = np.repeat(np.arange(20) % 5 * 2.0, 3)
+        tables.append(
+            pl.DataFrame({"item_id": np.repeat(np.arange(20), 3).astype(str), "judge": judge,
+                          "replication": np.tile([0, 1, 2], 20),
+                          "score": np.round(base + rng.normal(0, noise, 60), 1)})
+        )  # fmt: skip
+    frame = pl.concat(tables)
+    row = compare_judgments(frame.lazy(), by=["judge"]).row(0, named=True)
+    assert (row["coefficient"], row["measurement"]) == ("krippendorff_alpha", "interval")
+    own = reduce_judgments(frame.lazy(), coefficients=["krippendorff_alpha"])
+    assert [row["value_a"], row["value_b"]] == pytest.approx(own["value"].to_list())
+    assert row["standing"] == "a higher"
+
+
+def test_missing_verdicts_are_shown_both_ways():
+    a = judged(0.5, 1, judge="x")
+    b = judged(0.5, 2, judge="y").with_columns(
+        verdict=pl.when(pl.col("replication") > 0).then("verdict")
+    )
+    both = pl.concat([a, b]).lazy()
+    found = compare_judgments(both, by=["judge"], coefficients=["krippendorff_alpha"])
+    assert found["missing"].to_list() == ["category", "drop"]
+    valid = compare_judgments(both, by=["judge"], coefficients=["valid_rate"], missing=["drop"])
+    assert valid.select("value_a", "value_b", "difference").row(0) == (1.0, 0.75, -0.25)
+    assert (valid["undefined"].item(), valid["standing"].item()) == ("no_spread", "undecided")
+
+
+def test_corrections_are_over_all_pairs_of_one_coefficient(three):
+    both = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate", "gwet_ac1"])
+    alone = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate"])
+    assert both.filter(coefficient="flip_rate")["p_holm"].to_list() == alone["p_holm"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "Try: --by judge"),
+        ({"by": ["juge"]}, "no column 'juge'"),
+        ({"by": ["judge"], "missing": ["ignore"]}, "unknown missing policy 'ignore'"),
+        ({"by": ["judge"], "coefficients": ["kappa"]}, "cannot compare 'kappa'"),
+        ({"by": ["judge"], "tolerance": 0.0}, "tolerance must be above 0"),
+    ],
+)
+def test_mistakes_are_refused(three, options, words):
+    with pytest.raises(SweepError) as error:
+        compare_judgments(three.lazy(), **options)
+    assert words in str(error.value)
+
+
+def test_one_value_is_nothing_to_compare(three):
+    with pytest.raises(SweepError, match="judge has one value wherever temperature is equal"):
+        compare_judgments(three.filter(judge="rock").lazy(), by=["judge"])
