@@ -15,6 +15,7 @@ from judgerel_ray.reduce.planning import (
     QUESTIONS,
     SAME,
     Plan,
+    apart_facets,
     levers,
     objects,
     varied,
@@ -36,7 +37,7 @@ _VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
 _MOST_JUDGMENTS = 100_000
 NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
-    "lever": pl.String(), "needed": pl.Float64(), "needed_whole": pl.Int64(),
+    "lever": pl.String(), "facets": pl.String(), "needed": pl.Float64(), "needed_whole": pl.Int64(),
     "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
 }  # fmt: skip
 
@@ -65,6 +66,8 @@ def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
             yield _vote_need(plan, basis, wanted)
         elif name == "interval_width" and plan.precision is not None:
             yield from _width_needs(plan, plan.precision, basis, wanted)
+        elif name == "interval_width":
+            yield {**basis, "lever": QUESTIONS, "unreachable": "single_replication"}
 
 
 def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Iterator[Row]:
@@ -88,6 +91,7 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
         yield {
             **basis,
             "lever": lever,
+            "facets": apart_facets(plan, lever),
             "now": now.dependability if absolute else now.generalizability,
             "standing": None if absolute else _standing(now.low, now.high, wanted),
             "needed": needed,

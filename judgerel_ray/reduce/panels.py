@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.reduce.grouping import Block, count_judgments
 from judgerel_ray.reduce.matrix import unit_counts
@@ -28,8 +29,8 @@ def panel_table(
 ) -> pl.DataFrame:
     """Look at the judges of every group as a panel.
 
-    Each judge counts once a question, with its most frequent verdict (the first by name of equally
-    frequent ones), or its mean score.
+    A panel is of judges that each judge once; where they were asked more often, that tells how
+    steady each is.
 
     Parameters
     ----------
@@ -90,18 +91,14 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     if n_judges < 2:
         return []
     labels = own_level(part) == "nominal"
-    votes = _labels(scored) if labels else _means(scored)
-    worth = _effective(votes, labels=labels)
+    worth = _effective(scored, labels=labels)
     steps: tuple[PanelStep, ...] = ()
     if labels:
-        counts = unit_counts(
-            votes.with_columns(n=pl.lit(1)), pl.col("vote"), unit=["item_id"], cluster=["item_id"]
-        ).counts_UV
-        steps = panel_steps(counts, most=n_judges + 2)
+        steps = panel_steps(_counts(scored), most=n_judges + 2)
     known: Row = {
         "judges": n_judges, "effective": worth.value, "effective_low": worth.low,
         "effective_high": worth.high, "error_correlation": worth.correlation,
-        "n_items": votes["item_id"].n_unique(), "undefined": worth.undefined,
+        "n_items": scored["item_id"].n_unique(), "undefined": worth.undefined,
     }  # fmt: skip
     if not steps:
         return [{**known, "n_judges": n_judges, "agreement": None, "gain": None}]
@@ -111,42 +108,42 @@ def _panel_rows(part: pl.DataFrame) -> list[Row]:
     ]
 
 
-def _labels(scored: pl.DataFrame) -> pl.DataFrame:
-    """The most frequent verdict of each judge on each question."""
-    return (
-        scored.with_columns(vote=LABEL)
-        .group_by("item_id", "judge", "vote")
-        .agg(pl.col("n").sum().cast(pl.Int64))
-        .sort(["item_id", "judge", "n", "vote"], descending=[False, False, True, False])
-        .group_by("item_id", "judge", maintain_order=True)
-        .agg(pl.col("vote").first())
+def _counts(scored: pl.DataFrame) -> NDArray[np.int64]:
+    """Verdicts by question, judge and value."""
+    pair = ["item_id", "judge"]
+    found = unit_counts(scored, LABEL, unit=pair, cluster=["item_id"])
+    judges = scored.select(pair).unique().sort(pair)["judge"].rank("dense").to_numpy()
+    counts = np.zeros(
+        (found.clusters_U.max() + 1, int(judges.max()), len(found.values)), dtype=np.int64
     )
+    counts[found.clusters_U, judges.astype(np.int64) - 1] = found.counts_UV
+    return counts
 
 
-def _means(scored: pl.DataFrame) -> pl.DataFrame:
-    """The mean score of each judge on each question."""
-    n = pl.col("n").cast(pl.Float64)
-    return (
-        scored.sort("item_id", "judge", "score")
-        .group_by("item_id", "judge", maintain_order=True)
-        .agg(vote=(n * pl.col("score")).sum() / n.sum())
-    )
-
-
-def _effective(votes: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
+def _effective(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
     """The panel's worth by its errors, where there is gold."""
-    n_judges = votes["judge"].n_unique()
-    if votes.schema["item_id"] == pl.String:
-        return EffectiveJudges(n_judges=n_judges, n_questions=0, undefined="no_gold")
+    n_judges = scored["judge"].n_unique()
+    none = EffectiveJudges(n_judges=n_judges, n_questions=0, undefined="no_gold")
+    if scored.schema["item_id"] == pl.String:
+        return none
     gold = pl.col("item_id").struct.field("gold")
     if labels:
-        wrong = (pl.col("vote") != gold.cast(pl.String)).cast(pl.Float64)
+        error = (gold.cast(pl.String) != LABEL).cast(pl.Float64)
     else:
-        wrong = pl.col("vote") - gold.cast(pl.Float64, strict=False)
-    errors = votes.select(
-        "judge", pl.col("item_id").struct.field("item_id"), error=wrong
-    ).drop_nulls()
-    if errors.is_empty():
-        return EffectiveJudges(n_judges=n_judges, n_questions=0, undefined="no_gold")
-    table = errors.pivot("judge", index="item_id", values="error").drop("item_id")
-    return effective_judges(table.select(pl.all().cast(pl.Float64)).fill_null(np.nan).to_numpy())
+        error = pl.col("score") - gold.cast(pl.Float64, strict=False)
+    n = pl.col("n").cast(pl.Float64)
+    mean = (n * pl.col("error")).sum() / n.sum()
+    means = (
+        scored.select("judge", "n", pl.col("item_id").struct.field("item_id"), error=error)
+        .drop_nulls("error")
+        .sort("item_id", "judge", "error")
+        .group_by("item_id", "judge", maintain_order=True)
+        .agg(mean=mean, within=(n * pl.col("error") ** 2).sum() / n.sum() - mean**2)
+    )
+    if means.is_empty():
+        return none
+    errors, within = (
+        means.pivot("judge", index="item_id", values=name).drop("item_id").fill_null(np.nan)
+        for name in ("mean", "within")
+    )
+    return effective_judges(errors.to_numpy(), within_NJ=within.to_numpy().clip(min=0))

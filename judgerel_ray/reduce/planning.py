@@ -17,15 +17,16 @@ from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
 from judgerel_ray.stats.statistic import Floats
 from judgerel_ray.stats.verdict_shares import majority_vote, supported_shares
 
-SAME, APART, QUESTIONS = "replications", "prompts apart", "questions"
-"""Levers: more replications of the same prompts; more judgments, each with a template, order and so
-on of its own; more questions."""
+SAME, APART, QUESTIONS = "replications", "apart", "questions"
+"""Levers: more replications of the same prompts; more judgments, each with a level of its own of
+all facets drawn from many (a template, an order, a judge); more questions."""
 _SIZES = (1, 2, 3, 5, 11, 21, 51)
 _MOST_VOTING_UNITS = 400
 _SPLITS = (2, 3, 4, 5, 8, 10, 20, 50, 100)
 COST_COLUMNS = {"judgments": pl.Float64(), "tokens": pl.Float64(), "gpu_seconds": pl.Float64()}
 DESIGN_COLUMNS = {
-    "design": pl.String(), "n_judgments": pl.Int64(), "generalizability": pl.Float64(),
+    "design": pl.String(), "facets": pl.String(), "n_judgments": pl.Int64(),
+    "generalizability": pl.Float64(),
     "low": pl.Float64(), "high": pl.Float64(), "dependability": pl.Float64(),
     "majority_stability": pl.Float64(), "majority_alpha": pl.Float64(), "undefined": pl.String(),
 }  # fmt: skip
@@ -119,7 +120,7 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
     if undefined is None and not any(QUESTION in one.facets for one in found.components):
         undefined = "single_replication"
     precision = None
-    if undefined is None and np.unique(clusters).size >= 2 and np.ptp(shares, axis=0).max() > 0:
+    if undefined is None and np.unique(clusters).size >= 2 and shares.mean(axis=0).max() < 1:
         precision = alpha_precision(shares, distances_VV=distances, clusters_U=clusters)
     n_questions = np.unique(clusters).size
     return Plan(
@@ -156,7 +157,8 @@ def design_rows(plan: Plan) -> Iterator[Row]:
             if lever == SAME and plan.group.kind == "labels" and len(votes_UV):
                 vote = majority_vote(votes_UV, n)
             yield {
-                "design": lever, "n_judgments": n, "generalizability": one.generalizability,
+                "design": lever, "facets": apart_facets(plan, lever), "n_judgments": n,
+                "generalizability": one.generalizability,
                 "low": one.low, "high": one.high, "dependability": one.dependability,
                 "majority_stability": vote.agreement if vote else None,
                 "majority_alpha": vote.alpha if vote else None,
@@ -222,6 +224,19 @@ def varied(group: FacetGroup) -> tuple[str, ...]:
     """
     seen = {name for one in group.found.components for name in one.facets}
     return tuple(name for name in group.drawn if name in seen)
+
+
+def apart_facets(plan: Plan, lever: str) -> str | None:
+    """Name the facets that are apart under a lever; None where none are.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.facets import facet_groups
+    >>> rows = {"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "B"]}
+    >>> apart_facets(make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs()), APART)
+    ''
+    """
+    return ", ".join(varied(plan.group)) if lever == APART else None
 
 
 def levers(plan: Plan) -> tuple[str, ...]:

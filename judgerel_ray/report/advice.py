@@ -137,6 +137,15 @@ def _whole(name: str) -> Callable[[Row], str]:
     return write
 
 
+def _lever(name: str) -> Callable[[Row], str]:
+    """A lever in words."""
+
+    def write(row: Row) -> str:
+        return f"a new {row['facets']} each time" if row["facets"] else cell(row[name])
+
+    return write
+
+
 def _needed(row: Row) -> str:
     """How many, as a fraction and as one can buy it."""
     if row["needed"] is None:
@@ -179,7 +188,7 @@ _TABLES: Mapping[str, tuple[str, Columns]] = {
     "designs": (
         "What more judgments of a question are worth",
         {
-            "by": _plain("design"),
+            "by": _lever("design"),
             "judgments": _plain("n_judgments"),
             "mean, comparing questions [95 %]": _interval("generalizability", "low", "high"),
             "mean, its value": _plain("dependability"),
@@ -193,7 +202,7 @@ _TABLES: Mapping[str, tuple[str, Columns]] = {
             "target": _target,
             "now": _plain("now"),
             "standing": _plain("standing"),
-            "by": _plain("lever"),
+            "by": _lever("lever"),
             "needed": _needed,
             "sure": _plain("needed_cautious"),
             **_COST,

@@ -1,6 +1,6 @@
 """Panels: how many judges a panel is worth when their errors go together, and what one more adds.
 
-Shape suffixes: N = questions, J = judges, U = units, V = distinct values.
+Shape suffixes: N, U = questions, J = judges, V = distinct values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.statistic import Floats
 from judgerel_ray.stats.variance_components import student_interval
-from judgerel_ray.stats.verdict_shares import majority_vote, supported_shares
+from judgerel_ray.stats.verdict_shares import drawn_together, majority_vote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,9 @@ class PanelStep:
     gain: float | None
 
 
-def effective_judges(errors_NJ: ArrayLike, *, confidence: float = 0.95) -> EffectiveJudges:
+def effective_judges(
+    errors_NJ: ArrayLike, *, within_NJ: ArrayLike | None = None, confidence: float = 0.95
+) -> EffectiveJudges:
     r"""Compute how many independent judges a panel is worth.
 
     .. math:: n_{eff} = J / (1 + (J - 1) \bar\rho)
@@ -77,7 +79,11 @@ def effective_judges(errors_NJ: ArrayLike, *, confidence: float = 0.95) -> Effec
     ----------
     errors_NJ : array-like of float, shape (n_questions, n_judges)
         Errors of each judge on each question: score less the true one, or 1 where the verdict is
-        wrong. Rows with NaN are left out, and so are judges that never vary.
+        wrong. Means of several judgments will do, with `within_NJ`. Rows with NaN are left out, and
+        so are judges that never vary.
+    within_NJ : array-like of float, shape (n_questions, n_judges), optional
+        Variance of the judgments behind each mean, so that it is single judgments whose
+        correlation is told; by default 0.
     confidence : float
         Of the interval, in (0, 1).
 
@@ -88,7 +94,8 @@ def effective_judges(errors_NJ: ArrayLike, *, confidence: float = 0.95) -> Effec
     Raises
     ------
     ValueError
-        If `errors_NJ` is not two-dimensional, or the confidence is not in (0, 1).
+        If `errors_NJ` is not two-dimensional, `within_NJ` is of another shape, or the confidence
+        is not in (0, 1).
 
     Examples
     --------
@@ -104,17 +111,24 @@ def effective_judges(errors_NJ: ArrayLike, *, confidence: float = 0.95) -> Effec
         raise ValueError(
             f"effective_judges: confidence must be between 0 and 1, got {confidence!r}"
         )
-    errors = errors[~np.isnan(errors).any(axis=1)]
-    errors = errors[:, np.ptp(errors, axis=0) > 0] if len(errors) else errors[:, :0]
+    within = np.zeros_like(errors) if within_NJ is None else np.asarray(within_NJ, np.float64)
+    if within.shape != errors.shape:
+        raise ValueError(
+            f"effective_judges: within_NJ must have shape {errors.shape}, got {within.shape}"
+        )
+    rows = ~np.isnan(errors).any(axis=1)
+    errors, within = errors[rows], within[rows]
+    if len(errors):
+        judges = (np.ptp(errors, axis=0) > 0) | (within > 0).any(axis=0)
+        errors, within = errors[:, judges], within[:, judges]
     n, n_judges = errors.shape
     if n < 2 or n_judges < 2:
         undefined = "too_few_units" if n < 2 else "too_few_judges"
         return EffectiveJudges(n_judges=n_judges, n_questions=n, undefined=undefined)
-    sums, products = errors.sum(axis=0), errors.T @ errors
+    products_NJJ = errors[:, :, None] * errors[:, None, :] + within[:, :, None] * np.eye(n_judges)
+    sums, products = errors.sum(axis=0), products_NJJ.sum(axis=0)
     correlation = float(_mean_correlation(sums, products, n))
-    left_out_N = _mean_correlation(
-        sums - errors, products - errors[:, :, None] * errors[:, None, :], n - 1
-    )
+    left_out_N = _mean_correlation(sums - errors, products - products_NJJ, n - 1)
     worth = 1 + (n_judges - 1) * correlation
     if worth < 1e-9:
         return EffectiveJudges(
@@ -132,15 +146,16 @@ def effective_judges(errors_NJ: ArrayLike, *, confidence: float = 0.95) -> Effec
     )
 
 
-def panel_steps(counts_UV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
+def panel_steps(counts_UJV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     """Compute what each further judge adds to the agreement of majority verdicts.
 
-    Judges count as drawn from one kind: those of the counts, and others like them.
+    Every judge of a panel judges once. Judges count as drawn from one kind: those of the counts,
+    and others like them.
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How many judges gave each value to each question, each judge once.
+    counts_UJV : array-like of int, shape (n_units, n_judges, n_values)
+        How often each judge gave each value to each question.
     most : int
         Largest panel.
 
@@ -153,24 +168,38 @@ def panel_steps(counts_UV: ArrayLike, *, most: int) -> tuple[PanelStep, ...]:
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or `most` is below 1.
+        If the counts have not three dimensions or are negative, or `most` is below 1.
+
+    Notes
+    -----
+    The agreement of one judgment with one of another judge is unbiased; larger panels follow from
+    shares drawn together until they show it, as in :func:`supported_shares`.
 
     Examples
     --------
-    >>> steps = panel_steps([[3, 0], [2, 1], [0, 3], [3, 0]], most=3)
+    >>> steps = panel_steps([[[1, 0], [1, 0]], [[1, 0], [0, 1]], [[0, 1], [0, 1]]], most=3)
     >>> [round(step.agreement, 3) for step in steps]
-    [0.833, 0.833, 0.897]
+    [0.667, 0.667, 0.76]
     """
     if most < 1:
         raise ValueError(f"panel_steps: most must be at least 1, got {most}")
-    shares = supported_shares(counts_UV)
-    if not len(shares):
+    counts: Floats = np.asarray(counts_UJV, dtype=np.float64)
+    if counts.ndim != 3 or (counts < 0).any():
+        raise ValueError("panel_steps: counts_UJV must be counts in 3 dimensions")
+    m_UJ = counts.sum(axis=2)
+    shares_UJV = np.divide(
+        counts, m_UJ[..., None], out=np.zeros_like(counts), where=m_UJ[..., None] > 0
+    )
+    n_U = (m_UJ > 0).sum(axis=1)
+    shares_UJV, n_U = shares_UJV[n_U >= 2], n_U[n_U >= 2].astype(np.float64)
+    if not n_U.size:
         return ()
+    sums_UV = shares_UJV.sum(axis=1)
+    pairs_U = (sums_UV**2).sum(axis=1) - (shares_UJV**2).sum(axis=(1, 2))
+    disagreement = float(1 - (pairs_U / (n_U * (n_U - 1))).mean())
+    shares = drawn_together(sums_UV / n_U[:, None], disagreement)
     agreements = [majority_vote(shares, k).agreement for k in range(1, most + 1)]
-    gains = [
-        None,
-        *(after - before for before, after in pairwise(agreements)),
-    ]
+    gains = [None, *(after - before for before, after in pairwise(agreements))]
     return tuple(
         PanelStep(n_judges=k, agreement=agreement, gain=gain)
         for k, (agreement, gain) in enumerate(zip(agreements, gains, strict=True), start=1)

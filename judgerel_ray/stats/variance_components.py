@@ -288,7 +288,8 @@ def _components(
                 low=low,
                 high=high,
                 n_levels=n_levels,
-                negative=value < 0,
+                # What differs from 0 by rounding is 0.
+                negative=value < -1e-12 * max(total, 0.0),
             )
         )
     return tuple(found)

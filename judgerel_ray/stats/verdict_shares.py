@@ -74,13 +74,45 @@ def supported_shares(counts_UV: ArrayLike, *, distances_VV: ArrayLike | None = N
     shares: Floats = counts / m_U[:, None]
     if not len(shares):
         return shares
-    mean_V = shares.mean(axis=0)
     inside_U = ((shares @ distances) * shares).sum(axis=1)
     unbiased = float((inside_U * m_U / (m_U - 1)).mean())
+    return drawn_together(shares, unbiased, distances_VV=distances)
+
+
+def drawn_together(
+    shares_UV: Floats, disagreement: float, *, distances_VV: ArrayLike | None = None
+) -> Floats:
+    """Draw shares towards their mean until they show a given disagreement inside units.
+
+    Parameters
+    ----------
+    shares_UV : ndarray, shape (n_units, n_values)
+        Observed shares.
+    disagreement : float
+        Mean disagreement of two verdicts on one unit, estimated without bias.
+    distances_VV : array-like, shape (n_values, n_values), optional
+        Squared distances between values; by default 1 between different ones.
+
+    Returns
+    -------
+    ndarray, shape (n_units, n_values)
+        All rows the mean where the disagreement is more than that; as they are where it is less
+        than they show.
+
+    Examples
+    --------
+    >>> drawn_together(np.array([[1.0, 0.0], [0.0, 1.0]]), 0.32).round(3).tolist()
+    [[0.8, 0.2], [0.2, 0.8]]
+    """
+    distances = _distances(distances_VV, shares_UV.shape[1])
+    mean_V = shares_UV.mean(axis=0)
+    inside = float(((shares_UV @ distances) * shares_UV).sum(axis=1).mean())
     around = float(mean_V @ distances @ mean_V)
-    spread = around - float(inside_U.mean())
-    factor = np.sqrt(np.clip((around - unbiased) / spread, 0.0, 1.0)) if spread > 1e-15 else 0.0
-    drawn: Floats = mean_V + factor * (shares - mean_V)
+    spread = around - inside
+    factor = 0.0
+    if spread > 1e-15:
+        factor = float(np.sqrt(np.clip((around - disagreement) / spread, 0.0, 1.0)))
+    drawn: Floats = mean_V + factor * (shares_UV - mean_V)
     return drawn
 
 

@@ -138,13 +138,14 @@ def test_replications_in_one_order_do_not_reach_what_orders_reach(ordered):
         ordered.lazy(), target={"generalizability": 0.9, "dependability": 0.9}
     )
     same = needs(advice, "generalizability")
-    apart = needs(advice, "generalizability", "prompts apart")
+    apart = needs(advice, "generalizability", "apart")
     assert (same["needed"], same["unreachable"]) == (None, "the error of one option_order stays")
     part = dict(advice.components.select("component", "estimate").rows())
     error = part["item_id x option_order"] + part["residual"]
     assert apart["needed"] == pytest.approx(9 * error / part["item_id"])
-    absolute = needs(advice, "dependability", "prompts apart")
+    absolute = needs(advice, "dependability", "apart")
     assert absolute["needed"] == pytest.approx(9 * (error + part["option_order"]) / part["item_id"])
+    assert set(advice.designs.filter(design="apart")["facets"]) == {"option_order"}
     designs = advice.designs.filter(n_judgments=51)
     stays, goes = designs.sort("design", descending=True)["generalizability"].to_list()
     assert stays < 0.75 < 0.95 < goes
@@ -153,8 +154,8 @@ def test_replications_in_one_order_do_not_reach_what_orders_reach(ordered):
 def test_prompts_asked_once_say_nothing_of_asking_them_again(ordered):
     once = ordered.filter(replication=0)
     advice = advise_judgments(once.lazy(), target={"generalizability": 0.9})
-    assert advice.needs["lever"].to_list() == ["prompts apart"]
-    assert set(advice.designs["design"]) == {"prompts apart"}
+    assert advice.needs["lever"].to_list() == ["apart"]
+    assert set(advice.designs["design"]) == {"apart"}
     labels = once.with_columns(verdict=pl.col("score").round().cast(pl.String)).drop("score")
     advice = advise_judgments(labels.lazy(), target={"majority_stability": 0.9})
     assert advice.needs["unreachable"].to_list() == ["single_replication"]

@@ -63,8 +63,8 @@ def test_what_the_next_judge_adds_is_what_a_larger_panel_shows():
     # Verdict shares of the population of judges, known: five judges seen, seven predicted.
     rng = np.random.default_rng(3)
     shares = rng.dirichlet(np.full(3, 0.5), 4000)
-    counts = np.array([rng.multinomial(5, p) for p in shares])
-    steps = panel_steps(counts, most=7)
+    seen = np.array([rng.choice(3, 5, p=p) for p in shares])
+    steps = panel_steps(np.eye(3)[seen], most=7)
     assert [step.n_judges for step in steps] == list(range(1, 8))
     votes = [rng.multinomial(7, p) for p in shares], [rng.multinomial(7, p) for p in shares]
     winners = [np.argmax(np.array(one) + rng.random((4000, 3)) * 1e-3, axis=1) for one in votes]
@@ -74,11 +74,40 @@ def test_what_the_next_judge_adds_is_what_a_larger_panel_shows():
     assert steps[2].gain > steps[6].gain > 0
 
 
+def test_judgments_repeated_by_a_judge_are_no_further_judges():
+    # A judge of ten replications says what one of one says of other judges, only steadier.
+    rng = np.random.default_rng(4)
+    judges = rng.dirichlet([4.0, 1.0], (3000, 3))
+    once = np.array([[rng.multinomial(1, p) for p in row] for row in judges])
+    often = np.array([[rng.multinomial(10, p) for p in row] for row in judges])
+    few, many = panel_steps(once, most=3), panel_steps(often, most=3)
+    for one, other in zip(few, many, strict=True):
+        assert one.agreement == pytest.approx(other.agreement, abs=0.02)
+    # Two judgments of different judges: sum of squared mean shares, .8^2 + .2^2.
+    assert many[0].agreement == pytest.approx(0.68, abs=0.01)
+
+
+def test_means_of_several_judgments_tell_the_correlation_of_single_ones():
+    rng = np.random.default_rng(5)
+    hard = rng.random(4000) < 0.3
+    wrong = np.where(hard[:, None], 0.6, 0.1) * np.ones((1, 3))
+    single = (rng.random(wrong.shape) < wrong).astype(float)
+    share = rng.binomial(8, wrong) / 8
+    one = effective_judges(single)
+    means = effective_judges(share, within_NJ=share * (1 - share))
+    assert means.correlation == pytest.approx(one.correlation, abs=0.03)
+    assert effective_judges(share).correlation > means.correlation + 0.2
+
+
 def test_nobody_is_no_panel():
-    assert panel_steps([[1, 0], [0, 1]], most=3) == ()
+    assert panel_steps([[[1, 0]], [[0, 1]]], most=3) == ()
     with pytest.raises(ValueError, match="most must be at least 1"):
-        panel_steps([[2, 0]], most=0)
+        panel_steps([[[2, 0]]], most=0)
     with pytest.raises(ValueError, match="2 dimensions"):
         effective_judges([1.0])
+    with pytest.raises(ValueError, match="within_NJ must have shape"):
+        effective_judges([[1.0, 0.0]], within_NJ=[[1.0]])
+    with pytest.raises(ValueError, match="3 dimensions"):
+        panel_steps([[2, 0]], most=3)
     with pytest.raises(ValueError, match="confidence"):
         effective_judges([[1.0, 0.0]], confidence=2)
