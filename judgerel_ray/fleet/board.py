@@ -50,10 +50,11 @@ class JudgeBoard:
 
     @property
     def seconds_left(self) -> float | None:
-        """By the rate of late; None before there is one."""
-        if not self.requests_per_s:
+        """By the rate of late; None before there is one, and when no more is to come."""
+        to_come = self.owed - self.failed
+        if not self.requests_per_s or to_come <= 0:
             return None
-        return self.owed / self.requests_per_s
+        return to_come / self.requests_per_s
 
     def count(
         self, *, rows: int, outcomes: Mapping[str, int], tokens: TokenCounts, busy_s: float

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
@@ -181,8 +182,6 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
     Effects: asks the cluster for resources; returns before they are granted.
     Retry: safe; each call makes a new actor.
     """
-    import ray
-
     gpus = spec.engine.gpus
     executor = "uni" if gpus <= 1 else "mp"
     options: dict[str, Any] = {
@@ -196,7 +195,8 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
         "runtime_env": {"env_vars": passed_environment()},
     }
     group = None
-    if gpus > 1 and gpus > room.gpus_of_largest_node:
+    # Where no node has GPUs yet, one that is large enough may come.
+    if gpus > 1 and room.nodes and gpus > room.gpus_of_largest_node:
         from ray.util.placement_group import placement_group
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -207,8 +207,16 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
             placement_group=group, placement_group_capture_child_tasks=True
         )
     pinned = replace(spec, engine=replace(spec.engine, executor=executor))
-    actor = ray.remote(JudgeActor).options(**options).remote(pinned)
+    actor = _remote_judge().options(**options).remote(pinned)
     return ActorHandle(actor=actor, group=group)
+
+
+@cache
+def _remote_judge() -> Any:
+    """The actor class, one for all actors: each new one would be taken apart and sent out anew."""
+    import ray
+
+    return ray.remote(JudgeActor)
 
 
 def kill_actor(handle: ActorHandle) -> None:
@@ -241,7 +249,9 @@ def result_of(reference: Any) -> object:
             return cause
         return EngineError(f"{type(cause).__name__}: {cause}")
     except Exception as error:  # noqa: BLE001  every way an actor can be gone is settled the same
-        return EngineLost(f"{type(error).__name__}: {error}".splitlines()[0])
+        # Ray says first that an actor died and last of what.
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return EngineLost(f"{type(error).__name__}: {lines[-1] if lines else 'no reason given'}")
 
 
 def passed_environment() -> dict[str, str]:

@@ -102,7 +102,7 @@ def board_line(name: str, judge: JudgeBoard) -> str:
         parts.append(_outcomes(judge))
     if judge.tokens_per_s:
         parts.append(f"{_rate(judge.tokens_per_s)} new tokens/s")
-    if judge.owed and judge.seconds_left is not None:
+    if judge.seconds_left is not None:
         parts.append(f"{_time(judge)} left")
     if judge.failed:
         parts.append(f"{judge.failed} failed, recorded in errors/")
@@ -122,7 +122,7 @@ def _rate(value: float | None) -> str:
 def _time(judge: JudgeBoard) -> str:
     """Time left as people say it."""
     seconds = judge.seconds_left
-    if seconds is None or not judge.owed:
+    if seconds is None:
         return ""
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -75,6 +75,18 @@ def test_before_anything_landed_nothing_is_foretold():
     assert JudgeBoard(asked=10).owed == 10
 
 
+def test_what_failed_for_good_is_not_waited_for(clock):
+    judge = JudgeBoard(asked=100)
+    clock.move(1.0)
+    land(judge, 10, busy_s=1.0)
+    judge.failed = 40
+    assert judge.owed == 90
+    assert judge.seconds_left == pytest.approx(5.0)
+    land(judge, 50)
+    assert judge.owed == 40
+    assert judge.seconds_left is None
+
+
 def test_counts_add_up():
     judge = JudgeBoard(asked=10)
     land(judge, 3, generated=7)

@@ -13,8 +13,10 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.config import load_sweep
-from judgerel_ray.core import EngineStartError, StoreError
-from judgerel_ray.fleet import judge_actor
+from judgerel_ray.core import EngineLost, EngineStartError, StoreError
+from judgerel_ray.engines import EngineSpec
+from judgerel_ray.fleet import JudgeSpec, judge_actor
+from judgerel_ray.fleet.cluster import capacity, make_actor, result_of
 from judgerel_ray.pipeline import RunSummary, read_status, run_sweep
 from judgerel_ray.store import (
     RunDirectory,
@@ -95,18 +97,13 @@ def test_everything_lands_once_and_a_second_run_asks_nothing(runner):
     assert run.texts == before
 
 
-def test_two_engines_answer_as_one(runner):
-    two = runner(judge("a", replicas=2, latency_ms=10), n_items=20, out="two")
-    two()
-    one = runner(judge("a"), n_items=20, out="one")
-    one()
-    assert two.texts == one.texts
-    assert len({record.engine["pid"] for record in read_ledger(two.run).commits}) == 2
-
-
 def test_an_item_is_asked_of_one_engine(runner):
     run = runner(
-        judge("a", replicas=2, latency_ms=5), n_items=16, replications=40, temperatures=(1.0, 0.5)
+        judge("a", replicas=2, tokens_per_s=1000),
+        n_items=16,
+        replications=40,
+        temperatures=(1.0, 0.5),
+        lease_seconds=0.5,
     )
     run()
     engines: dict[str, set[int]] = {}
@@ -115,6 +112,7 @@ def test_an_item_is_asked_of_one_engine(runner):
         frame = pl.read_parquet(run.run.address(record.data_file))
         for key in frame["key"]:
             engines.setdefault(items[key], set()).add(record.engine["pid"])
+    assert len({record.engine["pid"] for record in read_ledger(run.run).commits}) == 2
     split = [item for item, pids in engines.items() if len(pids) > 1]
     assert len(split) <= 2, split  # only at the tail
 
@@ -128,21 +126,18 @@ def test_an_engine_that_dies_is_replaced(runner, tmp_path):
     assert (summary.owed, summary.failed, summary.problems) == (0, 0, {})
     assert (tmp_path / "died").exists()
     run.check()
-    assert len({record.engine["pid"] for record in read_ledger(run.run).commits}) >= 2
 
 
 def test_an_engine_that_says_it_died_is_replaced(runner, tmp_path):
     options = {"dies_on": 60, "dies": "raise", "dies_once": str(tmp_path / "died")}
     run = runner(judge("a", **options), n_items=12)
     assert run().owed == 0
+    assert (tmp_path / "died").exists()
     run.check()
-    assert len({record.engine["pid"] for record in read_ledger(run.run).commits}) >= 1
 
 
 def test_a_poisonous_item_takes_two_engines_and_nothing_else(runner):
-    run = runner(
-        judge("a", replicas=2, poison="q003"), n_items=10, replications=70, temperatures=(1.0, 0.5)
-    )
+    run = runner(judge("a", poison="q003"), n_items=10, replications=70, temperatures=(1.0, 0.5))
     summary = run()
     assert summary.problems == {}
     assert (summary.landed, summary.owed, summary.failed) == (9 * 140, 140, 140)
@@ -181,12 +176,12 @@ def test_one_failure_is_mended_by_asking_again(runner):
 
 
 def test_an_engine_that_hangs_is_killed_at_its_deadline(runner):
-    run = runner(judge("a", hangs_on=30), n_items=6, replications=10, deadline_s=2.0)
+    run = runner(judge("a", hangs_on=35), n_items=3, replications=12, deadline_s=2.0)
     summary = run()
-    assert summary.landed + summary.failed == summary.asked == 66
+    assert summary.landed + summary.failed == summary.asked == 39
     assert summary.owed == summary.failed
     run.check()
-    assert summary.landed >= 30
+    assert summary.landed >= 13
 
 
 def test_a_judge_whose_engine_never_starts_fails_alone(runner):
@@ -213,7 +208,7 @@ def test_a_run_none_of_whose_judges_starts_is_the_engines_error(runner):
 
 def test_an_engine_that_always_dies_gives_its_judge_up_and_the_others_finish(runner):
     run = runner(
-        judge("bad", dies_on=1), judge("good", latency_ms=5), n_items=8, max_engine_losses=2
+        judge("bad", dies_on=1), judge("good", latency_ms=5), n_items=8, max_engine_losses=1
     )
     summary = run()
     assert list(summary.problems) == ["bad"]
@@ -231,10 +226,10 @@ def test_requests_too_long_land_as_failed_and_are_not_asked_again(runner):
 
 
 def test_more_judges_than_cpus_take_turns(runner):
-    names = ["a", "b", "c", "d", "e"]
+    names = ["a", "b", "c"]
     run = runner(*(judge(name) for name in names), n_items=4)
     summary = run()
-    assert (summary.landed, summary.owed) == (5 * 44, 0)
+    assert (summary.landed, summary.owed) == (3 * 44, 0)
     run.check()
 
 
@@ -246,6 +241,19 @@ def test_an_actor_that_sees_another_directory_ends_the_run(runner, monkeypatch):
     with pytest.raises(StoreError, match=r"cannot be seen|not the same"):
         run()
     assert run.judgments.height == 0
+
+
+def test_an_engine_that_cannot_be_made_says_why(ray_local, tmp_path):
+    """What is wrong stands at the end of all that Ray says."""
+    directory = RunDirectory.create(str(tmp_path / "run"))
+    engine = EngineSpec(name="a", engine="simulated", model="no-such-distribution")
+    spec = JudgeSpec(engine=engine, run=directory, session=1, visibility_token="x")
+    handle = make_actor(spec, name="cannot-be-made", room=capacity())
+    error = result_of(handle.actor.start.remote())
+    assert isinstance(error, EngineLost)
+    assert "no-such-distribution" in str(error)
+    assert len(str(error).splitlines()) == 1
+    assert ray_local.is_initialized()
 
 
 def test_progress_is_left_for_others_to_read(runner):
