@@ -10,14 +10,8 @@ Examples
 TokenCounts(prompt=0, cached=0, generated=0)
 """
 
-from judgerel_ray.engines.engine import (
-    ENGINES,
-    Engine,
-    EngineFacts,
-    EngineSpec,
-    Prepared,
-    make_engine,
-)
+from judgerel_ray.engines.catalog import ENGINES, make_engine
+from judgerel_ray.engines.engine import Engine, EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.fingerprint import Fingerprint, judge_fingerprint
 from judgerel_ray.engines.sizing import ModelSize, model_size, prompt_counter
 from judgerel_ray.engines.truth import true_distribution

@@ -1,17 +1,16 @@
 """What an engine is: a model that completes prompts, and what it says about itself.
 
 An engine answers an :class:`~judgerel_ray.core.Ask` with one completion per replication. Which
-engines there are is the dictionary :data:`ENGINES`; making one imports nothing heavy, starting it
-does.
+engines there are is said in :mod:`judgerel_ray.engines.catalog`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from judgerel_ray.core import Ask, Completion, Condition, SweepError, TokenCounts
+from judgerel_ray.core import Ask, Completion, Condition, TokenCounts
 
 # Strings, for the alias speaks of itself.
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
@@ -113,55 +112,3 @@ class Engine(Protocol):
     async def stop(self) -> None:
         """Release the model and every child process; safe to call twice."""
         ...
-
-
-def _simulated(spec: EngineSpec) -> Engine:
-    """Make a judge whose truth is known."""
-    from judgerel_ray.engines.simulated import SimulatedEngine
-
-    return SimulatedEngine(spec)
-
-
-def _vllm(spec: EngineSpec) -> Engine:
-    """Make a vLLM engine; vLLM itself is imported when it starts."""
-    from judgerel_ray.engines.vllm_engine import VllmEngine
-
-    return VllmEngine(spec)
-
-
-ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {"simulated": _simulated, "vllm": _vllm}
-
-
-def make_engine(spec: EngineSpec) -> Engine:
-    """Make the engine a judge names, not yet started.
-
-    Parameters
-    ----------
-    spec : EngineSpec
-        The judge's engine.
-
-    Returns
-    -------
-    Engine
-        Imports neither vLLM nor torch until started.
-
-    Raises
-    ------
-    SweepError
-        If no engine has that name, or its options make no sense.
-
-    Examples
-    --------
-    >>> make_engine(EngineSpec(name="coin", engine="simulated", model="uniform"))
-    SimulatedEngine('coin')
-    >>> make_engine(EngineSpec(name="coin", engine="vlm", model="uniform"))
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: engine must be one of simulated, vllm, got 'vlm' [judge=coin]
-    """  # noqa: E501  the message is one line
-    if spec.engine not in ENGINES:
-        known = ", ".join(sorted(ENGINES))
-        raise SweepError(
-            f"engine must be one of {known}, got {spec.engine!r}", where={"judge": spec.name}
-        )
-    return ENGINES[spec.engine](spec)

@@ -1,0 +1,60 @@
+"""Which engines there are: one dictionary; making one imports nothing heavy, starting it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.engines.engine import Engine, EngineSpec
+
+
+def _simulated(spec: EngineSpec) -> Engine:
+    """Make a judge whose truth is known."""
+    from judgerel_ray.engines.simulated import SimulatedEngine
+
+    return SimulatedEngine(spec)
+
+
+def _vllm(spec: EngineSpec) -> Engine:
+    """Make a vLLM engine; vLLM itself is imported when it starts."""
+    from judgerel_ray.engines.vllm_engine import VllmEngine
+
+    return VllmEngine(spec)
+
+
+ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {"simulated": _simulated, "vllm": _vllm}
+
+
+def make_engine(spec: EngineSpec) -> Engine:
+    """Make the engine a judge names, not yet started.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        The judge's engine.
+
+    Returns
+    -------
+    Engine
+        Imports neither vLLM nor torch until started.
+
+    Raises
+    ------
+    SweepError
+        If no engine has that name, or its options make no sense.
+
+    Examples
+    --------
+    >>> make_engine(EngineSpec(name="coin", engine="simulated", model="uniform"))
+    SimulatedEngine('coin')
+    >>> make_engine(EngineSpec(name="coin", engine="vlm", model="uniform"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: engine must be one of simulated, vllm, got 'vlm' [judge=coin]
+    """  # noqa: E501  the message is one line
+    if spec.engine not in ENGINES:
+        known = ", ".join(sorted(ENGINES))
+        raise SweepError(
+            f"engine must be one of {known}, got {spec.engine!r}", where={"judge": spec.name}
+        )
+    return ENGINES[spec.engine](spec)
