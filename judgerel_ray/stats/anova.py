@@ -82,6 +82,9 @@ def mean_squares(total: Floats) -> tuple[Floats, Floats, Floats]:
     """
     q, n, squares_of_m, within = (total[..., i] for i in range(4))
     everything = total[..., _TOTALS - 1] - divide((total[..., _TOTALS:] ** 2).sum(axis=-1), n)
+    # What rounding leaves where all ratings are one is 0.
+    squares = total[..., _TOTALS - 1]
+    everything = np.where(everything <= ROUNDING * squares, 0.0, everything)
     between = everything - within
     between = np.where(np.abs(between) <= ROUNDING * everything, 0.0, between)
     free = np.where(q >= 2, q - 1, 0.0)

@@ -111,7 +111,8 @@ def _downhill(
         new = theta - step / 2**halving
         new[n_items:] = np.maximum(new[n_items:], LEAST_UNIQUENESS)
         found = _deviance(new, matrix, fixed)
-        if found <= value and not np.array_equal(new, theta):
+        # Level to the last digits is no way uphill: the slope is known better than the height.
+        if found <= value + 1e-14 * abs(value) and not np.array_equal(new, theta):
             return new, found, True
     return theta, value, False
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.stats.statistic import Floats
 
-_SWEEPS, _BOUNDED_SWEEPS, _STEPS = 60, 20_000, 40
+_SWEEPS, _MORE_SWEEPS, _BOUNDED_SWEEPS, _STEPS = 60, 12, 20_000, 60
 _CLOSE, _DONE, _CONVERGED = 1e-4, 1e-14, 1e-8
 _RUNAWAY = 1e3  # a loading this many standard deviations long has no minimum to reach
 
@@ -133,11 +133,10 @@ def _free(
         new = here - _newton_step(own, here)
         uphill = ~(_misfit(own, new) <= _misfit(own, here) * (1 + 1e-12) + 1e-28)
         if uphill.any():
-            new[uphill] = here[uphill]
-            for _ in range(_SWEEPS):
-                swept = new[uphill]
+            swept = here[uphill]
+            for _ in range(_MORE_SWEEPS):
                 _sweep(own[uphill], swept)
-                new[uphill] = swept
+            new[uphill] = swept
         loadings[active] = new
     small = np.abs(_gradient(offdiagonal, loadings)).max(axis=1) <= _CONVERGED
     return _signed(loadings), small & (np.abs(loadings).max(axis=1) <= _RUNAWAY)

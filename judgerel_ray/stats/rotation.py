@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgerel_ray.stats.statistic import Floats
 
 LEAST_UNIQUENESS = 0.005
-_TURNS, _FLAT = 5000, 1e-10
+_STEPS, _TURNS, _FLAT = 200, 5000, 1e-10
 
 
 class Factors(NamedTuple):
@@ -61,10 +61,10 @@ def minres_factors(correlations_KK: Floats, *, n_factors: int) -> Factors | None
     [[0.9], [0.8], [0.7], [0.6]]
     """
     fits = [
-        _polished(_rough(start, correlations_KK, n_factors), correlations_KK, n_factors)
+        _minimised(start, correlations_KK, n_factors)
         for start in (np.full(len(correlations_KK), 0.5), _unexplained(correlations_KK))
     ]
-    psi, converged = min(fits, key=lambda fit: _misfit(fit[0], correlations_KK, n_factors)[0])
+    psi, converged = min(fits, key=lambda fit: _misfit(fit[0], correlations_KK, n_factors))
     roots, vectors = np.linalg.eigh(correlations_KK - np.diag(psi))
     if roots[-n_factors] <= 0:
         return None
@@ -83,56 +83,54 @@ def _unexplained(matrix: Floats) -> Floats:
     return unexplained
 
 
-def _rough(start: Floats, matrix: Floats, n_factors: int) -> Floats:
-    """Uniquenesses near a minimum."""
-    from scipy.optimize import minimize
-
-    found = minimize(
-        lambda psi: _misfit(psi, matrix, n_factors)[:2],
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(LEAST_UNIQUENESS, 1.0)] * len(start),
-        options={"maxiter": 2000, "maxfun": 5000, "ftol": 1e-13, "gtol": 1e-6},
-    )
-    return np.asarray(found.x, dtype=np.float64)
+def _misfit(psi: Floats, matrix: Floats, n_factors: int) -> float:
+    """Half the squares of the smaller eigenvalues of R - Psi."""
+    small = np.linalg.eigvalsh(matrix - np.diag(psi))[:-n_factors]
+    return float(small @ small) / 2
 
 
-def _misfit(psi: Floats, matrix: Floats, n_factors: int) -> tuple[float, Floats, Floats]:
-    """Half the squares of the smaller eigenvalues, and its first and second derivatives."""
+def _slopes(psi: Floats, matrix: Floats, n_factors: int) -> tuple[Floats, Floats]:
+    """First and second derivatives of the misfit, by perturbation of the eigenvalues."""
     roots, vectors = np.linalg.eigh(matrix - np.diag(psi))
     small, large = roots[:-n_factors], roots[-n_factors:]
     minor, major = vectors[:, :-n_factors], vectors[:, -n_factors:]
-    gradient = -(minor**2) @ small
-    # Perturbation theory; between small roots all terms sum to the square of the projector.
-    weights = 2 * small[:, None] / np.minimum(small[:, None] - large[None, :], -1e-12)
-    mixed = np.einsum("ik,jk,kl,il,jl->ij", minor, minor, weights, major, major, optimize=True)
-    return float(small @ small) / 2, gradient, (minor @ minor.T) ** 2 + mixed
+    # Between small roots all terms sum to the square of the projector.
+    curvature: Floats = (minor @ minor.T) ** 2
+    for root, vector in zip(large, major.T, strict=True):
+        weights = 2 * small / np.minimum(small - root, -1e-12)
+        curvature += ((minor * weights) @ minor.T) * np.outer(vector, vector)
+    return -(minor**2) @ small, curvature
 
 
-def _polished(psi: Floats, matrix: Floats, n_factors: int) -> tuple[Floats, bool]:
-    """Newton's method over the uniquenesses that are not held at a bound."""
-    for _ in range(50):
-        value, gradient, hessian = _misfit(psi, matrix, n_factors)
-        held = ((psi <= LEAST_UNIQUENESS) & (gradient > 0)) | ((psi >= 1.0) & (gradient < 0))
-        free = ~held
+def _held(psi: Floats, gradient: Floats) -> NDArray[np.bool_]:
+    """Which uniquenesses their bounds keep from moving on."""
+    low, high = psi <= LEAST_UNIQUENESS, psi >= 1.0
+    held: NDArray[np.bool_] = (low & (gradient > 0)) | (high & (gradient < 0))
+    return held
+
+
+def _minimised(psi: Floats, matrix: Floats, n_factors: int) -> tuple[Floats, bool]:
+    """Newton's method within the bounds, steps halved while they lead uphill."""
+    value = _misfit(psi, matrix, n_factors)
+    for _ in range(_STEPS):
+        gradient, curvature = _slopes(psi, matrix, n_factors)
+        free = ~_held(psi, gradient)
         if np.abs(gradient[free]).max(initial=0.0) < 1e-13:
             break
-        curve, axes = np.linalg.eigh(hessian[np.ix_(free, free)])
-        # A valley that curves down or hardly at all is walked, not jumped.
-        steps = (gradient[free] @ axes) / np.maximum(np.abs(curve), 1e-6)
+        curve, axes = np.linalg.eigh(curvature[np.ix_(free, free)])
+        # Where the valley curves down or hardly at all, its slope is followed all the same.
+        step = np.zeros_like(psi)
+        step[free] = axes @ ((gradient[free] @ axes) / np.maximum(np.abs(curve), 1e-4))
         for halving in range(30):
-            new = psi.copy()
-            new[free] -= (axes @ steps) / 2**halving
-            new = np.clip(new, LEAST_UNIQUENESS, 1.0)
-            if _misfit(new, matrix, n_factors)[0] < value:
+            new = np.clip(psi - step / 2**halving, LEAST_UNIQUENESS, 1.0)
+            found = _misfit(new, matrix, n_factors)
+            if found < value:
                 break
         else:
             break
-        psi = new
-    gradient = _misfit(psi, matrix, n_factors)[1]
-    held = ((psi <= LEAST_UNIQUENESS) & (gradient > 0)) | ((psi >= 1.0) & (gradient < 0))
-    return psi, bool(np.abs(gradient[~held]).max(initial=0.0) < 1e-6)
+        psi, value = new, found
+    gradient = _slopes(psi, matrix, n_factors)[0]
+    return psi, bool(np.abs(gradient[~_held(psi, gradient)]).max(initial=0.0) < 1e-6)
 
 
 def oblimin(loadings_KF: Floats) -> Oblique:
