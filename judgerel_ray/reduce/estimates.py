@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
-from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, own_level, value_of
+from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
+from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, value_of
 from judgerel_ray.reduce.replies import reply_counts, share_interval
 from judgerel_ray.stats import (
     CountStatistic,
@@ -23,7 +23,6 @@ from judgerel_ray.stats import (
 )
 
 NOISE_ABOVE = 0.05
-_WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
 COLUMNS: Mapping[str, pl.DataType] = {
     "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
     "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
@@ -33,26 +32,56 @@ COLUMNS: Mapping[str, pl.DataType] = {
     "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
+_WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
+_OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
+_ICC = ("icc1", "icck")
 
 Row = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Group:
     """One group: its counted rows and what all its coefficients share.
 
-    ``n_categories`` leaves out "no verdict", of which `any_without_verdict` says whether it occurs.
+    Attributes
+    ----------
+    table : UnitTable
+        Counts of its units.
+    unit : tuple of str
+        Columns that make a unit.
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Level of measurement of its own scale.
+    n_categories : int
+        Declared options, or distinct values, "no verdict" left out.
+    any_without_verdict : bool
+        Whether a reply without a verdict occurs anywhere in the file.
     """
 
-    rows: pl.DataFrame
+    table: UnitTable
     unit: tuple[str, ...]
-    cluster: tuple[str, ...]
+    level: Level
     n_categories: int
     any_without_verdict: bool
 
-    def count(self, value: pl.Expr) -> UnitCounts:
-        """Lay the group out as an array, one row a unit."""
-        return unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
+    @property
+    def n_without(self) -> int:
+        """Replies without a verdict."""
+        return self.table.n_rows(~SCORED & ~FAILED)
+
+    @property
+    def n_missing(self) -> int:
+        """Rows without a verdict, requests that failed included."""
+        return self.table.n_rows(~SCORED)
+
+    @property
+    def basis(self) -> Row:
+        """What all rows of the group rest on."""
+        return {
+            "unit": " x ".join(self.unit),
+            "n_items": self.table.n_items,
+            "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
+            "n_judgments": int(self.table.counts_UK.sum()),
+        }
 
 
 def group_rows(
@@ -69,9 +98,9 @@ def group_rows(
     group : Group
         The group.
     coefficients : sequence of str
-        Names of coefficients.
+        Names of coefficients of counts.
     missing : sequence of {"category", "drop"}
-        Policies; one row is enough where no verdict is missing.
+        Policies; one row is enough where no verdict is missing. With none, valid_rate is left.
     levels : sequence of str, optional
         Levels of alpha; by default that of the group's own scale.
 
@@ -82,55 +111,52 @@ def group_rows(
 
     Examples
     --------
+    >>> from judgerel_ray.reduce.matrix import unit_table
     >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [1.0, 2.0],
     ...                      "outcome": ["scored"] * 2, "n": [2, 2]})
-    >>> group = Group(rows=rows, unit=("item_id",), cluster=("item_id",), n_categories=2,
+    >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"],
+    ...                    kinds=["verdict", "score", "outcome"])
+    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
     ...               any_without_verdict=False)
     >>> asked = {"coefficients": ["krippendorff_alpha"], "missing": ["drop"], "levels": None}
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]
     """
-    per_unit = group.rows.group_by(group.unit).agg(pl.col("n").sum())
-    basis: Row = {
-        "unit": " x ".join(group.unit),
-        "n_items": group.rows.select(pl.struct(group.cluster).n_unique()).item(),
-        "n_replications": per_unit["n"].max(),
-        "n_judgments": int(per_unit["n"].sum()),
-    }
-    for row in _rows(group, coefficients, missing, levels or (own_level(group.rows),)):
-        yield {**row, **basis}
-
-
-def _rows(
-    group: Group,
-    coefficients: Sequence[str],
-    missing: Sequence[Missing],
-    levels: Sequence[Level],
-) -> Iterator[Row]:
-    """The rows of one group, but for what they all rest on."""
-    n_without = group.rows.filter(~SCORED & ~FAILED)["n"].sum()
-    policies: Sequence[Missing] = missing if n_without else ("category",)
+    levels = levels or (group.level,)
+    nothing_asked = group.n_missing > 0 and not missing
+    policies = missing if group.n_without or nothing_asked else ("category",)
+    basis = group.basis
     for policy in policies:
-        named = [name for name in coefficients if name != "valid_rate"]
-        yield from _nominal_rows(group, policy, named, nominal_alpha="nominal" in levels)
-        if "krippendorff_alpha" in named:
-            for level in levels:
-                if level != "nominal":
-                    yield _scored_row(group, policy, level, any_missing=n_without > 0)
+        for row in _policy_rows(group, policy, coefficients, levels):
+            yield {**row, **basis}
     if "valid_rate" in coefficients:
-        yield _valid_row(group)
+        yield {**_valid_row(group), **basis}
 
 
-def _nominal_rows(
-    group: Group, policy: Missing, names: Sequence[str], *, nominal_alpha: bool
+def _policy_rows(
+    group: Group, policy: Missing, coefficients: Sequence[str], levels: Sequence[Level]
 ) -> Iterator[Row]:
+    """The rows of one group under one policy."""
+    named = [name for name in coefficients if name != "valid_rate"]
+    numeric = [level for level in levels if level != "nominal"]
+    nominal = [name for name in named if name not in _OF_NUMBERS or "nominal" in levels]
+    yield from _nominal_rows(group, policy, nominal)
+    if "krippendorff_alpha" in named:
+        for level in numeric:
+            yield _scored_row(group, policy, "krippendorff_alpha", level)
+    if numeric:
+        # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+        for name in (name for name in named if name in _ICC):
+            yield _scored_row(group, policy, name, "interval")
+
+
+def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
     """Coefficients of verdicts as mere names."""
-    found = group.count(value_of(policy))
+    found = group.table.counts(value_of(policy))
     categories = group.n_categories + (policy == "category" and group.any_without_verdict)
     statistics = [
         count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
         for name in names
-        if name != "krippendorff_alpha" or nominal_alpha
     ]
     floors = noise_floors(found.counts_UV, statistics)
     for statistic, floor in zip(statistics, floors, strict=True):
@@ -140,17 +166,15 @@ def _nominal_rows(
         yield {**row, "measurement": "nominal", "n_categories": printed}
 
 
-def _scored_row(group: Group, policy: Missing, level: Level, *, any_missing: bool) -> Row:
-    """Alpha of verdicts as numbers."""
-    scored = group.rows.filter(SCORED)
+def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
+    """A coefficient of verdicts as numbers."""
+    scored = group.table.kinds.filter(SCORED)
     why = "no_scores" if scored["score"].null_count() else None
-    if policy == "category" and any_missing:
+    if policy == "category" and group.n_without:
         why = "category_needs_nominal"
-    found = group.count(number_of_row() if why is None else pl.lit(None, pl.Float64))
+    found = group.table.counts(number_of_row() if why is None else pl.lit(None, pl.Float64))
     values = np.asarray(found.values, dtype=np.float64)
-    statistic = count_statistic(
-        "krippendorff_alpha", n_values=len(values), values=values, level=level
-    )
+    statistic = count_statistic(name, n_values=len(values), values=values, level=level)
     floor = noise_floors(found.counts_UV, [statistic])[0]
     interval = jackknife_interval(found.counts_UV, statistic, clusters_U=found.clusters_U)
     row = {**_row(group, policy, found, statistic, interval, floor), "measurement": level}
@@ -159,7 +183,7 @@ def _scored_row(group: Group, policy: Missing, level: Level, *, any_missing: boo
 
 def _valid_row(group: Group) -> Row:
     """The share of replies with a verdict; a request that failed got no reply."""
-    found = reply_counts(group.rows, unit=group.unit, cluster=group.cluster)
+    found = reply_counts(group.table)
     statistic = count_statistic("valid_rate", n_values=2)
     row = _row(group, "category", found, statistic, share_interval(found, statistic), None)
     return {**row, "measurement": "nominal"}
@@ -180,20 +204,39 @@ def _row(
         "value": coefficient.value,
         "low": interval.low,
         "high": interval.high,
-        "noise_floor": floor.mean if floor else None,
-        "noise_floor_sd": floor.sd if floor else None,
-        "p_noise": floor.p if floor else None,
-        "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
+        **noise_columns(floor),
         "missing": policy,
         "n_categories": None,
-        "n_missing": int(group.rows["n"].sum()) - int(found.counts_UV.sum()),
-        "estimator": _in_words(coefficient.estimator, interval, floor),
+        "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
+        "estimator": in_words(coefficient.estimator, interval, floor),
         "undefined": coefficient.undefined,
     }
 
 
-def _in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> str:
-    """The estimator, how its interval and floor were made, and what weakens them."""
+def noise_columns(floor: NoiseFloor | None) -> Row:
+    """Write a noise floor as columns, null where there is none.
+
+    Examples
+    --------
+    >>> noise_columns(None)["noise"] is None
+    True
+    """
+    return {
+        "noise_floor": floor.mean if floor else None,
+        "noise_floor_sd": floor.sd if floor else None,
+        "p_noise": floor.p if floor else None,
+        "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
+    }
+
+
+def in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> str:
+    """Say the estimator, how its interval and floor were made, and what weakens them.
+
+    Examples
+    --------
+    >>> in_words("nominal alpha", Interval(undefined="too_few_units"), None)
+    'nominal alpha; no interval: too few units'
+    """
     parts = [estimator]
     if interval.undefined == "no_spread":
         # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).

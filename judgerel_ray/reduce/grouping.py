@@ -13,13 +13,11 @@ from typing import Literal
 
 import polars as pl
 
-from judgerel_ray.core import Outcome, SweepError
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import FACETS, is_judge
+from judgerel_ray.reduce.tally import Tally, tally_judgments
 
 DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
-FACETS = (
-    "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "responder", "criterion",
-    "definition", "scale", "template", "temperature", "top_k", "top_p", "option_order",
-)  # fmt: skip
 Block = int | Literal["all"]
 
 
@@ -44,19 +42,28 @@ class CountedJudgments:
 
 
 def count_judgments(
-    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, block: Block = 0
+    source: pl.LazyFrame | Tally,
+    *,
+    by: Sequence[str] | None = None,
+    block: Block = 0,
+    extra: Sequence[str] = (),
+    sort: bool = True,
 ) -> CountedJudgments:
     """Count judgments by group, unit and verdict, in one streaming pass.
 
     Parameters
     ----------
-    frame : pl.LazyFrame
+    source : pl.LazyFrame or Tally
         Judgments; only rows of judges count. ``item_id``, and ``verdict`` or ``score`` are needed;
-        without ``outcome``, a row without both is ``unparsed``.
+        without ``outcome``, a row without both is ``unparsed``. Nothing is read of a tally.
     by : sequence of str, optional
         Columns that make a group; by default those of `DEFAULT_GROUPS` with any value.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
+    extra : sequence of str
+        Columns to tell rows apart by, besides those that make a unit; never a group by default.
+    sort : bool
+        Whether the frame must be sorted.
 
     Returns
     -------
@@ -73,20 +80,24 @@ def count_judgments(
     >>> count_judgments(pl.LazyFrame(rows)).frame.select("item_id", "verdict", "n").rows()
     [('q', 'A', 2)]
     """
-    columns = frame.collect_schema().names()
-    if "item_id" not in columns or not {"verdict", "score"} & set(columns):
-        raise SweepError(
-            f"judgments need item_id, and verdict or score, got columns {', '.join(columns)}"
-        )
-    rows = _judges(frame, columns, block).with_columns(*_readings(columns))
-    recorded = [name for name in FACETS if name in columns]
-    groups = _default_groups(rows, recorded) if by is None else _checked_groups(by, columns)
-    keys = [*dict.fromkeys((*groups, "item_id", *recorded)), "verdict", "score", "outcome"]
-    counted = rows.group_by(keys).agg(pl.len().alias("n")).collect(engine="streaming")
-    if counted.is_empty():
+    wanted = [*(by or ()), *extra]
+    tally = source if isinstance(source, Tally) else tally_judgments(source, extra=wanted)
+    groups = None if by is None else _checked_groups(by, tally.columns)
+    if not set(wanted) <= set(tally.counts.columns):
+        tally = tally_judgments(tally.rows, extra=wanted)
+    rows = _judges(tally.counts, block)
+    if rows.is_empty():
         raise SweepError(f"no judgments to reduce: no row of a judge in block {block}")
+    recorded = [name for name in FACETS if name in rows.columns]
+    if groups is None:
+        groups = _default_groups(rows, [name for name in recorded if name not in extra])
     facets = tuple(name for name in recorded if name not in groups)
-    return CountedJudgments(frame=counted.sort(keys), groups=groups, facets=facets)
+    kinds = ("verdict", "score", "outcome")
+    keys = [*dict.fromkeys((*groups, "item_id", *recorded, *extra, *kinds))]
+    frame = rows.select(*keys, "n")
+    if frame.height < tally.counts.height or {"role", "block"} & set(rows.columns):
+        frame = frame.group_by(keys).agg(pl.col("n").sum())
+    return CountedJudgments(frame=frame.sort(keys) if sort else frame, groups=groups, facets=facets)
 
 
 def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:
@@ -101,32 +112,19 @@ def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...
     return tuple(name for name in facets if group[name].n_unique() > 1)
 
 
-def _judges(frame: pl.LazyFrame, columns: Sequence[str], block: Block) -> pl.LazyFrame:
-    """Rows of judges (a file without roles has no others), of one block."""
-    if "role" in columns:
-        frame = frame.filter(pl.col("role").fill_null("judge") == "judge")
-    if "block" in columns and block != "all":
-        frame = frame.filter(pl.col("block").fill_null(0) == block)
-    return frame
+def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
+    """Counts of judges (a file without roles has no others), of one block."""
+    if "role" in counts.columns:
+        counts = counts.filter(is_judge(counts.columns))
+    if "block" in counts.columns and block != "all":
+        counts = counts.filter(pl.col("block").fill_null(0) == block)
+    return counts
 
 
-def _readings(columns: Sequence[str]) -> tuple[pl.Expr, ...]:
-    """The columns verdict, score and outcome, whichever of them are recorded."""
-    verdict = pl.col("verdict").cast(pl.String) if "verdict" in columns else pl.lit(None, pl.String)
-    score = pl.col("score").cast(pl.Float64) if "score" in columns else pl.lit(None, pl.Float64)
-    read = pl.when(verdict.is_not_null() | score.is_not_null())
-    told = read.then(pl.lit(Outcome.SCORED.value)).otherwise(pl.lit(Outcome.UNPARSED.value))
-    outcome = pl.coalesce(pl.col("outcome").cast(pl.String), told) if "outcome" in columns else told
-    return verdict.alias("verdict"), score.alias("score"), outcome.alias("outcome")
-
-
-def _default_groups(rows: pl.LazyFrame, recorded: Sequence[str]) -> tuple[str, ...]:
+def _default_groups(counts: pl.DataFrame, recorded: Sequence[str]) -> tuple[str, ...]:
     """The default columns that hold any value."""
     candidates = [name for name in DEFAULT_GROUPS if name in recorded]
-    if not candidates:
-        return ()
-    used = rows.select(pl.col(candidates).is_not_null().any()).collect(engine="streaming").row(0)
-    return tuple(name for name, any_value in zip(candidates, used, strict=True) if any_value)
+    return tuple(name for name in candidates if counts[name].null_count() < counts.height)
 
 
 def _checked_groups(by: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import OUTCOMES, Outcome, SweepError
-from judgerel_ray.reduce.grouping import FACETS
-
-_STRINGS = (
-    "key", "judge", "judge_fingerprint", "benchmark", "item_id", "protocol", "stage", "role",
-    "responder", "criterion", "definition", "scale", "template", "verdict", "label", "outcome",
-    "finish_reason",
-)  # fmt: skip
-_WHOLE = ("replication", "block", "option_order", "top_k")
-_NUMBERS = (*_WHOLE, "top_p", "temperature", "score", "confidence")
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import (
+    KINDS,
+    WHOLE,
+    faults,
+    outcome_column,
+    typed_columns,
+)
+from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart, with_kinds
 
 
 def load_judgments(path: str) -> pl.LazyFrame:
@@ -52,17 +52,71 @@ def load_judgments(path: str) -> pl.LazyFrame:
     ...     load_judgments(file.name).select("item_id", "outcome").collect().rows()
     [('q1', 'scored'), ('q1', 'unparsed')]
     """
-    try:
+    return tally_file(path).rows
+
+
+def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
+    r"""Check and count a file of judgments, in one pass over its rows.
+
+    Parameters
+    ----------
+    path : str
+        As for :func:`load_judgments`.
+    extra : sequence of str
+        Columns to tell rows apart by, besides those that make a unit.
+
+    Returns
+    -------
+    Tally
+
+    Raises
+    ------
+    SweepError
+        As for :func:`load_judgments`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,A\n")
+    ...     file.flush()
+    ...     tally_file(file.name).counts.select("item_id", "verdict", "n").rows()
+    [('q1', 'A', 2)]
+    """
+    with _readable(path):
         frame = _scan(path)
         columns = frame.collect_schema().names()
         _require_columns(columns, path)
-        typed = frame.with_columns(_typed(frame.collect_schema()))
-        typed = _with_outcome(typed, columns)
-        _check_rows(typed, columns, path)
+        names = told_apart(columns, extra)
+        rows = frame.with_columns(typed_columns(frame.collect_schema()))
+        rows = rows.with_columns(outcome_column(columns))
+        rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
+        try:
+            counts, at_fault = tally_unchecked(
+                frame, names, indexed=path.lower().endswith(".parquet")
+            )
+        except PolarsError:
+            # Which column has no number in it is said by name, as for any row at fault.
+            _refuse_fault(frame, path)
+            raise
+        if counts.is_empty():
+            raise SweepError("the file of judgments has no rows", where={"file": path})
+        counts = with_kinds(counts, columns)
+        rules = pl.any_horizontal(rule.fill_null(False) for rule in faults(names).values())
+        if at_fault or counts.select(rules.any()).item():
+            _refuse_fault(frame, path)
+            _refuse_twice(rows, path)
+    return Tally(rows=rows, counts=counts, columns=tuple(columns))
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Errors of reading as one line."""
+    try:
+        yield
     except (PolarsError, OSError) as error:
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SweepError(f"cannot read judgments: {line}", where={"file": path}) from error
-    return typed.cast({name: pl.Int64 for name in _WHOLE if name in columns})
 
 
 def _scan(path: str) -> pl.LazyFrame:
@@ -77,7 +131,8 @@ def _scan(path: str) -> pl.LazyFrame:
             raise SweepError("no such file of judgments", where={"path": path})
     readers: dict[str, Callable[[str], pl.LazyFrame]] = {
         "parquet": lambda source: pl.scan_parquet(source, glob=False),
-        "csv": _scan_csv,
+        # Text; types come from the names of the columns, never from the first rows.
+        "csv": lambda source: pl.scan_csv(source, infer_schema=False, glob=False),
         "jsonl": lambda source: pl.scan_ndjson(source, infer_schema_length=None),
         "ndjson": lambda source: pl.scan_ndjson(source, infer_schema_length=None),
     }
@@ -88,11 +143,6 @@ def _scan(path: str) -> pl.LazyFrame:
             where={"path": path},
         )
     return readers[ending](path)
-
-
-def _scan_csv(path: str) -> pl.LazyFrame:
-    """A CSV file as text; types come from the names of the columns, never from the first rows."""
-    return pl.scan_csv(path, infer_schema=False, glob=False)
 
 
 def _require_columns(columns: list[str], path: str) -> None:
@@ -106,91 +156,36 @@ def _require_columns(columns: list[str], path: str) -> None:
         )
 
 
-def _typed(schema: pl.Schema) -> list[pl.Expr]:
-    """Each known column in its own type; empty strings and NaN become null."""
-    columns = []
-    for name, kind in schema.items():
-        column = pl.col(name)
-        text = column.cast(pl.String)
-        if name in _STRINGS:
-            columns.append(pl.when(text != "").then(text).alias(name))
-        elif name in _NUMBERS:
-            if kind == pl.String:
-                column = pl.when(text.str.strip_chars() != "").then(text.str.strip_chars())
-            number = column.cast(pl.Float64)
-            # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
-            number = (number.round(6) if kind == pl.Float32 else number).fill_nan(None)
-            columns.append(number.alias(name))
-    return columns
-
-
-def _with_outcome(frame: pl.LazyFrame, columns: list[str]) -> pl.LazyFrame:
-    """The frame with an outcome in every row of a judge."""
-    read = _read(columns)
-    told = pl.when(read).then(pl.lit(Outcome.SCORED.value)).otherwise(pl.lit("unparsed"))
-    if "outcome" not in columns:
-        return frame.with_columns(outcome=told)
-    judged = pl.lit(True) if "role" not in columns else pl.col("role").fill_null("judge") == "judge"
-    filled = pl.when(pl.col("outcome").is_null() & judged).then(told).otherwise(pl.col("outcome"))
-    return frame.with_columns(outcome=filled)
-
-
-def _read(columns: list[str]) -> pl.Expr:
-    """Whether a row holds a verdict or a score."""
-    kept = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns]
-    return pl.any_horizontal(kept)
-
-
-def _check_rows(frame: pl.LazyFrame, columns: list[str], path: str) -> None:
+def _refuse_fault(frame: pl.LazyFrame, path: str) -> None:
     """Refuse rows that say something impossible, naming the first of them."""
-    scored = pl.col("outcome") == Outcome.SCORED.value
-    rules: dict[str, pl.Expr] = {
-        "item_id is missing": pl.col("item_id").is_null(),
-        "replication is missing": pl.col("replication").is_null(),
-        f"outcome is none of {', '.join(OUTCOMES)}": ~pl.col("outcome").is_in(OUTCOMES),
-        "outcome is scored without a verdict": scored & ~_read(columns),
-        "a verdict stands beside an outcome other than scored": ~scored & _read(columns),
-    }
-    for name in (name for name in _NUMBERS if name in columns):
-        number = pl.col(name)
-        rules[f"{name} must be finite"] = number.is_infinite()
-        if name in _WHOLE:
-            wrong = (number != number.floor()) | (number < 0)
-            rules[f"{name} must be a whole number from 0 on"] = wrong
-    if "temperature" in columns:
-        rules["temperature must be at least 0"] = pl.col("temperature") < 0
-    if "confidence" in columns:
-        rules["confidence must be between 0 and 1"] = ~pl.col("confidence").is_between(0, 1)
-    broken = frame.with_row_index("__row").select(
-        pl.len().alias("rows"),
-        *(
-            pl.col("__row").filter(rule.fill_null(False)).min().alias(what)
-            for what, rule in rules.items()
-        ),
+    columns = frame.collect_schema().names()
+    typed = frame.with_columns(typed_columns(frame.collect_schema()))
+    typed = typed.with_columns(outcome_column(columns))
+    row = pl.col("__row")
+    broken = typed.with_row_index("__row").select(
+        row.filter(rule.fill_null(False)).min().alias(what)
+        for what, rule in faults([*columns, "outcome"]).items()
     )
-    found = broken.collect(engine="streaming").row(0, named=True)
-    if not found.pop("rows"):
-        raise SweepError("the file of judgments has no rows", where={"file": path})
-    for what, row in found.items():
-        if row is not None:
-            seen = frame.slice(row, 1).collect().row(0, named=True)
+    for what, row_at_fault in broken.collect(engine="streaming").row(0, named=True).items():
+        if row_at_fault is not None:
+            seen = typed.slice(row_at_fault, 1).collect().row(0, named=True)
             shown = {name: value for name, value in seen.items() if name in what.split()}
-            raise SweepError(what, where={"file": path, "row": row + 1, **shown})
-    _check_unique(frame, columns, path)
+            raise SweepError(what, where={"file": path, "row": row_at_fault + 1, **shown})
 
 
-def _check_unique(frame: pl.LazyFrame, columns: list[str], path: str) -> None:
+def _refuse_twice(rows: pl.LazyFrame, path: str) -> None:
     """Refuse two rows for the same replication of the same unit."""
-    told_apart = ["item_id", "replication", "role", "block", *FACETS]
-    unit = [name for name in told_apart if name in columns]
+    columns = rows.collect_schema().names()
+    unit = [name for name in told_apart(columns) if name not in KINDS]
+    unit.insert(1, "replication")
     twice = (
-        frame.group_by(unit).agg(pl.len().alias("__n")).filter(pl.col("__n") > 1).sort(unit).head(1)
+        rows.group_by(unit).agg(pl.len().alias("__n")).filter(pl.col("__n") > 1).sort(unit).head(1)
     ).collect(engine="streaming")
     if not twice.is_empty():
         first = twice.row(0, named=True)
-        rows = first.pop("__n")
+        n = first.pop("__n")
         raise SweepError(
-            f"{rows} rows hold the same replication of the same question",
+            f"{n} rows hold the same replication of the same question",
             where={
                 "file": path,
                 **{name: value for name, value in first.items() if value is not None},

@@ -8,18 +8,20 @@ import polars as pl
 
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.replies import reply_counts, share_interval
+from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import count_statistic, measure
 
 
 def outcome_table(
-    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, block: Block = 0
+    source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None, block: Block = 0
 ) -> pl.DataFrame:
     """Tell what became of every judge's requests.
 
     Parameters
     ----------
-    frame : pl.LazyFrame
+    source : pl.LazyFrame or Tally
         Judgments.
     by : sequence of str, optional
         Columns that make a group, as for :func:`judgerel_ray.reduce.reduce_judgments`.
@@ -46,13 +48,13 @@ def outcome_table(
     >>> found.select("n_landed", "scored", "unparsed", "valid_rate").rows()
     [(4, 3, 1, 0.75)]
     """
-    counted = count_judgments(frame, by=by, block=block)
+    counted = count_judgments(source, by=by, block=block)
     groups, rows = counted.groups, counted.frame
     table = []
     for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
         facets = varying_facets(part, counted.facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        found = reply_counts(part, unit=cluster, cluster=cluster)
+        found = reply_counts(unit_table(part, unit=cluster, cluster=cluster, kinds=("outcome",)))
         statistic = count_statistic("valid_rate", n_values=2)
         interval = share_interval(found, statistic)
         table.append(

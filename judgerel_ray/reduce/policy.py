@@ -1,7 +1,8 @@
 """Missing verdicts and levels of measurement: what a row counts as.
 
 ``category`` makes every outcome without a verdict a value of its own; ``drop`` makes those rows
-missing. A ``failed`` request is missing under both: it says nothing about the judge.
+missing; ``bounds`` asks what the worst and the best of all answers in their place would make of a
+coefficient. A ``failed`` request is missing under all three: it says nothing about the judge.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import polars as pl
 from judgerel_ray.core import Outcome
 from judgerel_ray.stats import Level
 
-Missing = Literal["category", "drop"]
+Missing = Literal["category", "drop", "bounds"]
 MISSING: tuple[Missing, ...] = ("category", "drop")
+"""Policies shown where none is asked for."""
+POLICIES: tuple[Missing, ...] = (*MISSING, "bounds")
 
 SCORED = pl.col("outcome") == Outcome.SCORED.value
 FAILED = pl.col("outcome") == Outcome.FAILED.value

@@ -8,16 +8,27 @@ from typing import TypeVar
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.bounds import bound_rows
+from judgerel_ray.reduce.columns import KINDS
+from judgerel_ray.reduce.consistency import (
+    CONSISTENCY,
+    check_items,
+    consistency_rows,
+    item_scores,
+)
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
-from judgerel_ray.reduce.policy import FAILED, LABEL, MISSING, SCORED
-from judgerel_ray.stats import COEFFICIENTS, LEVELS
+from judgerel_ray.reduce.matrix import unit_table
+from judgerel_ray.reduce.policy import FAILED, LABEL, MISSING, POLICIES, SCORED, own_level
+from judgerel_ray.reduce.published import PUBLISHED, published_rows, read_labels
+from judgerel_ray.reduce.tally import Tally
+from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
 
 _Name = TypeVar("_Name", bound=str)
 
 
 def reduce_judgments(
-    frame: pl.LazyFrame,
+    source: pl.LazyFrame | Tally,
     *,
     by: Sequence[str] | None = None,
     measurement: Sequence[str] | None = None,
@@ -25,26 +36,31 @@ def reduce_judgments(
     coefficients: Sequence[str] | None = None,
     block: Block = 0,
     n_categories: Mapping[str, int] | None = None,
+    items: str | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
 
     Parameters
     ----------
-    frame : pl.LazyFrame
-        Judgments, from a run directory or from :func:`judgerel_ray.reduce.load_judgments`.
+    source : pl.LazyFrame or Tally
+        Judgments of a run directory or from :func:`judgerel_ray.reduce.load_judgments`; or counts
+        of them, from :func:`judgerel_ray.reduce.tally_file`.
     by : sequence of str, optional
         Columns that make a group; by default those of judge, benchmark, protocol, criterion, scale
         and temperature that hold any value.
     measurement : sequence of {"nominal", "ordinal", "interval", "ratio"}, optional
         Levels of Krippendorff's alpha; by default that of the group's own scale.
-    missing : sequence of {"category", "drop"}
-        What verdicts that are not there count as; both are shown only where they differ.
+    missing : sequence of {"category", "drop", "bounds"}
+        What verdicts that are not there count as; more than one is shown only where they differ.
     coefficients : sequence of str, optional
-        Names of ``judgerel_ray.stats.COEFFICIENTS``, all by default.
+        Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CONSISTENCY` and of `PUBLISHED`; by
+        default the first seven, and those of `CONSISTENCY` where `items` are given.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
         Declared options of each benchmark; by default the distinct values of all rows.
+    items : str, optional
+        Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
 
     Returns
     -------
@@ -69,18 +85,52 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    names = list(COEFFICIENTS)
-    chosen = _known(names if coefficients is None else coefficients, names, "coefficient")
-    policies = _known(missing, MISSING, "missing policy")
+    known = (*COEFFICIENTS, *CONSISTENCY, *PUBLISHED)
+    by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
+    chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
+    policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
-    counted = count_judgments(frame, by=by, block=block)
-    rows = [
-        {**key, **row}
-        for key, group in _groups(counted, n_categories or {})
-        for row in group_rows(group, coefficients=chosen, missing=policies, levels=levels)
-    ]
+    columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
+    check_items(items, chosen, columns)
+    counted = count_judgments(
+        source, by=by, block=block, extra=[items] if items else [], sort=items is not None
+    )
+    if items in counted.groups:
+        raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
+    labels = _labels(source, counted, chosen, columns, block)
+    rows = []
+    for key, group, part in _groups(counted, n_categories or {}):
+        asked = [name for name in chosen if name in COEFFICIENTS]
+        counting = [policy for policy in policies if policy != "bounds"]
+        found = [*group_rows(group, coefficients=asked, missing=counting, levels=levels)]
+        if "bounds" in policies:
+            found += bound_rows(group, asked)
+        if distinct := [name for name in chosen if name in CONSISTENCY]:
+            scores = item_scores(part, str(items), facets=group.unit[1:])
+            found += consistency_rows(scores, distinct, group.basis)
+        if labels is not None:
+            mine = labels.filter(pl.col(name).eq_missing(value) for name, value in key.items())
+            found += published_rows(group, mine, [name for name in chosen if name in PUBLISHED])
+        rows += [{**key, **row} for row in found]
     keys = {name: counted.frame.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
+
+
+def _labels(
+    source: pl.LazyFrame | Tally,
+    counted: CountedJudgments,
+    chosen: Sequence[str],
+    columns: Sequence[str],
+    block: Block,
+) -> pl.DataFrame | None:
+    """Rows for the published estimator, where it is asked for."""
+    if not set(chosen) & set(PUBLISHED):
+        return None
+    if "replication" not in columns:
+        raise SweepError("the published estimator needs the column replication")
+    rows = source.rows if isinstance(source, Tally) else source
+    keys = dict.fromkeys((*counted.groups, "item_id", *counted.facets))
+    return read_labels(rows, columns, keys=list(keys), block=block)
 
 
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
@@ -93,20 +143,35 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
     return tuple(name for name in known if name in names)
 
 
-def _groups(counted: CountedJudgments, declared: Mapping[str, int]) -> Iterator[tuple[Row, Group]]:
-    """Every group with its key, in the order of the keys."""
+def _groups(
+    counted: CountedJudgments, declared: Mapping[str, int]
+) -> Iterator[tuple[Row, Group, pl.DataFrame]]:
+    """Every group with its key and its rows, in the order of the keys."""
     rows, groups = counted.frame, counted.groups
-    distinct: int = rows.filter(SCORED).select(LABEL.n_unique()).item()
-    any_without: bool = rows.select((~SCORED & ~FAILED).any()).item()
-    for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
+    kinds = rows.select(KINDS).unique()
+    distinct: int = kinds.filter(SCORED).select(LABEL.n_unique()).item()
+    any_without: bool = kinds.select((~SCORED & ~FAILED).any()).item()
+    parts: dict[tuple[object, ...], pl.DataFrame] = {(): rows}
+    if groups:
+        parts = dict(rows.partition_by(groups, as_dict=True))
+    for values in _sorted_keys(rows, groups):
+        part = parts[values]
         facets = varying_facets(part, counted.facets)
         benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
         options = [declared[name] for name in benchmarks if name in declared]
+        unit = ("item_id", *facets)
+        cluster = ("item_id", *(name for name in facets if name == "benchmark"))
+        scale = ["scale"] if "scale" in part.columns else []
         group = Group(
-            rows=part,
-            unit=("item_id", *facets),
-            cluster=("item_id", *(name for name in facets if name == "benchmark")),
+            table=unit_table(part, unit=unit, cluster=cluster, kinds=KINDS),
+            unit=unit,
+            level=own_level(part.select(*KINDS, *scale).unique()),
             n_categories=max(options, default=distinct),
             any_without_verdict=any_without,
         )
-        yield dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}, group
+        yield dict(zip(groups, values, strict=True)), group, part
+
+
+def _sorted_keys(rows: pl.DataFrame, groups: Sequence[str]) -> list[tuple[object, ...]]:
+    """The groups in their order, null first."""
+    return rows.select(groups).unique().sort(groups).rows() if groups else [()]

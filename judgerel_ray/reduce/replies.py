@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED
 from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, jackknife_interval
 
 
-def reply_counts(group: pl.DataFrame, *, unit: Sequence[str], cluster: Sequence[str]) -> UnitCounts:
+def reply_counts(table: UnitTable) -> UnitCounts:
     """Count replies with a verdict and without, by unit; a failed request got no reply.
 
     Parameters
     ----------
-    group : pl.DataFrame
-        Counted judgments of one group.
-    unit, cluster : sequence of str
-        Columns that make a unit, and those of them that make a question.
+    table : UnitTable
+        One group of judgments.
 
     Returns
     -------
@@ -29,12 +25,13 @@ def reply_counts(group: pl.DataFrame, *, unit: Sequence[str], cluster: Sequence[
 
     Examples
     --------
-    >>> group = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
-    >>> reply_counts(group, unit=["item_id"], cluster=["item_id"]).counts_UV.tolist()
+    >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
+    >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"], kinds=["outcome"])
+    >>> reply_counts(table).counts_UV.tolist()
     [[3, 1]]
     """
-    verdict = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
-    found = unit_counts(group, verdict, unit=unit, cluster=cluster)
+    found = table.counts(pl.when(SCORED).then(0.0).when(~FAILED).then(1.0))
     counts_U2 = np.zeros((len(found.counts_UV), 2), dtype=np.int64)
     counts_U2[:, [int(value) for value in found.values]] = found.counts_UV
     return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)

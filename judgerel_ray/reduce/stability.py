@@ -8,16 +8,21 @@ import polars as pl
 
 from judgerel_ray.reduce.grouping import Block, count_judgments
 from judgerel_ray.reduce.policy import FAILED, LABEL, SCORED
+from judgerel_ray.reduce.tally import Tally
 
 
 def least_stable(
-    frame: pl.LazyFrame, *, by: Sequence[str] | None = None, n: int = 20, block: Block = 0
+    source: pl.LazyFrame | Tally,
+    *,
+    by: Sequence[str] | None = None,
+    n: int = 20,
+    block: Block = 0,
 ) -> pl.DataFrame:
     """List the units whose replications agree least, an outcome without a verdict being a value.
 
     Parameters
     ----------
-    frame : pl.LazyFrame
+    source : pl.LazyFrame or Tally
         Judgments.
     by : sequence of str, optional
         Columns that make a group, as for :func:`judgerel_ray.reduce.reduce_judgments`.
@@ -45,7 +50,7 @@ def least_stable(
     >>> least_stable(pl.LazyFrame(rows), n=1).select("item_id", "agreement").rows()
     [('r', 0.0)]
     """
-    counted = count_judgments(frame, by=by, block=block)
+    counted = count_judgments(source, by=by, block=block)
     unit = [*counted.groups, "item_id", *counted.facets]
     value = pl.when(SCORED).then(LABEL).otherwise(pl.format("({})", "outcome"))
     m = pl.col("n").sum()

@@ -1,0 +1,133 @@
+"""Columns of judgments: their types, what is filled in, and what no row may say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from judgerel_ray.core import OUTCOMES, Outcome
+
+FACETS = (
+    "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "responder", "criterion",
+    "definition", "scale", "template", "temperature", "top_k", "top_p", "option_order",
+)  # fmt: skip
+"""What makes a unit besides item_id, where it is recorded."""
+KINDS = ("verdict", "score", "outcome")
+"""What became of a row."""
+WHOLE = ("replication", "block", "option_order", "top_k")
+_STRINGS = (
+    "key", "judge", "judge_fingerprint", "benchmark", "item_id", "protocol", "stage", "role",
+    "responder", "criterion", "definition", "scale", "template", "verdict", "label", "outcome",
+    "finish_reason",
+)  # fmt: skip
+_NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
+TYPED = frozenset((*_STRINGS, *_NUMBERS))
+"""Columns whose type is known by their name."""
+
+
+def typed_columns(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Give each known column its own type; empty strings and NaN become null.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": [7], "verdict": [""], "temperature": ["0.7"]})
+    >>> rows.select(typed_columns(rows.schema)).rows()
+    [('7', None, 0.7)]
+    """
+    return [typed_column(name, kind) for name, kind in schema.items() if name in TYPED]
+
+
+def typed_column(name: str, kind: pl.DataType) -> pl.Expr:
+    """Give one column its type.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"score": [1.0, float("nan")]}).select(
+    ...     typed_column("score", pl.Float64())).to_series().to_list()
+    [1.0, None]
+    """
+    column = pl.col(name)
+    text = column.cast(pl.String)
+    if name in _STRINGS:
+        return pl.when(text != "").then(text).alias(name)
+    if kind == pl.String:
+        column = pl.when(text.str.strip_chars() != "").then(text.str.strip_chars())
+    number = column.cast(pl.Float64)
+    # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
+    return (number.round(6) if kind == pl.Float32 else number).fill_nan(None).alias(name)
+
+
+def outcome_column(columns: Iterable[str]) -> pl.Expr:
+    """Tell the outcome of every row of a judge, where none is recorded by what was read.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"verdict": ["A", None]})
+    >>> rows.select(outcome_column(rows.columns)).to_series().to_list()
+    ['scored', 'unparsed']
+    """
+    read = pl.when(is_read(columns)).then(pl.lit(Outcome.SCORED.value))
+    told = read.otherwise(pl.lit(Outcome.UNPARSED.value))
+    if "outcome" not in columns:
+        return told.alias("outcome")
+    recorded = pl.col("outcome").cast(pl.String)
+    return pl.when(recorded.is_null() & is_judge(columns)).then(told).otherwise(recorded)
+
+
+def is_judge(columns: Iterable[str]) -> pl.Expr:
+    """Tell rows of judges; a file without roles has no others.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"role": ["judge", "responder", None]})
+    >>> rows.select(is_judge(rows.columns)).to_series().to_list()
+    [True, False, True]
+    """
+    return pl.col("role").fill_null("judge") == "judge" if "role" in columns else pl.lit(True)
+
+
+def is_read(columns: Iterable[str]) -> pl.Expr:
+    """Tell whether a row holds a verdict or a score.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"score": [1.0, None]}).select(is_read(["score"])).to_series().to_list()
+    [True, False]
+    """
+    return pl.any_horizontal(
+        pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns
+    )
+
+
+def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
+    """Say what no row may say, of those columns that are there; true where a row does.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"temperature": [-1.0, None]})
+    >>> rows.select(pl.any_horizontal(faults(rows.columns).values())).to_series().to_list()
+    [True, None]
+    """
+    known = set(columns)
+    found: dict[str, pl.Expr] = {}
+    for name in ("item_id", "replication"):
+        if name in known:
+            found[f"{name} is missing"] = pl.col(name).is_null()
+    if "outcome" in known:
+        scored = pl.col("outcome") == Outcome.SCORED.value
+        read = is_read(known)
+        found[f"outcome is none of {', '.join(OUTCOMES)}"] = ~pl.col("outcome").is_in(OUTCOMES)
+        found["outcome is scored without a verdict"] = scored & ~read
+        found["a verdict stands beside an outcome other than scored"] = ~scored & read
+    for name in (name for name in _NUMBERS if name in known):
+        number = pl.col(name)
+        found[f"{name} must be finite"] = number.is_infinite()
+        if name in WHOLE:
+            wrong = (number != number.floor()) | (number < 0)
+            found[f"{name} must be a whole number from 0 on"] = wrong
+    if "temperature" in known:
+        found["temperature must be at least 0"] = pl.col("temperature") < 0
+    if "confidence" in known:
+        found["confidence must be between 0 and 1"] = ~pl.col("confidence").is_between(0, 1)
+    return found

@@ -1,0 +1,284 @@
+"""Internal consistency: distinct items (templates, criteria, judges, scales) of one measure.
+
+Subjects are the questions, a score is the mean of its replications. Replications are no items: they
+are interchangeable, and icc1 and icck are what omega and alpha would be of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.estimates import Row, in_words, noise_columns
+from judgerel_ray.reduce.policy import SCORED
+from judgerel_ray.stats import (
+    Interval,
+    NoiseFloor,
+    Omega,
+    column_noise_floor,
+    cronbach_alpha,
+    mcdonald_omega,
+    omega_bootstrap,
+    omega_hierarchical,
+)
+from judgerel_ray.stats.precision import t_quantile
+
+CONSISTENCY = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical")
+"""Coefficients of distinct items."""
+_NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
+_BLOCKS = {"cronbach_alpha": 1000, "omega_hierarchical": 50}
+_EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
+Measured = tuple[float | None, str | None, str]  # value, why there is none, estimator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ItemScores:
+    """Scores of subjects on distinct items.
+
+    Attributes
+    ----------
+    scores_NK : ndarray of float, shape (n_subjects, n_items)
+        Means over replications; NaN where there is none.
+    clusters_N : ndarray of int, shape (n_subjects,)
+        The question of each subject.
+    subject : tuple of str
+        Columns that make a subject.
+    column : str
+        The column whose values are the items.
+    n_unscored : int
+        Judgments without a score.
+    """
+
+    scores_NK: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    clusters_N: NDArray[np.int64]  # noqa: N815
+    subject: tuple[str, ...]
+    column: str
+    n_unscored: int = 0
+
+
+def check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of items without items, and items that are none.
+
+    Examples
+    --------
+    >>> check_items("replication", ["cronbach_alpha"], ["replication"])
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: replication is no column of distinct items: ...
+    """
+    asked = [name for name in names if name in CONSISTENCY]
+    if items is None:
+        if asked:
+            raise SweepError(
+                f"{asked[0]} needs distinct items, expected the column whose values they are",
+                hint="--items template; of replications, --coefficient icc1",
+            )
+        return
+    if items in _NO_ITEMS:
+        raise SweepError(
+            f"{items} is no column of distinct items: replications of a question are "
+            "interchangeable",
+            hint="--coefficient icc1, which is what omega would be of them",
+        )
+    if items not in columns:
+        raise SweepError(f"no column {items!r} of items, got {', '.join(columns)}")
+
+
+def item_scores(rows: pl.DataFrame, items: str, *, facets: Sequence[str]) -> ItemScores | None:
+    """Lay the scores of one group out, one row a subject and one column an item.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        Counted judgments of one group.
+    items : str
+        The column of items.
+    facets : sequence of str
+        Columns that vary in the group. Those that an item determines tell no subjects apart.
+
+    Returns
+    -------
+    ItemScores or None
+        None where a verdict has no score.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "q", "q", "r"], "template": ["x", "x", "y", "x"],
+    ...                      "score": [1.0, 3.0, 5.0, 4.0], "outcome": ["scored"] * 4,
+    ...                      "n": [1, 1, 2, 1]})
+    >>> item_scores(rows, "template", facets=["template"]).scores_NK.tolist()
+    [[2.0, 5.0], [4.0, nan]]
+    """
+    scored = rows.filter(SCORED)
+    if scored["score"].null_count() or scored.is_empty():
+        return None
+    n_items = rows[items].n_unique()
+    apart = [
+        name
+        for name in facets
+        if name != items and rows.select(pl.struct(items, name).n_unique()).item() > n_items
+    ]
+    subject = ["item_id", *apart]
+    # In a fixed order, so that no digit depends on that of the rows.
+    cells = (
+        scored.sort(*subject, items, "score")
+        .group_by(*subject, items, maintain_order=True)
+        .agg((pl.col("score") * pl.col("n")).sum() / pl.col("n").sum())
+    )
+    subjects = rows.select(subject).unique().sort(subject).with_row_index("__subject")
+    columns = rows.select(items).unique().sort(items).with_row_index("__item")
+    placed = cells.join(subjects, on=subject, nulls_equal=True)
+    placed = placed.join(columns, on=items, nulls_equal=True)
+    scores = np.full((subjects.height, columns.height), np.nan)
+    scores[placed["__subject"].to_numpy(), placed["__item"].to_numpy()] = placed["score"].to_numpy()
+    cluster = ["item_id", *(name for name in apart if name == "benchmark")]
+    clusters = subjects.select(pl.struct(cluster).rank("dense")).to_series()
+    return ItemScores(
+        scores_NK=scores,
+        clusters_N=clusters.to_numpy().astype(np.int64) - 1,
+        subject=tuple(subject),
+        column=items,
+        n_unscored=int(rows["n"].sum()) - int(scored["n"].sum()),
+    )
+
+
+def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row) -> Iterator[Row]:
+    """Compute coefficients of distinct items of one group.
+
+    Parameters
+    ----------
+    found : ItemScores or None
+        From :func:`item_scores`; None gives ``undefined`` "no_scores".
+    names : sequence of str
+        Some of `CONSISTENCY`.
+    basis : dict
+        What all rows of the group rest on.
+
+    Yields
+    ------
+    Row
+        Subjects without a score on some item are left out (``missing`` is "drop" where there are
+        any); omegas are of correlations, with the model's denominator.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 1], [2, 3], [3, 3], [5, 4]])
+    >>> found = ItemScores(scores_NK=scores, clusters_N=np.arange(4), subject=("item_id",),
+    ...                    column="template")
+    >>> row = next(consistency_rows(found, ["cronbach_alpha"], {}))
+    >>> round(row["value"], 3), row["undefined"]
+    (0.92, None)
+    """
+    for name in names:
+        row: Row = {"undefined": "no_scores", "estimator": "no scores", **dict.fromkeys(_EMPTY)}
+        if found is not None:
+            row |= _row(found, name)
+        n_missing = found.n_unscored if found else basis.get("n_judgments")
+        yield {
+            **basis,
+            "coefficient": name,
+            "measurement": "interval",
+            "missing": "drop" if n_missing else "category",
+            "n_categories": None,
+            "n_missing": n_missing,
+            **row,
+        }
+
+
+def _row(found: ItemScores, name: str) -> Row:
+    """Value, interval and floor of one coefficient."""
+    value, why, words = _MEASURES[name](found.scores_NK)
+    words += f"; items are the values of {found.column}"
+    n_partial = int(np.isnan(found.scores_NK).any(axis=1).sum())
+    if n_partial:
+        words += f"; {n_partial} subjects without a score on every item left out"
+    interval, floor = Interval(undefined="undefined"), None
+    if value is not None:
+        interval = _interval(name, value, found)
+        floor = _floor(name, found.scores_NK)
+    return {
+        "value": value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "unit": " x ".join(found.subject),
+        "estimator": in_words(words, interval, floor),
+        "undefined": why,
+    }
+
+
+def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
+    """Raw alpha."""
+    found = cronbach_alpha(scores_NK)
+    return found.value, found.undefined, found.estimator
+
+
+def _omega(scores_NK: NDArray[np.float64]) -> Measured:
+    """Omega of one factor."""
+    found = mcdonald_omega(scores_NK)
+    return found.value, found.undefined, _words(found, found.bounded)
+
+
+def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
+    """Omega of the general factor."""
+    found = omega_hierarchical(scores_NK)
+    why = found.undefined or (None if found.hierarchical is not None else "not_identified")
+    return found.hierarchical, why, _words(found, found.hierarchical_bounded)
+
+
+def _words(found: Omega, bounded: float | None) -> str:
+    """The estimator, with what is wrong with its solution."""
+    said = [found.estimator, *found.notes]
+    if found.heywood:
+        nearest = "" if bounded is None else f", {bounded:.6g} with none"
+        said.append(f"Heywood case: a negative uniqueness{nearest}")
+    return "; ".join(said)
+
+
+def _floor(name: str, scores_NK: NDArray[np.float64]) -> NoiseFloor:
+    """The null: each item's scores dealt to the subjects."""
+    if name == "cronbach_alpha":
+        return column_noise_floor(scores_NK, "cronbach_alpha", matrix="covariance")
+    if name == "mcdonald_omega":
+        return column_noise_floor(scores_NK, "mcdonald_omega")
+    return column_noise_floor(scores_NK, "omega_hierarchical")
+
+
+def _interval(name: str, value: float, found: ItemScores) -> Interval:
+    """Omega's by bootstrap, the others' by leaving blocks of questions out."""
+    complete = ~np.isnan(found.scores_NK).any(axis=1)
+    scores = found.scores_NK[complete]
+    question = np.unique(found.clusters_N[complete], return_inverse=True)[1]
+    if name == "mcdonald_omega":
+        return omega_bootstrap(scores, clusters_N=question).interval
+    n_questions = int(question.max()) + 1
+    n = min(n_questions, _BLOCKS[name])
+    if n < 2:
+        return Interval(undefined="too_few_units", n_questions=n)
+    left_out = [_MEASURES[name](scores[question % n != block])[0] for block in range(n)]
+    if None in left_out:
+        return Interval(undefined="depends_on_one_question", n_questions=n_questions)
+    values = np.array(left_out, dtype=np.float64)
+    error = float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum()))
+    half = t_quantile(n - 1, 0.95) * error
+    if half < 1e-9:
+        return Interval(undefined="no_spread", n_questions=n_questions)
+    over = f"{n_questions} questions" + ("" if n == n_questions else f" in {n} blocks")
+    return Interval(
+        low=value - half,
+        high=min(1.0, value + half),
+        method=f"jackknife-t over {over}",
+        n_questions=n_questions,
+    )
+
+
+_MEASURES: Mapping[str, Callable[[NDArray[np.float64]], Measured]] = {
+    "cronbach_alpha": _cronbach,
+    "mcdonald_omega": _omega,
+    "omega_hierarchical": _hierarchical,
+}
