@@ -25,6 +25,7 @@ from judgerel_ray.stats.certainty import entropy_agreement, total_agreement
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.coefficients import COEFFICIENTS, DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.column_noise import column_noise_floor
+from judgerel_ray.stats.consistency import item_interval, item_values
 from judgerel_ray.stats.counts import Counts, counts_from_ratings
 from judgerel_ray.stats.interval import Interval, clopper_pearson, jackknife_interval
 from judgerel_ray.stats.intraclass import icc, icc1, icc_from_moments, icck
@@ -65,6 +66,8 @@ __all__ = [
     "icc1",
     "icc_from_moments",
     "icck",
+    "item_interval",
+    "item_values",
     "jackknife_interval",
     "krippendorff_alpha",
     "majority_probabilities",

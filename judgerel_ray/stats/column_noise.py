@@ -5,19 +5,17 @@ Shape suffixes: N = subjects, K = items, B = permutations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.consistency import ItemCoefficient, item_values
 from judgerel_ray.stats.noise import NoiseFloor, floor_of
-from judgerel_ray.stats.omega_bootstrap import omega_values
-from judgerel_ray.stats.schmid_leiman import omega_from_correlation
+from judgerel_ray.stats.omega_bootstrap import varying_scores
 from judgerel_ray.stats.scores import Matrix
-from judgerel_ray.stats.statistic import Floats, divide
+from judgerel_ray.stats.statistic import Floats
 
-ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"]
 _CELLS = 4_000_000
 
 
@@ -66,22 +64,19 @@ def column_noise_floor(
     >>> abs(floor.mean) < 0.2, floor.p > 0.05
     (True, True)
     """
-    if name not in _VALUES:
-        raise ValueError(f"column_noise_floor: name must be one of {tuple(_VALUES)}, got {name!r}")
+    if name not in get_args(ItemCoefficient):
+        names = get_args(ItemCoefficient)
+        raise ValueError(f"column_noise_floor: name must be one of {names}, got {name!r}")
     if n_permutations is None:
         n_permutations = 999 if name in ("cronbach_alpha", "mcdonald_omega") else 99
     if n_permutations < 1:
         raise ValueError(
             f"column_noise_floor: n_permutations must be at least 1, got {n_permutations}"
         )
-    scores = np.asarray(scores_NK, dtype=np.float64)
-    if scores.ndim != 2:
-        raise ValueError(f"column_noise_floor: scores_NK must have 2 dimensions, got {scores.ndim}")
-    scores = scores[~np.isnan(scores).any(axis=1)]
-    scores = scores[:, np.ptp(scores, axis=0) > 0] if len(scores) else scores[:, :0]
+    scores, _ = varying_scores(scores_NK, None, function="column_noise_floor")
     value = float("nan")
     if len(scores) >= 3 and scores.shape[1] >= 2:
-        value = float(_VALUES[name](_covariances(scores[None]), matrix)[0])
+        value = float(item_values(name, _covariances(scores[None]), matrix=matrix)[0])
     if np.isnan(value):
         return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
     rng = np.random.default_rng(seed)
@@ -90,7 +85,7 @@ def column_noise_floor(
     for start in range(0, n_permutations, batch):
         size = min(batch, n_permutations - start)
         dealt = rng.permuted(np.broadcast_to(scores, (size, *scores.shape)), axis=1)
-        null.append(_VALUES[name](_covariances(dealt), matrix))
+        null.append(item_values(name, _covariances(dealt), matrix=matrix))
     values = np.concatenate(null)
     values = values[~np.isnan(values)]
     return floor_of(value, values, f"{values.size} random deals of each item's scores, two-sided")
@@ -101,47 +96,3 @@ def _covariances(scores_BNK: Floats) -> Floats:
     centred = scores_BNK - scores_BNK.mean(axis=1, keepdims=True)
     covariances: Floats = np.matmul(centred.swapaxes(1, 2), centred) / (scores_BNK.shape[1] - 1)
     return covariances
-
-
-def _correlations(covariances_BKK: Floats) -> Floats:
-    """Correlations, with ones on the diagonals."""
-    spread = np.sqrt(np.diagonal(covariances_BKK, axis1=1, axis2=2))
-    correlations: Floats = covariances_BKK / (spread[:, :, None] * spread[:, None, :])
-    items = np.arange(spread.shape[1])
-    correlations[:, items, items] = 1.0
-    return correlations
-
-
-def _alphas(covariances: Floats, matrix: Matrix) -> Floats:
-    """Cronbach's alpha of each matrix."""
-    matrices = _correlations(covariances) if matrix == "correlation" else covariances
-    p = matrices.shape[1]
-    total, trace = matrices.sum(axis=(1, 2)), np.trace(matrices, axis1=1, axis2=2)
-    total = np.where(total > 1e-12 * trace, total, 0.0)
-    alphas: Floats = p / (p - 1) * (1 - divide(trace, total))
-    return alphas
-
-
-def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
-    """Omega of each matrix."""
-    return omega_values(covariances, matrix=matrix)[0]
-
-
-def _totals(covariances: Floats, _: Matrix) -> Floats:
-    """Omega total of each matrix."""
-    found = [omega_from_correlation(one).value for one in _correlations(covariances)]
-    return np.array([np.nan if value is None else value for value in found])
-
-
-def _hierarchicals(covariances: Floats, _: Matrix) -> Floats:
-    """Omega hierarchical of each matrix."""
-    found = [omega_from_correlation(one).hierarchical for one in _correlations(covariances)]
-    return np.array([np.nan if value is None else value for value in found])
-
-
-_VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
-    "cronbach_alpha": _alphas,
-    "mcdonald_omega": _omegas,
-    "omega_total": _totals,
-    "omega_hierarchical": _hierarchicals,
-}

@@ -114,7 +114,9 @@ def jackknife_interval(
     left_out_C = np.concatenate(
         [statistic.value(total - terms) for terms in cluster_terms(counts, clusters, statistic)]
     )
-    found = _student(value, left_out_C, confidence, statistic)
+    found = student_interval(
+        value, left_out_C, confidence, chance_corrected=statistic.chance_corrected
+    )
     return found if found.undefined else flagged(found, counts, clusters, statistic)
 
 
@@ -206,10 +208,17 @@ def cluster_terms(
         yield np.add.reduceat(statistic.terms(counts[mine[0] : stop]), mine - mine[0], axis=0)
 
 
-def _student(
-    value: float, left_out_C: Floats, confidence: float, statistic: CountStatistic
+def student_interval(
+    value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool
 ) -> Interval:
-    """The t interval from delete-one values, on the logit scale where that may be."""
+    """Compute the t interval from delete-one values, on the logit scale where that may be.
+
+    Examples
+    --------
+    >>> found = student_interval(0.1, np.array([0.0, 0.1, 0.2]), 0.95, chance_corrected=True)
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.397, 0.597)
+    """
     from scipy.special import stdtrit
 
     n = left_out_C.size
@@ -221,12 +230,12 @@ def _student(
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
     method = f"jackknife-t over {n} questions"
-    if statistic.chance_corrected and value - half > 0 and value < 1:
+    if chance_corrected and value - half > 0 and value < 1:
         centre, half = np.log(value / (1 - value)), half / (value * (1 - value))
         low, high = 1 / (1 + np.exp(-(centre + np.array([-half, half]))))
         method += ", logit scale"
     else:
-        floor = -np.inf if statistic.chance_corrected else 0.0
+        floor = -np.inf if chance_corrected else 0.0
         low, high = max(floor, value - half), min(1.0, value + half)
     return Interval(low=float(low), high=float(high), method=method, n_questions=n)
 

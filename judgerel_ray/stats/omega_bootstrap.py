@@ -101,25 +101,15 @@ def omega_bootstrap(
         raise ValueError(
             f"omega_bootstrap: matrix must be correlation or covariance, got {matrix!r}"
         )
-    scores = np.asarray(scores_NK, dtype=np.float64)
-    if scores.ndim != 2 or np.isinf(scores).any():
-        raise ValueError("omega_bootstrap: scores_NK must have 2 dimensions and be finite or NaN")
-    clusters = np.arange(len(scores)) if clusters_N is None else np.asarray(clusters_N)
-    if clusters.shape != scores.shape[:1]:
-        raise ValueError(
-            f"omega_bootstrap: clusters_N must have shape ({len(scores)},), got {clusters.shape}"
-        )
-    complete = ~np.isnan(scores).any(axis=1)
-    scores, clusters = scores[complete], clusters[complete]
-    scores = scores[:, np.ptp(scores, axis=0) > 0] if len(scores) else scores[:, :0]
+    scores, clusters = varying_scores(scores_NK, clusters_N, function="omega_bootstrap")
     if len(scores) < 3 or scores.shape[1] < 2:
         nothing = Interval(undefined="undefined")
         return OmegaResamples(values_B=np.empty(0), interval=nothing, n_undefined=0, n_heywood=0)
-    products_CP = _products(scores, np.unique(clusters, return_inverse=True)[1])
+    products_CP = summed_products(scores, clusters)
     n = len(products_CP)
-    value_1, _ = omega_values(_covariances(products_CP.sum(axis=0)[None]), matrix=matrix)
+    value_1, _ = omega_values(covariances_of(products_CP.sum(axis=0)[None]), matrix=matrix)
     found = [
-        omega_values(_covariances(weight @ products_CP), matrix=matrix)
+        omega_values(covariances_of(weight @ products_CP), matrix=matrix)
         for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     ]
     values_B = np.concatenate([values for values, _ in found])
@@ -169,8 +159,44 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
     return values, heywood
 
 
-def _products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
-    """[1, x_i, x_i x_j (i <= j)] summed by question, x about the means of all."""
+def varying_scores(
+    scores_NK: ArrayLike, clusters_N: ArrayLike | None, *, function: str
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Keep the complete subjects and the items that vary, questions numbered from 0 on.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not two-dimensional or not finite, or there is not one cluster a subject.
+
+    Examples
+    --------
+    >>> scores, clusters = varying_scores([[1, 5], [2, 5], [3, float("nan")]], None, function="")
+    >>> scores.tolist(), clusters.tolist()
+    ([[1.0], [2.0]], [0, 1])
+    """
+    scores = np.asarray(scores_NK, dtype=np.float64)
+    if scores.ndim != 2 or np.isinf(scores).any():
+        raise ValueError(f"{function}: scores_NK must have 2 dimensions and be finite or NaN")
+    clusters = np.arange(len(scores)) if clusters_N is None else np.asarray(clusters_N)
+    if clusters.shape != scores.shape[:1]:
+        raise ValueError(
+            f"{function}: clusters_N must have shape ({len(scores)},), got {clusters.shape}"
+        )
+    complete = ~np.isnan(scores).any(axis=1)
+    scores, clusters = scores[complete], clusters[complete]
+    varies = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], dtype=bool)
+    return scores[:, varies], np.unique(clusters, return_inverse=True)[1]
+
+
+def summed_products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
+    """Sum [1, x_i, x_i x_j (i <= j)] by question, x about the means of all.
+
+    Examples
+    --------
+    >>> summed_products(np.array([[0.0], [1.0], [2.0]]), np.array([0, 0, 1])).tolist()
+    [[2.0, -1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
     centred = scores - scores.mean(axis=0)
     upper = np.triu_indices(scores.shape[1])
     parts = [np.ones((len(scores), 1)), centred, centred[:, upper[0]] * centred[:, upper[1]]]
@@ -180,8 +206,14 @@ def _products(scores: Floats, clusters: NDArray[np.intp]) -> Floats:
     return products
 
 
-def _covariances(products_BP: Floats) -> Floats:
-    """Covariances (over n) from sums of products."""
+def covariances_of(products_BP: Floats) -> Floats:
+    """Compute covariances (over n) from sums of products.
+
+    Examples
+    --------
+    >>> covariances_of(np.array([[3.0, 0.0, 2.0]])).round(6).tolist()
+    [[[0.666667]]]
+    """
     n_items = int((np.sqrt(9 + 8 * (products_BP.shape[1] - 1)) - 3) / 2 + 0.5)
     upper = np.triu_indices(n_items)
     mean = products_BP[:, 1 : n_items + 1] / products_BP[:, :1]

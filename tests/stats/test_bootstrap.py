@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from judgerel_ray.stats import (
     bootstrap_interval,
     column_noise_floor,
     count_statistic,
+    cronbach_alpha,
+    item_interval,
     jackknife_interval,
     mcdonald_omega,
     measure,
@@ -152,3 +155,37 @@ def test_equal_seeds_give_equal_floors():
     first = column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50)
     assert column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50) == first
     assert column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50, seed=1) != first
+
+
+@pytest.mark.parametrize("matrix", ["correlation", "covariance"])
+@pytest.mark.parametrize("name", ["cronbach_alpha", "mcdonald_omega"])
+def test_item_intervals_leave_out_one_question_at_a_time(name, matrix):
+    clusters = np.arange(50) // 2
+
+    def value(scores):
+        if name == "mcdonald_omega":
+            return mcdonald_omega(scores, matrix=matrix).value
+        return cronbach_alpha(scores, standardized=matrix == "correlation").value
+
+    left = np.array([value(SCORES[clusters != c]) for c in range(25)])
+    error = np.sqrt(24 / 25 * ((left - left.mean()) ** 2).sum())
+    whole = value(SCORES)
+    half = stdtrit(24, 0.975) * error / (whole * (1 - whole))
+    expected = 1 / (1 + np.exp(-(np.log(whole / (1 - whole)) + np.array([-half, half]))))
+    found = item_interval(SCORES, name, matrix=matrix, clusters_N=clusters)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
+    assert found.n_questions == 25
+
+
+def test_items_without_an_interval_say_why():
+    assert item_interval(np.ones((5, 3)), "cronbach_alpha").undefined == "undefined"
+    spike = np.eye(4)[:, :2] + np.arange(4)[:, None] * [0, 1]
+    assert item_interval(spike, "cronbach_alpha").undefined == "depends_on_one_question"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"name": "fleiss_kappa"}, {"confidence": 0}, {"clusters_N": [1]}]
+)
+def test_item_interval_refuses(arguments):
+    with pytest.raises(ValueError, match="item_interval: "):
+        item_interval(SCORES, **{"name": "cronbach_alpha", **arguments})
