@@ -79,7 +79,7 @@ def run_under_fire(one, *, kills: int, seed: int) -> Killer:
 
 
 def test_engines_killed_half_way_cost_nothing(sweep, undisturbed):
-    one = sweep()
+    one = sweep(speed=1500)
     killer = run_under_fire(one, kills=2, seed=1)
     assert len(killer.killed) == 2
     one.check_whole()
@@ -87,9 +87,9 @@ def test_engines_killed_half_way_cost_nothing(sweep, undisturbed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [2])
 def test_many_engines_killed_cost_nothing(sweep, undisturbed, seed):
-    one = sweep(n_items=60, replications=60)
+    one = sweep(n_items=60, replications=60, speed=2000)
     killer = run_under_fire(one, kills=5, seed=seed)
     assert len(killer.killed) >= 4
     one.check_whole()
