@@ -100,6 +100,7 @@ def judge_fingerprint(
             "device": "gpu" if spec.gpus else "cpu",
             "tensor_parallel_size": max(spec.gpus, 1),
             "chat_template": _template_part(spec),
+            "attention_backend": os.environ.get("VLLM_ATTENTION_BACKEND"),
             "batch_invariant": os.environ.get("VLLM_BATCH_INVARIANT", "0") == "1",
         }
     parts["max_model_len"] = spec.max_model_len

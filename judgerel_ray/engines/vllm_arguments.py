@@ -6,7 +6,7 @@ the obvious says which trap it avoids. Pure, so that the traps are tested withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from os.path import expanduser
@@ -37,6 +37,7 @@ _OWNED = {
     "runner": None,
     "convert": None,
 }
+_SECRET_MARKS = ("hf_token", "api_key", "secret", "password", "credential", "access_key")
 _CPU_DEFAULTS: dict[str, JSON] = {
     "enforce_eager": True,
     "block_size": 32,  # 128 is the CPU's default: shorter prompts would never share a prefix
@@ -116,6 +117,14 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
 
 def _refuse_owned(spec: EngineSpec, options: Mapping[str, JSON]) -> None:
     """Name the first option that the house sets itself."""
+    for name in sorted(_all_keys(options)):
+        if any(mark in name.lower() for mark in _SECRET_MARKS):
+            raise SweepError(
+                f"engine_options must not hold secrets, got {name!r}: the sweep file is kept with "
+                "the run",
+                where={"judge": spec.name},
+                hint="set the environment variable (HF_TOKEN, ...) on the nodes",
+            )
     for name in sorted(options):
         if name in _OWNED:
             instead = _OWNED[name]
@@ -124,6 +133,14 @@ def _refuse_owned(spec: EngineSpec, options: Mapping[str, JSON]) -> None:
                 where={"judge": spec.name},
                 hint=f"set {instead} of the judge" if instead else "leave it out",
             )
+
+
+def _all_keys(options: Mapping[str, JSON]) -> Iterator[str]:
+    """Every key, of the tables inside too."""
+    for name, value in options.items():
+        yield name
+        if isinstance(value, Mapping):
+            yield from _all_keys(value)
 
 
 def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:

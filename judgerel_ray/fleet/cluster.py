@@ -17,7 +17,8 @@ from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
 # Secrets (HF_TOKEN and the like) are not passed: they would stand in the job's description.
 PASSED_PREFIXES = ("VLLM_", "HF_HOME", "HF_HUB_", "JUDGEREL_", "TRANSFORMERS_OFFLINE", "NCCL_")
-SECRET_MARKS = ("TOKEN", "KEY", "SECRET", "PASSWORD")
+SECRET_MARKS = ("TOKEN", "KEY", "SECRET", "PASSWORD", "ACCESS", "CREDENTIAL")
+OF_ONE_HOST = frozenset({"VLLM_HOST_IP", "VLLM_PORT", "VLLM_DP_MASTER_IP", "VLLM_DP_MASTER_PORT"})
 MAX_CONCURRENCY = 64  # leases, recalls and pings of one actor on its event loop
 
 
@@ -268,5 +269,7 @@ def passed_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name.startswith(PASSED_PREFIXES) and not any(mark in name for mark in SECRET_MARKS)
+        if name.startswith(PASSED_PREFIXES)
+        and name not in OF_ONE_HOST
+        and not any(mark in name for mark in SECRET_MARKS)
     }

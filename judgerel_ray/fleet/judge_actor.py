@@ -27,12 +27,22 @@ from judgerel_ray.core import (
     Completion,
     EngineError,
     EngineLost,
+    EngineStartError,
     RequestRefused,
     StoreError,
+    SweepError,
     TokenCounts,
 )
-from judgerel_ray.engines import Engine, EngineSpec, make_engine
+from judgerel_ray.engines import (
+    Engine,
+    EngineSpec,
+    Fingerprint,
+    judge_fingerprint,
+    make_engine,
+)
+from judgerel_ray.fleet.engine_log import last_error_line, own_log_tail
 from judgerel_ray.fleet.gate import TokenGate
+from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
 from judgerel_ray.store import RunDirectory, land, read_token
@@ -51,6 +61,8 @@ class JudgeSpec:
     run: RunDirectory
     session: int
     visibility_token: str
+    fingerprint: Fingerprint | None = None
+    """Who the driver took the judge for; a node on which it is another is refused."""
     prices: Prices | None = None
 
 
@@ -98,7 +110,16 @@ class JudgeActor:
                 where={"run": self._spec.run.url, "node": node},
                 hint="a shared file system or a bucket (s3://...) for --out",
             )
-        facts = await self._engine.start()
+        self._check_identity(node)
+        try:
+            facts = await self._engine.start()
+        except EngineStartError as error:
+            cause = last_error_line(own_log_tail())
+            raise EngineStartError(
+                f"{error.problem}; last in the engine's log: {cause}" if cause else error.problem,
+                where={**error.where, "node": node},
+                hint=None if cause else error.hint,
+            ) from error
         self._facts = dict(asdict(facts))
         sequences = int((facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL)
         tokens = facts.kv_tokens or sequences * (facts.max_model_len or DEFAULT_TOKENS_EACH)
@@ -113,6 +134,21 @@ class JudgeActor:
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
         )
+
+    def _check_identity(self, node: str) -> None:
+        """Refuse a node whose files or vLLM are not those that were fingerprinted."""
+        expected = self._spec.fingerprint
+        if expected is None:
+            return
+        # A hub id stays the commit the driver resolved; everything else is looked at here.
+        found = judge_fingerprint(self._spec.engine, known=expected.parts)
+        wrong = differing_parts(expected.parts, found.parts)
+        if wrong:
+            raise SweepError(
+                f"the judge is another one on this node: {'; '.join(wrong)}",
+                where={"judge": self._spec.engine.name, "node": node},
+                hint="the same model files and vLLM on every node",
+            )
 
     async def run(self, lease: Lease) -> Receipt:
         """Answer a lease and land it.
@@ -141,10 +177,6 @@ class JudgeActor:
         for entering in progress.waiting:
             entering.cancel()
         return True
-
-    async def ping(self) -> float:
-        """Tell that the event loop turns: seconds since the epoch."""
-        return time.time()
 
     async def stop(self) -> None:
         """Release the engine and its processes."""

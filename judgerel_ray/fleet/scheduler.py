@@ -249,8 +249,6 @@ class Fleet:
     def _settle_lease(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """A lease came back: landed, failed in part, or its engine is gone."""
         result = result_of(reference)
-        if isinstance(result, StoreError):
-            raise result
         if isinstance(result, Receipt):
             dispatched = slot.leases.pop(reference)
             slot.alone = slot.alone and bool(slot.leases)

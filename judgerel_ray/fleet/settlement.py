@@ -53,17 +53,21 @@ class Settlement:
             tokens=receipt.tokens,
             busy_s=receipt.seconds,
         )
+        if receipt.rows:
+            pool.losses = 0  # what counts is engines lost with nothing landed in between
         if pool.queue is not None:
             pool.queue.give_back(receipt.withdrawn)
         for failed in receipt.failed:
             pool.note_failure(failed.ask)
-            self._decide(pool, failed, dispatched.lease)
+        self._decide(pool, receipt.failed, dispatched.lease)
 
     def fail(self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str) -> None:
         """Settle an attempt that failed as a whole while its engine goes on."""
-        for ask in self._fence(pool, dispatched):
+        rest = self._fence(pool, dispatched)
+        for ask in rest:
             pool.note_failure(ask)
-            self._decide(pool, FailedAsk(ask=ask, kind=kind, message=message), dispatched.lease)
+        failed = [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest]
+        self._decide(pool, failed, dispatched.lease)
 
     def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
         """An actor is gone: fence all it had, and let another take it on."""
@@ -76,8 +80,9 @@ class Settlement:
         if pool.losses > self._limits.max_engine_losses:
             self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
         for lease, rest in rests:
-            for ask in rest:
-                self._decide(pool, FailedAsk(ask=ask, kind=kind, message=message), lease)
+            self._decide(
+                pool, [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest], lease
+            )
 
     def untainted(self, pool: JudgePool, asks: Sequence[Ask]) -> tuple[Ask, ...]:
         """Those of `asks` that may be asked beside others: no engine died under their items."""
@@ -114,17 +119,24 @@ class Settlement:
             for rest in _not_landed(ask, landed.get(ask.condition.condition_key, ()))
         ]
 
-    def _decide(self, pool: JudgePool, failed: FailedAsk, lease: Lease) -> None:
-        """Ask again, ask alone, or record."""
-        history = pool.history(failed.ask)
-        fate = decide(history, max_attempts=self._limits.max_attempts)
-        if fate is Fate.RECORD or pool.given_up:
-            kind = "quarantined" if history.losses >= MOST_LOSSES else failed.kind
-            self._record(pool, [failed.ask], lease=lease, kind=kind, message=failed.message)
-        elif fate is Fate.ALONE:
-            pool.suspects.append(failed.ask)
-        elif pool.queue is not None:
-            pool.queue.give_back([failed.ask])
+    def _decide(self, pool: JudgePool, failed: Sequence[FailedAsk], lease: Lease) -> None:
+        """Ask again, ask alone, or record; one file for all of a kind."""
+        recorded: dict[tuple[str, str], list[Ask]] = {}
+        again: list[Ask] = []
+        for each in failed:
+            history = pool.history(each.ask)
+            fate = decide(history, max_attempts=self._limits.max_attempts)
+            if fate is Fate.RECORD or pool.given_up:
+                kind = "quarantined" if history.losses >= MOST_LOSSES else each.kind
+                recorded.setdefault((kind, each.message), []).append(each.ask)
+            elif fate is Fate.ALONE:
+                pool.suspects.append(each.ask)
+            else:
+                again.append(each.ask)
+        for (kind, message), asks in recorded.items():
+            self._record(pool, asks, lease=lease, kind=kind, message=message)
+        if pool.queue is not None:
+            pool.queue.give_back(again)
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
         """One judge ends; all it still owes is recorded, and the others go on."""

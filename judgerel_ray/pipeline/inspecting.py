@@ -145,7 +145,10 @@ def _failed(run: RunDirectory) -> dict[str, int]:
 
     from judgerel_ray.store import scan_judgments
 
-    errors = read_errors(run).lazy().select("key", "judge").unique()
+    recorded = read_errors(run)
+    if recorded.is_empty():
+        return {}
+    errors = recorded.lazy().select("key", "judge").unique()
     open_ = errors.join(scan_judgments(run).select("key"), on="key", how="anti")
     counts = open_.group_by("judge").len().collect()
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}

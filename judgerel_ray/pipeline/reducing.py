@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from judgerel_ray.benchmarks import load_items
-from judgerel_ray.config import Judge, Sweep, parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce import (
-    least_stable,
-    load_judgments,
-    outcome_table,
-    reduce_judgments,
-)
-from judgerel_ray.report import render_report
-from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments, verify_run
-from judgerel_ray.tables import items_to_frame
+from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
+
+if TYPE_CHECKING:  # coefficients of a file are there before these are imported
+    from judgerel_ray.config import Judge, Sweep
+    from judgerel_ray.store import RunDirectory
 
 CORRECTNESS_OPTIONS = 2
 
@@ -35,6 +29,7 @@ class ReduceOptions:
     missing: tuple[str, ...] = ("category", "drop")
     coefficients: tuple[str, ...] | None = None
     block: str = "0"
+    items: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +37,25 @@ class Judged:
     """Judgments with what is declared about them, wherever they come from."""
 
     frame: pl.LazyFrame
-    n_categories: Mapping[str, int]
+    menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Options declared, by protocol and benchmark."""
     run: RunDirectory | None = None
+    tally: Tally | None = None
+    """Their counts, where they are known from checking them."""
+
+    @property
+    def source(self) -> pl.LazyFrame | Tally:
+        """What reducers start from."""
+        return self.tally or self.frame
+
+    @property
+    def n_categories(self) -> dict[str, int]:
+        """Options by benchmark, of those that all protocols declare alike."""
+        found: dict[str, set[int]] = {}
+        for menu in self.menus.values():
+            for benchmark, size in menu.items():
+                found.setdefault(benchmark, set()).add(size)
+        return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
 
 
 def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
@@ -58,15 +70,24 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     StoreError
         If the path is a folder but no run directory.
     """
-    return _reduce(open_judgments(path), options or ReduceOptions())
+    options = options or ReduceOptions()
+    extra = [*(options.by or ()), *([options.items] if options.items else [])]
+    return _reduce(open_judgments(path, extra=extra), options)
 
 
-def open_judgments(path: str) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file."""
-    run = RunDirectory(url=path)
-    if not Path(path).is_file() and run.is_run():
-        return Judged(frame=scan_judgments(run), n_categories=_declared(run), run=run)
-    return Judged(frame=load_judgments(path), n_categories={})
+def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+
+    Counts of a file tell rows apart by the columns `extra`, too.
+    """
+    if not Path(path).is_file():
+        from judgerel_ray.store import RunDirectory, scan_judgments
+
+        run = RunDirectory(url=path)
+        if run.is_run():
+            return Judged(frame=scan_judgments(run), menus=_declared(run), run=run)
+    tally = tally_file(path, extra=extra)
+    return Judged(frame=tally.rows, tally=tally)
 
 
 def report_path(path: str, out: str) -> str:
@@ -74,12 +95,15 @@ def report_path(path: str, out: str) -> str:
 
     Effects: writes one file. Retry: safe.
     """
+    from judgerel_ray.reduce import least_stable, outcome_table
+    from judgerel_ray.report import render_report
+
     judged = open_judgments(path)
     coefficients = _reduce(judged, ReduceOptions())
     page = render_report(
         coefficients,
-        outcome_table(judged.frame),
-        least_stable(judged.frame),
+        outcome_table(judged.source),
+        least_stable(judged.source),
         title=_title(judged, path),
         asked=_asked(judged, path),
     )
@@ -120,6 +144,9 @@ def write_items(benchmark: str, path: str, out: str, *, answers: str | None = No
 
     Effects: writes one file. Retry: safe.
     """
+    from judgerel_ray.benchmarks import load_items
+    from judgerel_ray.tables import items_to_frame
+
     items = load_items(benchmark, path, answers=answers)
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
@@ -135,43 +162,74 @@ def verify_path(path: str) -> tuple[list[str], int]:
 
     Effects: reads every committed file. Retry: safe.
     """
+    from judgerel_ray.store import RunDirectory, verify_run
+
     findings = verify_run(RunDirectory.open(path))
     lines = [f"{found.level}: {found.name}: {found.message}" for found in findings]
     return lines, sum(found.level == "error" for found in findings)
 
 
 def _reduce(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients by the options."""
+    """Coefficients by the options.
+
+    Protocols that share a benchmark have menus of their own (five answers, or right and wrong):
+    each is reduced by itself, or its chance agreement would be that of another's menu.
+    """
+    together = judged.n_categories
+    apart = len(judged.menus) > 1 and (options.by is None or "protocol" in options.by)
+    if not apart or all(together.items() >= menu.items() for menu in judged.menus.values()):
+        return _reduce_source(judged.source, together, options)
+    parts = []
+    for protocol, menu in sorted(judged.menus.items()):
+        rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
+        if not rows.select("key").head(1).collect().is_empty():
+            parts.append(_reduce_source(rows, menu, options))
+    if not parts:
+        return _reduce_source(judged.source, together, options)
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def _reduce_source(
+    source: pl.LazyFrame | Tally, n_categories: Mapping[str, int], options: ReduceOptions
+) -> pl.DataFrame:
+    """Coefficients of some judgments."""
     block: Literal[0, "all"] = "all" if options.block == "all" else 0
     return reduce_judgments(
-        judged.frame,
+        source,
         by=options.by,
         measurement=options.measurement,
         missing=options.missing,
         coefficients=options.coefficients,
         block=block,
-        n_categories=judged.n_categories,
+        n_categories=n_categories,
+        items=options.items,
     )
 
 
-def _declared(run: RunDirectory) -> dict[str, int]:
-    """Options on the menu of each benchmark, where a run has one number of them."""
+def _declared(run: RunDirectory) -> dict[str, dict[str, int]]:
+    """Options on the menu by protocol and benchmark, where all items of it have as many."""
+    from judgerel_ray.config import parse_sweep
+
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     items = pl.read_parquet(run.read_bytes("items.parquet"))
-    menus: dict[str, set[int]] = {}
+    menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
         if ask.protocol == "respond":
             continue
-        names = _benchmarks(sweep, index, items)
-        for benchmark in names:
+        for benchmark in _benchmarks(sweep, index, items):
+            menu = menus.setdefault((ask.protocol, benchmark), set())
             if ask.protocol == "correctness":
-                menus.setdefault(benchmark, set()).add(CORRECTNESS_OPTIONS)
+                menu.add(CORRECTNESS_OPTIONS)
             elif ask.responders:
-                menus.setdefault(benchmark, set()).add(len(ask.responders))
+                menu.add(len(ask.responders))
             else:
                 mine = items.filter(pl.col("benchmark") == benchmark)
-                menus.setdefault(benchmark, set()).update(mine["options"].list.len().to_list())
-    return {name: sizes.pop() for name, sizes in menus.items() if len(sizes) == 1}
+                menu.update(mine["options"].list.len().to_list())
+    declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
+    for (protocol, benchmark), sizes in menus.items():
+        if len(sizes) == 1:
+            declared[protocol][benchmark] = sizes.pop()
+    return declared
 
 
 def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
@@ -183,6 +241,8 @@ def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
 
 def _title(judged: Judged, path: str) -> str:
     """What the report is about."""
+    from judgerel_ray.config import parse_sweep
+
     if judged.run is None:
         return Path(path).name
     return parse_sweep(judged.run.read_text("sweep.toml")).name
@@ -190,6 +250,9 @@ def _title(judged: Judged, path: str) -> str:
 
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
+    from judgerel_ray.config import parse_sweep
+    from judgerel_ray.store import read_ledger
+
     if judged.run is None:
         return [("file", path)]
     plan = json.loads(judged.run.read_text("plan.json"))

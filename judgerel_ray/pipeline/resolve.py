@@ -75,7 +75,8 @@ class Resolved:
         return {
             "name": self.sweep.name,
             "judge": judges,
-            "ask": [_ask_identity(frame) for frame in self.frames],
+            # By content: the order of the asks in the file changes nothing that is asked.
+            "ask": sorted((_ask_identity(frame) for frame in self.frames), key=digest),
             "reader_version": READER_VERSION,
             "first_keys": _first_keys(self.frames),
         }

@@ -192,6 +192,7 @@ def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, Jud
             run=run,
             session=session,
             visibility_token=token,
+            fingerprint=resolved.fingerprints[judge.name],
             prices=judge.prices,
         )
         replicas = None if judge.replicas == "auto" else judge.replicas

@@ -197,6 +197,32 @@ def test_coefficients_know_the_options_that_were_declared(landed, capsys):
     assert {row["value"] for row in greedy} == {None}
 
 
+def test_protocols_of_one_benchmark_keep_menus_of_their_own(tmp_path, capsys):
+    items = tmp_path / "items.jsonl"
+    options = [{"option_id": f"m{i}", "text": f"answer {i}"} for i in range(5)]
+    lines = [
+        {"item_id": f"q{i}", "question": "?", "options": options, "gold": "answer 1"}
+        for i in range(4)
+    ]
+    items.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ask = '[[ask]]\nprotocol = "{0}"\nbenchmark = "b"\npath = "items.jsonl"\nreplications = 4\n'
+    sweep = tmp_path / "two.toml"
+    sweep.write_text(
+        'name = "two"\n[[judge]]\nname = "coin"\nengine = "simulated"\nmodel = "uniform"\n'
+        + ask.format("best_of")
+        + ask.format("correctness")
+    )
+    assert main(["run", str(sweep), "--out", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    flags = ["--coefficient", "brennan_prediger", "--format", "json"]
+    assert main(["reduce", str(tmp_path / "run"), *flags]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["protocol"]: row["n_categories"] for row in rows} == {
+        "best_of": 5,
+        "correctness": 2,
+    }
+
+
 def test_the_report_and_the_check_pass(landed, tmp_path, capsys):
     page = tmp_path / "pages" / "report.html"
     assert main(["report", landed.out, "--out", str(page)]) == 0

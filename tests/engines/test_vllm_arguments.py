@@ -129,3 +129,12 @@ def test_reports_are_off_and_a_cpu_has_its_cache_unless_set():
     assert "VLLM_CPU_KVCACHE_SPACE" not in environment(spec_with(), {"VLLM_CPU_KVCACHE_SPACE": "8"})
     on_gpu = environment(spec_with(gpus=1), {})
     assert on_gpu == {"VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1", "DO_NOT_TRACK": "1"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"hf_token": "hf_x"}, {"model_loader_extra_config": {"s3_access_key": "x"}}]
+)
+def test_secrets_are_refused_because_the_sweep_file_is_kept(options):
+    with pytest.raises(SweepError, match="must not hold secrets") as caught:
+        engine_arguments(EngineSpec(name="j", engine="vllm", model="m", engine_options=options))
+    assert "hf_x" not in str(caught.value)

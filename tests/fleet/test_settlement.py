@@ -252,3 +252,26 @@ def test_what_did_not_land_is_what_is_left(asking, first, n, landed):
         r for r in ask.replications if r not in done
     ]
     assert all(a.first + a.n < b.first for a, b in itertools.pairwise(rest))
+
+
+def test_engines_lost_with_something_landed_in_between_do_not_add_up(asking, account):
+    books = account(asking.items(20, 2), max_engine_losses=1)
+    for k in range(4):
+        lost = books.send_next(f"dead{k}", units=1)
+        books.settlement.lose(books.pool, books.slot(f"dead{k}"), kind="engine_lost", message="x")
+        assert lost.lease.n_requests > 0
+        done = books.send_next(f"well{k}", units=1)
+        if books.pool.given_up or not done.lease.asks:
+            break
+        books.settlement.receipt(books.pool, done, receipt_for(done))
+    assert books.pool.given_up is None
+
+
+def test_what_fails_together_is_recorded_in_one_file(asking, account):
+    books = account(asking.items(1, 40), max_attempts=1)
+    sent = books.send_next("a")
+    failed = tuple(FailedAsk(ask=ask, kind="request", message="no") for ask in sent.lease.asks)
+    assert len(failed) > 5
+    books.settlement.receipt(books.pool, sent, receipt_for(sent, rows=0, failed=failed))
+    assert len(books.run.names("errors/judge=j")) == 1
+    assert books.kinds() == {"request": sum(each.ask.n for each in failed)}

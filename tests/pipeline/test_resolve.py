@@ -224,3 +224,8 @@ def test_every_node_loads_the_commit_that_was_fingerprinted(sweep):
         prints = {**resolved.fingerprints, name: Fingerprint(digest="0", parts=parts)}
         assert replace(resolved, fingerprints=prints).pinned_spec(name).revision == revision
     assert resolved.pinned_spec(name) == resolved.specs[name]
+
+
+def test_the_order_of_the_asks_is_no_identity(sweep):
+    asks = ['templates = ["default"]', 'templates = ["paraphrase"]']
+    assert identity(sweep(asks=asks)) == identity(sweep(asks=asks[::-1]))
