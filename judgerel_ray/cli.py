@@ -33,13 +33,7 @@ class _Screen(Console):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The verbs and their options.
-
-    Examples
-    --------
-    >>> build_parser().parse_args(["status", "runs/demo", "--json"]).json
-    True
-    """
+    """The verbs and their options."""
     parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     # A shortened flag would mean something else as soon as a longer list has two of its kind.
@@ -61,7 +55,10 @@ def build_parser() -> argparse.ArgumentParser:
     reduce.add_argument("path", metavar="PATH")
     reduce.add_argument("--by", help="columns to group by, with commas between")
     reduce.add_argument("--measurement", help="nominal, ordinal, interval, ratio")
-    reduce.add_argument("--missing", default="category,drop", help="category, drop")
+    reduce.add_argument(
+        "--items", metavar="COL", help="distinct items, for alpha and omega of them"
+    )
+    reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
     reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
@@ -92,6 +89,11 @@ def build_parser() -> argparse.ArgumentParser:
     items.add_argument("--out", required=True, metavar="FILE.parquet")
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
     items.set_defaults(act=_items)
+    importing = add_verb("import", help="judgments from logs that people hold")
+    importing.add_argument("format", metavar="FORMAT", help="schroeder2024")
+    importing.add_argument("path", metavar="PATH")
+    importing.add_argument("--out", required=True, metavar="FILE.parquet")
+    importing.set_defaults(act=_import)
     verify = add_verb("verify", help="check a run directory end to end")
     verify.add_argument("run", metavar="RUN")
     verify.set_defaults(act=_verify)
@@ -200,6 +202,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
         missing=_names(parsed.missing) or (),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         block=parsed.block,
+        items=parsed.items,
     )
     frame = reduce_path(parsed.path, options)
     for name in formats or ():
@@ -272,6 +275,15 @@ def _items(parsed: argparse.Namespace) -> int:
 
     n = write_items(parsed.benchmark, parsed.path, parsed.out, answers=parsed.answers)
     print(f"wrote {n} items to {parsed.out}")
+    return DONE
+
+
+def _import(parsed: argparse.Namespace) -> int:
+    """Write foreign judgments."""
+    from judgerel_ray.pipeline import write_judgments
+
+    n = write_judgments(parsed.format, parsed.path, parsed.out)
+    print(f"wrote {n} judgments to {parsed.out}")
     return DONE
 
 

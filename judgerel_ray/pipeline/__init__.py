@@ -1,19 +1,29 @@
-"""The story top to bottom: plan, run, reduce, report. May import every room below it."""
+"""The story top to bottom: plan, run, reduce, report. May import every room below it.
 
-from judgerel_ray.pipeline.advising import advise_path, compare_paths
-from judgerel_ray.pipeline.inspecting import RunStatus, read_status
-from judgerel_ray.pipeline.planning import Plan, plan_resolved
-from judgerel_ray.pipeline.reducing import (
-    ReduceOptions,
-    open_judgments,
-    reduce_path,
-    report_path,
-    verify_path,
-    write_coefficients,
-    write_items,
-)
-from judgerel_ray.pipeline.resolve import Resolved, resolve
-from judgerel_ray.pipeline.running import RunSummary, run_sweep
+Names are opened when they are used: coefficients of a file need no Ray, no sweep and no store.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgerel_ray.pipeline.advising import advise_path, compare_paths
+    from judgerel_ray.pipeline.importing import write_judgments
+    from judgerel_ray.pipeline.inspecting import RunStatus, read_status
+    from judgerel_ray.pipeline.planning import Plan, plan_resolved
+    from judgerel_ray.pipeline.reducing import (
+        ReduceOptions,
+        open_judgments,
+        reduce_path,
+        report_path,
+        verify_path,
+        write_coefficients,
+        write_items,
+    )
+    from judgerel_ray.pipeline.resolve import Resolved, resolve
+    from judgerel_ray.pipeline.running import RunSummary, run_sweep
 
 __all__ = [
     "Plan",
@@ -33,4 +43,43 @@ __all__ = [
     "verify_path",
     "write_coefficients",
     "write_items",
+    "write_judgments",
 ]
+
+_HOMES = {
+    "advising": ("advise_path", "compare_paths"),
+    "importing": ("write_judgments",),
+    "inspecting": ("RunStatus", "read_status"),
+    "planning": ("Plan", "plan_resolved"),
+    "reducing": (
+        "ReduceOptions",
+        "open_judgments",
+        "reduce_path",
+        "report_path",
+        "verify_path",
+        "write_coefficients",
+        "write_items",
+    ),
+    "resolve": ("Resolved", "resolve"),
+    "running": ("RunSummary", "run_sweep"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Open the module a name lives in."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Room(ModuleType):
+    """The room, whose ``resolve`` stays the function when the module of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python binds every imported submodule to its parent, and would hide the function.
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -109,7 +109,9 @@ def reduce_judgments(
             scores = item_scores(part, str(items), facets=group.unit[1:])
             found += consistency_rows(scores, distinct, group.basis)
         if labels is not None:
-            mine = labels.filter(pl.col(name).eq_missing(value) for name, value in key.items())
+            mine = labels.filter(
+                pl.lit(True), *(pl.col(name).eq_missing(value) for name, value in key.items())
+            )
             found += published_rows(group, mine, [name for name in chosen if name in PUBLISHED])
         rows += [{**key, **row} for row in found]
     keys = {name: counted.frame.schema[name] for name in counted.groups}

@@ -9,7 +9,11 @@ import polars as pl
 
 NOISE = "not distinguishable from noise"
 NOISE_SHARE = 0.05
-_MISSING = {"category": "counts as a verdict", "drop": "left out"}
+_MISSING = {
+    "category": "counts as a verdict",
+    "drop": "left out",
+    "bounds": "worst to best case",
+}
 _NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "percent_agreement": "agreement",
@@ -60,6 +64,8 @@ def estimate(row: Row) -> str:
     >>> estimate({"value": None, "low": None, "high": None, "undefined": "single_replication"})
     'undefined: single replication'
     """
+    if row["value"] is None and row["low"] is not None:
+        return f"[{number(row['low'])}, {number(row['high'])}]"
     if row["undefined"]:
         return f"undefined: {reason(row['undefined'])}"
     if row["low"] is None:
@@ -88,7 +94,8 @@ def remark(row: Row) -> str:
     """
     said = [NOISE] if row["noise"] else []
     estimator = str(row["estimator"])
-    said += [part for part in estimator.split("; ") if part.startswith(("few ", "no interval"))]
+    told = ("few ", "no interval", "Heywood case", "WARNING")
+    said += [part for part in estimator.split("; ") if part.startswith(told)]
     return "; ".join(said)
 
 

@@ -21,6 +21,7 @@ OPTIONS = {
         "PATH",
         "--by BY",
         "--measurement MEASUREMENT",
+        "--items COL",
         "--missing MISSING",
         "--coefficient NAME",
         "--format FORMAT",
@@ -31,6 +32,7 @@ OPTIONS = {
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
     "report": ["PATH", "--out report.html"],
     "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH"],
+    "import": ["FORMAT", "PATH", "--out FILE.parquet"],
     "verify": ["RUN"],
 }
 
