@@ -7,7 +7,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import COLUMNS, reduce_judgments
 from judgerel_ray.stats import (
-    COEFFICIENTS,
+    DEFAULT_COEFFICIENTS,
     count_statistic,
     counts_from_ratings,
     jackknife_interval,
@@ -74,7 +74,7 @@ def test_default_groups_coefficients_and_policies():
     found = reduce_judgments(judgments().lazy())
     assert found.select("judge", "temperature").unique().height == 4
     per_group = found.filter(judge="a", temperature=0.5)
-    agreement = [name for name in COEFFICIENTS if name != "valid_rate"]
+    agreement = [name for name in DEFAULT_COEFFICIENTS if name != "valid_rate"]
     expected = [(name, policy) for policy in ("category", "drop") for name in agreement]
     assert per_group.select("coefficient", "missing").rows() == [
         *expected,
