@@ -31,6 +31,7 @@ class ConsoleDisplay:
         self._console = console
         self._live: Live | None = None
         self._shown_at = 0.0
+        self._told: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -58,9 +59,11 @@ class ConsoleDisplay:
             return
         self._shown_at = now
         for name, judge in board.judges.items():
-            self._console.print(
-                board_line(name, judge), markup=False, highlight=False, soft_wrap=True
-            )
+            line = board_line(name, judge)
+            if last and self._told.get(name) == line:
+                continue
+            self._told[name] = line
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def board_table(board: Board) -> Table:
