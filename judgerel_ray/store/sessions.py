@@ -33,7 +33,7 @@ class Session:
     """A session just opened.
 
     ``ledger`` is what earlier sessions landed. ``lost`` names earlier records that do not count
-    any more because they are torn or their data file is gone or cut: their rows are owed again.
+    any more because they are torn, or their files are gone or cut: their rows are owed again.
     """
 
     number: int
@@ -148,9 +148,14 @@ def live_session(run: RunDirectory) -> str | None:
 
 
 def _whole(run: RunDirectory, look: Look) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
-    """Part the commits into those whose data file is there whole, and the names of the others."""
+    """Part the commits: those whose files are there, the data whole, and the names of the others."""
     sizes = run.files.sizes("data") if look.commits else {}
-    kept = tuple(one for one in look.commits if sizes.get(one.data_file) == one.data_bytes)
+    texts = run.files.sizes("texts") if look.commits else {}
+    kept = tuple(
+        one
+        for one in look.commits
+        if sizes.get(one.data_file) == one.data_bytes and one.texts_file in texts
+    )
     held = {one.name for one in kept}
     return kept, tuple(one.name for one in look.commits if one.name not in held)
 

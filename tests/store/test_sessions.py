@@ -216,3 +216,14 @@ def test_session_records_are_json_people_can_read(disk_run):
     content = json.loads(disk_run.read_text("commits/session-0001.json"))
     assert content["kind"] == "session"
     assert content["accepted"] == []
+
+
+@pytest.mark.parametrize("folder", ["data", "texts"])
+def test_rows_whose_file_is_gone_are_owed_again(run, land_rows, folder):
+    begin_session(run)
+    land_rows(run, 1, 1, {"aa": [(0, 3)]})
+    [part] = run.names(f"{folder}/judge=j")
+    run.remove(f"{folder}/judge=j/{part}")
+    again = begin_session(run)
+    assert len(again.lost) == 1
+    assert again.ledger.owed("aa", 3) == ((0, 3),)
