@@ -137,7 +137,7 @@ def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) 
 
 
 class _Package(ModuleType):
-    """This package, whose ``reduce`` stays the function when the room of that name is imported."""
+    """The package, whose ``reduce`` stays the function when the room of that name is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         # Python binds every imported submodule to its parent: without this, `judgerel_ray.reduce`

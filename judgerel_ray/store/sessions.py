@@ -148,7 +148,7 @@ def live_session(run: RunDirectory) -> str | None:
 
 
 def _whole(run: RunDirectory, look: Look) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
-    """Part the commits: those whose files are there, the data whole, and the names of the others."""
+    """Part the commits: those whose files are there, the data whole, and the others by name."""
     sizes = run.files.sizes("data") if look.commits else {}
     texts = run.files.sizes("texts") if look.commits else {}
     kept = tuple(
