@@ -25,7 +25,7 @@ class FleetTable(Table):
     max_attempts: Whole = Field(default=3, ge=1)
     """How often a request that failed is asked before it is recorded."""
     max_engine_losses: Whole = Field(default=8, ge=1)
-    """How many engines of one judge may die in a run before the judge is given up."""
+    """How many engines of one judge may die, with nothing landed between, before it is given up."""
     replications_per_request: Whole = Field(default=32, ge=1, le=1024)
     """Replications asked in one request."""
 
