@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -98,9 +99,11 @@ def test_a_run_directory_may_be_a_bucket(sweep):
         "AWS_ENDPOINT_URL": f"http://{host}:{port}",
     }
     try:
-        make = "import s3fs; s3fs.S3FileSystem().mkdir('runs')"
+        # moto's buckets outlive its servers within a process.
+        bucket = f"outside-{uuid.uuid4().hex}"
+        make = f"import s3fs; s3fs.S3FileSystem().mkdir('{bucket}')"
         subprocess.run([sys.executable, "-c", make], check=True, env={**os.environ, **env})
-        run = "s3://runs/outside"
+        run = f"s3://{bucket}/outside"
         done = judgerel("run", str(sweep), "--out", run, env=env)
         assert done.returncode == 0, done.stderr[-2000:]
         assert f"{REQUESTS} of {REQUESTS} requests landed" in done.stdout
@@ -110,7 +113,7 @@ def test_a_run_directory_may_be_a_bucket(sweep):
         reduced = json.loads(judgerel("reduce", run, "--format", "json", env=env).stdout)
         assert {row["n_items"] for row in reduced} == {16}
         read = "import s3fs, sys; fs = s3fs.S3FileSystem(); sys.stdout.buffer.write(b''.join("
-        read += "fs.cat(path) for path in fs.find('runs/outside')))"
+        read += f"fs.cat(path) for path in fs.find('{bucket}/outside')))"
         everything = subprocess.run(
             [sys.executable, "-c", read], check=True, capture_output=True, env={**os.environ, **env}
         ).stdout
