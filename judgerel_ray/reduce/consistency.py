@@ -7,7 +7,8 @@ are interchangeable, and icc1 and icck are what omega and alpha would be of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -18,20 +19,19 @@ from judgerel_ray.reduce.estimates import Row, in_words, noise_columns
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.stats import (
     Interval,
-    NoiseFloor,
     Omega,
     column_noise_floor,
     cronbach_alpha,
+    item_interval,
     mcdonald_omega,
-    omega_bootstrap,
     omega_hierarchical,
 )
-from judgerel_ray.stats.precision import t_quantile
 
-CONSISTENCY = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical")
+Known = Literal["cronbach_alpha", "mcdonald_omega", "omega_hierarchical"]
+CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical")
 """Coefficients of distinct items."""
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
-_BLOCKS = {"cronbach_alpha": 1000, "omega_hierarchical": 50}
+_BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
 Measured = tuple[float | None, str | None, str]  # value, why there is none, estimator
 
@@ -174,7 +174,7 @@ def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row)
     >>> round(row["value"], 3), row["undefined"]
     (0.92, None)
     """
-    for name in names:
+    for name in (name for name in CONSISTENCY if name in names):
         row: Row = {"undefined": "no_scores", "estimator": "no scores", **dict.fromkeys(_EMPTY)}
         if found is not None:
             row |= _row(found, name)
@@ -190,7 +190,7 @@ def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row)
         }
 
 
-def _row(found: ItemScores, name: str) -> Row:
+def _row(found: ItemScores, name: Known) -> Row:
     """Value, interval and floor of one coefficient."""
     value, why, words = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
@@ -199,8 +199,8 @@ def _row(found: ItemScores, name: str) -> Row:
         words += f"; {n_partial} subjects without a score on every item left out"
     interval, floor = Interval(undefined="undefined"), None
     if value is not None:
-        interval = _interval(name, value, found)
-        floor = _floor(name, found.scores_NK)
+        interval = _interval(name, found)
+        floor = column_noise_floor(found.scores_NK, name, matrix=_matrix(name))
     return {
         "value": value,
         "low": interval.low,
@@ -240,44 +240,24 @@ def _words(found: Omega, bounded: float | None) -> str:
     return "; ".join(said)
 
 
-def _floor(name: str, scores_NK: NDArray[np.float64]) -> NoiseFloor:
-    """The null: each item's scores dealt to the subjects."""
-    if name == "cronbach_alpha":
-        return column_noise_floor(scores_NK, "cronbach_alpha", matrix="covariance")
-    if name == "mcdonald_omega":
-        return column_noise_floor(scores_NK, "mcdonald_omega")
-    return column_noise_floor(scores_NK, "omega_hierarchical")
+def _interval(name: Known, found: ItemScores) -> Interval:
+    """By leaving out one question at a time, or one block of them where each fit takes long."""
+    clusters, n = found.clusters_N, int(found.clusters_N.max(initial=-1)) + 1
+    blocks = name == "omega_hierarchical" and n > _BLOCKS
+    if blocks:
+        clusters = clusters % _BLOCKS
+    interval = item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
+    if not blocks or interval.undefined:
+        return interval
+    return replace(interval, method=f"{interval.method} (blocks of {n})")
 
 
-def _interval(name: str, value: float, found: ItemScores) -> Interval:
-    """Omega's by bootstrap, the others' by leaving blocks of questions out."""
-    complete = ~np.isnan(found.scores_NK).any(axis=1)
-    scores = found.scores_NK[complete]
-    question = np.unique(found.clusters_N[complete], return_inverse=True)[1]
-    if name == "mcdonald_omega":
-        return omega_bootstrap(scores, clusters_N=question).interval
-    n_questions = int(question.max()) + 1
-    n = min(n_questions, _BLOCKS[name])
-    if n < 2:
-        return Interval(undefined="too_few_units", n_questions=n)
-    left_out = [_MEASURES[name](scores[question % n != block])[0] for block in range(n)]
-    if None in left_out:
-        return Interval(undefined="depends_on_one_question", n_questions=n_questions)
-    values = np.array(left_out, dtype=np.float64)
-    error = float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum()))
-    half = t_quantile(n - 1, 0.95) * error
-    if half < 1e-9:
-        return Interval(undefined="no_spread", n_questions=n_questions)
-    over = f"{n_questions} questions" + ("" if n == n_questions else f" in {n} blocks")
-    return Interval(
-        low=value - half,
-        high=min(1.0, value + half),
-        method=f"jackknife-t over {over}",
-        n_questions=n_questions,
-    )
+def _matrix(name: Known) -> Literal["correlation", "covariance"]:
+    """Alpha is of raw scores, omega of correlations."""
+    return "covariance" if name == "cronbach_alpha" else "correlation"
 
 
-_MEASURES: Mapping[str, Callable[[NDArray[np.float64]], Measured]] = {
+_MEASURES: Mapping[Known, Callable[[NDArray[np.float64]], Measured]] = {
     "cronbach_alpha": _cronbach,
     "mcdonald_omega": _omega,
     "omega_hierarchical": _hierarchical,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from judgerel_ray.stats.certainty import entropy_statistic, unanimity_statistic
 from judgerel_ray.stats.chance import (
+    MEAN_PAIRS,
     ac1_terms,
     ac1_value,
     brennan_prediger_value,
@@ -86,6 +89,7 @@ def _shares() -> tuple[CountStatistic, ...]:
             terms=pair_terms,
             value=_agreement,
             chance_corrected=False,
+            pairs=MEAN_PAIRS,
         ),
         CountStatistic(
             name="flip_rate",
@@ -93,6 +97,7 @@ def _shares() -> tuple[CountStatistic, ...]:
             terms=pair_terms,
             value=lambda total: 1 - _agreement(total),
             chance_corrected=False,
+            pairs=MEAN_PAIRS,
         ),
         unanimity_statistic(),
         CountStatistic(
@@ -114,6 +119,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             estimator="chance from the pooled verdicts",
             terms=fleiss_terms,
             value=fleiss_value,
+            pairs=MEAN_PAIRS,
         ),
         CountStatistic(
             name="gwet_ac1",
@@ -121,12 +127,15 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=ac1_terms,
             value=lambda total: ac1_value(total, n_categories),
             min_ratings=1,
+            # Mean shares are those of the pooled verdicts where units weigh the same.
+            pairs=replace(MEAN_PAIRS, balanced=True),
         ),
         CountStatistic(
             name="brennan_prediger",
             estimator="chance 1 / K",
             terms=pair_terms,
             value=lambda total: brennan_prediger_value(total, n_categories),
+            pairs=MEAN_PAIRS,
         ),
         entropy_statistic(n_categories),
     )

@@ -6,9 +6,14 @@ All functions take counts (..., U, V) to terms (..., U, T), or sums of terms (..
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from judgerel_ray.stats.statistic import Floats, divide
+from judgerel_ray.stats.statistic import AgreeingPairs, Floats, divide, row_sums
+
+MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
+"""Agreeing pairs in `pair_terms` and all terms that begin with them."""
 
 
 def pair_terms(counts: Floats) -> Floats:
@@ -19,8 +24,8 @@ def pair_terms(counts: Floats) -> Floats:
     >>> pair_terms(np.array([[2.0, 1.0], [0.0, 1.0]])).round(3).tolist()
     [[1.0, 0.333], [0.0, 0.0]]
     """
-    m = counts.sum(axis=-1)
-    agreeing = (counts * (counts - 1)).sum(axis=-1)
+    m = row_sums(counts)
+    agreeing = np.einsum("...v,...v->...", counts, counts) - m
     paired = m >= 2
     share = np.divide(agreeing, m * (m - 1), out=np.zeros_like(m), where=paired)
     return np.stack([paired.astype(np.float64), share], axis=-1)
@@ -60,7 +65,7 @@ def ac1_terms(counts: Floats) -> Floats:
     >>> ac1_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
     [[1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 1.0]]
     """
-    m = counts.sum(axis=-1, keepdims=True)
+    m = row_sums(counts)[..., None]
     shares = np.divide(counts, m, out=np.zeros_like(counts), where=m > 0)
     return np.concatenate([pair_terms(counts), (m > 0).astype(np.float64), shares], axis=-1)
 

@@ -84,9 +84,12 @@ def checked_counts(counts_UV: ArrayLike, *, function: str) -> NDArray[np.float64
     >>> checked_counts([[2, 1]], function="percent_agreement").shape
     (1, 2)
     """
-    counts = np.asarray(counts_UV, dtype=np.float64)
+    given = np.asarray(counts_UV)
+    counts = np.asarray(given, dtype=np.float64)
     if counts.ndim != 2:
         raise ValueError(f"{function}: counts_UV must have 2 dimensions, got {counts.ndim}")
+    if np.issubdtype(given.dtype, np.integer) and counts.min(initial=0) >= 0:
+        return counts
     if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts % 1 == 0).all()):
         raise ValueError(f"{function}: counts_UV must hold whole numbers from 0 on")
     return counts

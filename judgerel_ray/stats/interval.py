@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.statistic import CountStatistic, Floats
+from judgerel_ray.stats.precision import t_quantile
+from judgerel_ray.stats.statistic import CountStatistic, Floats, row_sums
 
 _CELLS = 4_000_000  # terms held at once: 32 MB
 _FEW = 10
@@ -180,9 +181,13 @@ def by_cluster(
     ([[0.0, 2.0], [2.0, 0.0]], [0, 1])
     """
     taking = statistic.takes_part(counts)
-    number = np.unique(clusters[taking], return_inverse=True)[1]
+    if not taking.all():
+        counts, clusters = counts[taking], clusters[taking]
+    if np.issubdtype(clusters.dtype, np.integer) and (np.diff(clusters) > 0).all():
+        return counts, np.arange(len(counts))
+    number = np.unique(clusters, return_inverse=True)[1]
     order = np.argsort(number, kind="stable")
-    return counts[taking][order], number[order]
+    return counts[order], number[order]
 
 
 def cluster_terms(
@@ -198,8 +203,13 @@ def cluster_terms(
     ...                                            agreement)]
     [[[2.0, 1.0]]]
     """
-    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     width = max(1, statistic.terms(counts[:0]).shape[-1])
+    if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
+        step = max(1, _CELLS // width)
+        for start in range(0, len(counts), step):
+            yield statistic.terms(counts[start : start + step])
+        return
+    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // _CELLS
     for index in np.unique(chunk):
         mine = starts[chunk == index]
@@ -219,14 +229,12 @@ def student_interval(
     >>> round(found.low, 3), round(found.high, 3)
     (-0.397, 0.597)
     """
-    from scipy.special import stdtrit
-
     n = left_out_C.size
     if n < 2:
         return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
         return Interval(undefined="depends_on_one_question", n_questions=n)
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * _standard_error(left_out_C)
+    half = t_quantile(n - 1, confidence) * _standard_error(left_out_C)
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
     method = f"jackknife-t over {n} questions"
@@ -260,9 +268,15 @@ def flagged(
     """
     if statistic.of_moments:  # scores have no agreement to lack
         m, total, squares = counts.T
-        informative = np.unique(clusters[m * squares > total**2 * (1 + 1e-9)]).size
+        informative = _n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)])
     else:
-        disagreeing = np.unique(clusters[(counts > 0).sum(axis=1) > 1]).size
-        agreeing = np.unique(clusters[(counts > 1).any(axis=1)]).size
+        most = counts.max(axis=1, initial=0.0)
+        disagreeing = _n_distinct(clusters[most < row_sums(counts)])
+        agreeing = _n_distinct(clusters[most > 1])
         informative = min(disagreeing, agreeing)
     return replace(found, few_informative=informative < _FEW)
+
+
+def _n_distinct(clusters: NDArray[np.intp]) -> int:
+    """Different ones among sorted clusters."""
+    return 1 + int(np.count_nonzero(np.diff(clusters))) if clusters.size else 0

@@ -6,13 +6,21 @@ Shape suffixes: U = units, V = distinct values, T = terms; ``...`` = any leading
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.statistic import CountStatistic, Floats, divide, measure
+from judgerel_ray.stats.statistic import (
+    AgreeingPairs,
+    CountStatistic,
+    Floats,
+    divide,
+    measure,
+    row_sums,
+)
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -92,7 +100,12 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             name=name, estimator=estimator,
             terms=lambda n: _square_terms(n, centred), value=interval_alpha,
         )  # fmt: skip
-    distances = 1 - np.eye(n_values) if numbers is None else _ratio_distances(numbers)
+    if numbers is None:
+        return CountStatistic(
+            name=name, estimator=estimator, terms=_nominal_terms, value=_nominal,
+            pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
+        )  # fmt: skip
+    distances = _ratio_distances(numbers)
     return CountStatistic(
         name=name, estimator=estimator,
         terms=lambda n: _distance_terms(n, distances), value=lambda t: _distance(t, distances),
@@ -141,8 +154,23 @@ def _ratio_distances(numbers: Floats) -> Floats:
 
 def _pairing(counts: Floats) -> tuple[NDArray[np.bool_], Floats]:
     """Which units have pairs, and 1 / (m_q - 1) there."""
-    m = counts.sum(axis=-1, keepdims=True)
+    m = row_sums(counts)[..., None]
     return m >= 2, np.divide(1.0, m - 1, out=np.zeros_like(m), where=m >= 2)
+
+
+def _nominal_terms(counts: Floats) -> Floats:
+    """[D_q, n_qv of units that take part], D_q = (m_q^2 - sum n_qv^2) / (m_q - 1)."""
+    paired, weight = _pairing(counts)
+    m = row_sums(counts)
+    disagreement = (m**2 - np.einsum("...v,...v->...", counts, counts))[..., None]
+    return np.concatenate([disagreement * weight, counts * paired], axis=-1)
+
+
+def _nominal(total: Floats) -> Floats:
+    """1 - (n - 1) sum D_q / (n^2 - sum c^2)."""
+    c = total[..., 1:]
+    n = c.sum(axis=-1)
+    return 1 - divide((n - 1) * total[..., 0], n**2 - (c**2).sum(axis=-1))
 
 
 def _distance_terms(counts: Floats, distances_VV: Floats) -> Floats:

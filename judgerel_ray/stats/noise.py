@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.pair_null import pair_floor
 from judgerel_ray.stats.statistic import CountStatistic, Floats
 
 _CELLS = 2_000_000  # numbers held at once in a batch
@@ -121,10 +122,11 @@ def noise_floors(
     -----
     Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded:
     of coefficients whose terms are dear (majority stability) 199 reassignments are computed at
-    most; above 20 million verdicts dealt, fewer (not below 199) of all; above 100 thousand ratings,
-    the null is that of a random subset of units with verdicts in the same proportions, its spread
-    scaled by the square root of the share of units, and `p` comes from the normal distribution.
-    The result says how many reassignments were computed.
+    most; above 20 million verdicts dealt, fewer (not below 199) of all; above 100 thousand ratings
+    of more than 200 units, `p` comes from the normal distribution, and mean and spread are exact
+    (:func:`judgerel_ray.stats.pair_null.pair_floor`) or, for coefficients that rest on more than
+    agreeing pairs, of a random subset of units with verdicts in the same proportions, the spread
+    scaled by the square root of the share of units. The result says which.
 
     Examples
     --------
@@ -146,8 +148,14 @@ def noise_floors(
     masks = {i: s.takes_part(counts) for i, s in enumerate(statistics) if i not in floors}
     for mask in {mask.tobytes(): mask for mask in masks.values()}.values():
         mine = [i for i, other in masks.items() if np.array_equal(other, mask)]
-        found = _floors(counts[mask], [statistics[i] for i in mine], n_permutations, seed)
-        floors.update(zip(mine, found, strict=True))
+        taking = counts if mask.all() else counts[mask]
+        if not _affordable_whole(taking):
+            closed = {i: _closed(taking, statistics[i]) for i in mine}
+            floors.update({i: floor for i, floor in closed.items() if floor})
+            mine = [i for i in mine if i not in floors]
+        if mine:
+            found = _floors(taking, [statistics[i] for i in mine], n_permutations, seed)
+            floors.update(zip(mine, found, strict=True))
     return tuple(floors[i] for i in range(len(statistics)))
 
 
@@ -185,9 +193,29 @@ def _floors(
     ]
 
 
+def _closed(counts: Floats, statistic: CountStatistic) -> NoiseFloor | None:
+    """The null in closed form, where there is one."""
+    found = pair_floor(counts, statistic)
+    if found is None:
+        return None
+    mean, sd, p = found
+    return NoiseFloor(
+        mean=mean,
+        sd=sd,
+        p=p,
+        n_permutations=0,
+        method="all reassignments in closed form, two-sided",
+    )
+
+
+def _affordable_whole(counts: NDArray[np.number]) -> bool:
+    """Whether all ratings can be dealt 199 times."""
+    return counts.sum() <= _LABELS // _FEWEST or len(counts) <= _FEWEST_UNITS
+
+
 def _affordable(sizes_U: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.intp]:
     """All units, or a random subset of them where the ratings are too many to deal 199 times."""
-    if sizes_U.sum() <= _LABELS // _FEWEST or sizes_U.size <= _FEWEST_UNITS:
+    if _affordable_whole(sizes_U):
         return np.arange(sizes_U.size)
     shuffled = rng.permutation(sizes_U.size)
     fit = int(np.searchsorted(np.cumsum(sizes_U[shuffled]), _LABELS // _FEWEST))

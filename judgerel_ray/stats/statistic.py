@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,25 @@ from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreeingPairs:
+    """Where agreeing pairs enter a coefficient: the only part of it that dealing verdicts changes.
+
+    Attributes
+    ----------
+    place : int
+        Index of the term they are part of.
+    weight : callable
+        What each ordered agreeing pair of a unit with m ratings (at least 2) adds to that term.
+    balanced : bool
+        Whether dealing changes nothing else only where all units have as many ratings.
+    """
+
+    place: int
+    weight: Callable[[int], Fraction]
+    balanced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +69,8 @@ class CountStatistic:
     of_moments : bool
         Whether its terms are of (number, sum, sum of squares) of each unit's scores, shape (U, 3),
         and not of counts.
+    pairs : AgreeingPairs, optional
+        Where agreeing pairs enter it, if it rests on nothing else.
     """
 
     name: str
@@ -61,6 +83,7 @@ class CountStatistic:
     has_floor: bool = True
     most_deals: int | None = None
     of_moments: bool = False
+    pairs: AgreeingPairs | None = None
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""
@@ -80,8 +103,7 @@ class CountStatistic:
 
     def n_ratings(self, units: Floats) -> Floats:
         """Count the ratings of each unit, shape (..., U)."""
-        ratings: Floats = units[..., 0] if self.of_moments else units.sum(axis=-1)
-        return ratings
+        return units[..., 0] if self.of_moments else row_sums(units)
 
     def takes_part(self, units: Floats) -> NDArray[np.bool_]:
         """Mark the units that take part, shape (..., U)."""
@@ -146,6 +168,20 @@ def _why(statistic: CountStatistic, most: int, n_units: int) -> str:
     if most < statistic.min_ratings:
         return "too_few_replications"
     return "too_few_units" if n_units < statistic.min_units else "no_variance"
+
+
+def row_sums(units: Floats) -> Floats:
+    """Sum over the last axis: several times faster than ``sum`` where that is short.
+
+    Of whole numbers; of others the last digit may depend on the machine.
+
+    Examples
+    --------
+    >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    sums: Floats = units @ np.ones(units.shape[-1])
+    return sums
 
 
 def divide(over: Floats, under: Floats) -> Floats:
