@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from judgerel_ray.stats.statistic import AgreeingPairs, Floats, divide, row_sums
+from judgerel_ray.stats.statistic import AgreeingPairs, Floats, divide, row_sums, side_by_side
 
 MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
 """Agreeing pairs in `pair_terms` and all terms that begin with them."""
@@ -28,7 +28,7 @@ def pair_terms(counts: Floats) -> Floats:
     agreeing = np.einsum("...v,...v->...", counts, counts) - m
     paired = m >= 2
     share = np.divide(agreeing, m * (m - 1), out=np.zeros_like(m), where=paired)
-    return np.stack([paired.astype(np.float64), share], axis=-1)
+    return side_by_side(paired.astype(np.float64), share)
 
 
 def fleiss_terms(counts: Floats) -> Floats:

@@ -182,7 +182,7 @@ def by_cluster(
     """
     taking = statistic.takes_part(counts)
     if not taking.all():
-        counts, clusters = counts[taking], clusters[taking]
+        counts, clusters = np.asfortranarray(counts[taking]), clusters[taking]
     if np.issubdtype(clusters.dtype, np.integer) and (np.diff(clusters) > 0).all():
         return counts, np.arange(len(counts))
     number = np.unique(clusters, return_inverse=True)[1]

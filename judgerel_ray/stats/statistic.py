@@ -142,7 +142,8 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
     """
     counts = statistic.checked(counts_UV, function=statistic.name)
     most = int(statistic.n_ratings(counts).max(initial=0))
-    counts = counts[statistic.takes_part(counts)]
+    taking = statistic.takes_part(counts)
+    counts = counts if taking.all() else counts[taking]
     value = float(statistic.value(statistic.terms(counts).sum(axis=-2)))
     n_ratings = statistic.n_ratings(counts)
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
@@ -173,15 +174,26 @@ def _why(statistic: CountStatistic, most: int, n_units: int) -> str:
 def row_sums(units: Floats) -> Floats:
     """Sum over the last axis: several times faster than ``sum`` where that is short.
 
-    Of whole numbers; of others the last digit may depend on the machine.
-
     Examples
     --------
     >>> row_sums(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [3.0, 7.0]
     """
-    sums: Floats = units @ np.ones(units.shape[-1])
+    sums: Floats = np.einsum("...v->...", units)
     return sums
+
+
+def side_by_side(*columns: Floats) -> Floats:
+    """Lay terms out along a last axis, each of them in one piece.
+
+    Sums over a short last axis, and of each term, are then ten times faster.
+
+    Examples
+    --------
+    >>> side_by_side(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
+    """
+    return np.moveaxis(np.stack(columns), 0, -1)
 
 
 def divide(over: Floats, under: Floats) -> Floats:
