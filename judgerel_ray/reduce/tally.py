@@ -1,21 +1,22 @@
 """Judgments counted in one streaming pass: the only one over the rows, however many they are.
 
-All that agreement rests on is how often each unit received each verdict. The same pass proves that
-no replication is there twice: the powers of two of a unit's replications sum to a number with as
-many ones as the unit has rows just if no two of them are equal.
+All that agreement rests on is how often each unit received each verdict. The same pass shows that
+no replication is there twice, from sums over each unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
+from polars.dataframe.group_by import GroupBy
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
 
-PAGE = 127  # powers of two that an Int128 holds
+PAGE = 127
 _ROLES = ("role", "block")
 _N, _SET, _PAGE, _WRONG = "n", "__set", "__page", "__wrong"
 
@@ -139,28 +140,19 @@ def tally_unchecked(
     schema = dict(frame.collect_schema())
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
     keys = [name for name in names if name not in alike.columns]
-    replication, wrong = _replication(schema["replication"])
-    if "confidence" in schema:
-        confidence = typed_column("confidence", schema["confidence"])
-        wrong |= ~confidence.is_between(0, 1).fill_null(True)
-    paged = not indexed or _reaches(frame, replication)
-    told = [*keys, _PAGE] if paged else keys
-    place = (replication % PAGE if paged else replication).cast(pl.UInt32, strict=False)
-    counts = (
-        frame.with_columns(
-            # Int128 holds 127 powers; sums that overflow lose ones and are found all the same.
-            (pl.lit(2, pl.Int128).pow(place)).alias(_SET),
-            *([(replication // PAGE).alias(_PAGE)] if paged else []),
-            wrong.fill_null(True).alias(_WRONG),
-        )
-        .group_by(told)
-        .agg(pl.len().alias(_N), pl.col(_SET).sum(), pl.col(_WRONG).any())
-        .collect(engine="streaming")
-    )
-    at_fault = bool(counts[_WRONG].any()) or _any_twice(counts, told)
     values = [pl.lit(alike[name].first(), kind).alias(name) for name, kind in alike.schema.items()]
+    passes: list[_Proof] = [_SETS]
+    if indexed and schema["replication"].is_integer():
+        # The usual file has all replications from 0 on of every unit, and is read once.
+        passes.insert(0, _RANGES)
+    for proof in passes:
+        counts = _counted(frame, keys, schema, proof)
+        at_fault = _WRONG in counts.columns and bool(counts[_WRONG].any())
+        at_fault = at_fault or proof.any_twice(counts, keys)
+        if not at_fault:
+            break
     counts = counts.select(*keys, *values, _N)
-    return _retyped(counts, schema, merge=paged), at_fault
+    return _retyped(counts, schema, merge=_PAGE in proof.keys), at_fault
 
 
 def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
@@ -191,27 +183,89 @@ def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
     return first
 
 
-def _replication(kind: pl.DataType) -> tuple[pl.Expr, pl.Expr]:
-    """The replication as a whole number, and whether it is none."""
-    if kind.is_integer():
-        number = pl.col("replication")
-        return number, number.is_null() | (number < 0)
-    number = typed_column("replication", kind)
-    whole = (number == number.floor()) & (number >= 0) & number.is_finite()
-    return number.cast(pl.Int64, strict=False), ~whole.fill_null(False)
+def _counted(
+    frame: pl.LazyFrame, keys: Sequence[str], schema: Mapping[str, pl.DataType], proof: _Proof
+) -> pl.DataFrame:
+    """The pass over the rows: numbers of rows, and what proves their replications distinct."""
+    replication = pl.col("replication").cast(pl.Int64, strict=False)
+    wrong = []
+    if not schema["replication"].is_integer():
+        number = typed_column("replication", schema["replication"])
+        replication = number.cast(pl.Int64, strict=False)
+        wrong.append((number != number.floor()) | ~number.is_finite())
+    if "confidence" in schema:
+        confidence = typed_column("confidence", schema["confidence"])
+        wrong.append(~confidence.is_between(0, 1))
+    faults = [pl.any_horizontal(wrong).any().alias(_WRONG)] if wrong else []
+    return (
+        frame.with_columns(*proof.columns(replication))
+        .group_by(*keys, *proof.keys)
+        .agg(pl.len().alias(_N), pl.col(_SET).sum(), *faults)
+        .collect(engine="streaming")
+    )
 
 
-def _reaches(frame: pl.LazyFrame, replication: pl.Expr) -> bool:
-    """Whether any replication needs a second page."""
-    beyond = frame.filter(replication >= PAGE).select("replication").head(1)
-    return not beyond.collect(engine="streaming").is_empty()
+class _Proof(Protocol):
+    """A way to show from sums that no unit holds a replication twice."""
+
+    keys: Sequence[str]
+
+    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
+        """What is summed, and what else rows are told apart by."""
+
+    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
+        """Whether the sums leave any doubt."""
 
 
-def _any_twice(counts: pl.DataFrame, told: Sequence[str]) -> bool:
-    """Whether any unit holds a replication twice."""
-    unit = [name for name in told if name not in KINDS]
-    sums = counts.group_by(unit).agg(pl.col(_N).sum(), pl.col(_SET).sum().bitwise_count_ones())
-    return bool((sums[_N] != sums[_SET]).any())
+class _Sets:
+    """Sums of powers of two have as many ones as terms just if no two terms are equal.
+
+    An Int128 holds 127 powers, so replications are taken in pages of as many; a sum that overflows
+    loses ones and is found all the same, and so is a replication that is missing or negative.
+    """
+
+    keys: Sequence[str] = (_PAGE,)
+
+    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
+        """The power, and the page."""
+        place = pl.when(replication >= 0).then(replication % PAGE).cast(pl.UInt32)
+        power = pl.lit(2, pl.Int128).pow(place)
+        return [power.alias(_SET), (replication // PAGE).alias(_PAGE)]
+
+    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
+        """Whether any unit has more rows than ones."""
+        ones = pl.col(_SET).sum().bitwise_count_ones()
+        sums = _by_unit(counts, (*keys, _PAGE)).agg(pl.col(_N).sum(), ones)
+        return bool((sums[_N] != sums[_SET]).any())
+
+
+class _Ranges:
+    """Replications 0, 1, ... n - 1 of every unit, known by the sum of their hashes.
+
+    Hashes have 64 bits: any other n replications pass once in 10^19 units. Whatever does not pass
+    is looked at by `_Sets`.
+    """
+
+    keys: Sequence[str] = ()
+
+    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
+        """The hash."""
+        return [replication.hash().alias(_SET)]
+
+    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
+        """Whether any unit has others."""
+        sums = _by_unit(counts, keys).agg(pl.col(_N).sum(), pl.col(_SET).sum())
+        most = int(sums[_N].max())  # type: ignore[arg-type]
+        hashes = pl.select(pl.int_range(most, dtype=pl.Int64).hash().cum_sum()).to_series()
+        return bool((hashes[sums[_N].cast(pl.Int64) - 1] != sums[_SET]).any())
+
+
+_SETS, _RANGES = _Sets(), _Ranges()
+
+
+def _by_unit(counts: pl.DataFrame, keys: Sequence[str]) -> GroupBy:
+    """Counts by everything but what became of the rows."""
+    return counts.group_by([name for name in keys if name not in KINDS])
 
 
 def _retyped(
