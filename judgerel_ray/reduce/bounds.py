@@ -46,10 +46,11 @@ def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
     --------
     >>> import polars as pl
     >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", None], "score": [None, None],
     ...                      "outcome": ["scored", "refused"], "n": [2, 1]})
-    >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"],
-    ...                    kinds=["verdict", "score", "outcome"])
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
     ...               any_without_verdict=True)
     >>> [(round(row["low"], 3), row["high"]) for row in bound_rows(group, ["percent_agreement"])]

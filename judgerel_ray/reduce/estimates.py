@@ -112,10 +112,11 @@ def group_rows(
     Examples
     --------
     >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [1.0, 2.0],
     ...                      "outcome": ["scored"] * 2, "n": [2, 2]})
-    >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"],
-    ...                    kinds=["verdict", "score", "outcome"])
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
     ...               any_without_verdict=False)
     >>> asked = {"coefficients": ["krippendorff_alpha"], "missing": ["drop"], "levels": None}

@@ -9,36 +9,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.columns import FACETS, is_judge
+from judgerel_ray.reduce.columns import FACETS, KINDS, is_judge
+from judgerel_ray.reduce.nesting import KIND, N, UnitRows
 from judgerel_ray.reduce.tally import Tally, tally_judgments
 
 DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
 Block = int | Literal["all"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CountedJudgments:
     """How often each unit received each verdict: all that coefficients of agreement need.
 
     Attributes
     ----------
-    frame : pl.DataFrame
-        Columns: the groups, item_id, the facets recorded, verdict, score, outcome, and ``n``, the
-        number of rows; sorted by all of them, so that nothing depends on the order of the rows.
+    nested : UnitRows
+        One row a unit, in no order.
     groups : tuple of str
         Columns that make a group.
     facets : tuple of str
         Columns that make a unit besides item_id.
+    extra : tuple of str
+        Columns kept besides.
+    distinct : bool
+        Whether no unit has two rows.
     """
 
-    frame: pl.DataFrame
+    nested: UnitRows
     groups: tuple[str, ...]
     facets: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    distinct: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of units: the groups, item_id, the facets recorded, and others kept."""
+        recorded = [name for name in FACETS if name in (*self.groups, *self.facets)]
+        return [*dict.fromkeys((*self.groups, "item_id", *recorded, *self.extra))]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row a unit and kind: `columns`, verdict, score, outcome, and ``n``, sorted by all."""
+        return self.nested.long(self.columns).sort(*self.columns, *KINDS)
 
 
 def count_judgments(
@@ -47,7 +65,6 @@ def count_judgments(
     by: Sequence[str] | None = None,
     block: Block = 0,
     extra: Sequence[str] = (),
-    sort: bool = True,
 ) -> CountedJudgments:
     """Count judgments by group, unit and verdict, in one streaming pass.
 
@@ -62,8 +79,6 @@ def count_judgments(
         Only rows of this block; later blocks depend on the data of earlier ones.
     extra : sequence of str
         Columns to tell rows apart by, besides those that make a unit; never a group by default.
-    sort : bool
-        Whether the frame must be sorted.
 
     Returns
     -------
@@ -83,21 +98,22 @@ def count_judgments(
     wanted = [*(by or ()), *extra]
     tally = source if isinstance(source, Tally) else tally_judgments(source, extra=wanted)
     groups = None if by is None else _checked_groups(by, tally.columns)
-    if not set(wanted) <= set(tally.counts.columns):
+    if not set(wanted) <= set(tally.nested.units.columns):
         tally = tally_judgments(tally.rows, extra=wanted)
-    rows = _judges(tally.counts, block)
-    if rows.is_empty():
+    units = _judges(tally.nested.units, block)
+    if units.is_empty():
         raise SweepError(f"no judgments to reduce: no row of a judge in block {block}")
-    recorded = [name for name in FACETS if name in rows.columns]
+    recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
-        groups = _default_groups(rows, [name for name in recorded if name not in extra])
-    facets = tuple(name for name in recorded if name not in groups)
-    kinds = ("verdict", "score", "outcome")
-    keys = [*dict.fromkeys((*groups, "item_id", *recorded, *extra, *kinds))]
-    frame = rows.select(*keys, "n")
-    if frame.height < tally.counts.height or {"role", "block"} & set(rows.columns):
-        frame = frame.group_by(keys).agg(pl.col("n").sum())
-    return CountedJudgments(frame=frame.sort(keys) if sort else frame, groups=groups, facets=facets)
+        groups = _default_groups(units, [name for name in recorded if name not in extra])
+    apart = set(units.columns) - {"item_id", *FACETS, KIND, N}
+    return CountedJudgments(
+        nested=UnitRows(units=units, kinds=tally.nested.kinds),
+        groups=groups,
+        facets=tuple(name for name in recorded if name not in groups),
+        extra=tuple(extra),
+        distinct=not apart,
+    )
 
 
 def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from judgerel_ray.reduce.columns import (
     outcome_column,
     typed_columns,
 )
-from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart, with_kinds
+from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart
 
 
 def load_judgments(path: str) -> pl.LazyFrame:
@@ -80,8 +80,8 @@ def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,A\n")
     ...     file.flush()
-    ...     tally_file(file.name).counts.select("item_id", "verdict", "n").rows()
-    [('q1', 'A', 2)]
+    ...     tally_file(file.name).nested.long(["item_id"]).rows()
+    [('q1', 'A', None, 'scored', 2)]
     """
     with _readable(path):
         frame = _scan(path)
@@ -92,21 +92,25 @@ def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
         rows = rows.with_columns(outcome_column(columns))
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         try:
-            counts, at_fault = tally_unchecked(
+            nested, at_fault = tally_unchecked(
                 frame, names, indexed=path.lower().endswith(".parquet")
             )
         except PolarsError:
             # Which column has no number in it is said by name, as for any row at fault.
             _refuse_fault(frame, path)
             raise
-        if counts.is_empty():
+        if nested.units.is_empty():
             raise SweepError("the file of judgments has no rows", where={"file": path})
-        counts = with_kinds(counts, columns)
-        rules = pl.any_horizontal(rule.fill_null(False) for rule in faults(names).values())
-        if at_fault or counts.select(rules.any()).item():
+        if at_fault or any(_any_fault(part) for part in (nested.units, nested.kinds)):
             _refuse_fault(frame, path)
             _refuse_twice(rows, path)
-    return Tally(rows=rows, counts=counts, columns=tuple(columns))
+    return Tally(rows=rows, nested=nested, columns=tuple(columns))
+
+
+def _any_fault(part: pl.DataFrame) -> bool:
+    """Whether any row says what no row may say."""
+    rules = [rule.fill_null(False) for rule in faults(part.columns).values()]
+    return bool(part.select(pl.any_horizontal(rules).any()).item())
 
 
 @contextmanager

@@ -12,6 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.nesting import KIND, N, UnitRows, nest_rows
+
 _CELLS = 50_000_000  # counts held at once: 400 MB
 
 
@@ -70,7 +73,8 @@ class UnitTable:
         --------
         >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "B"],
         ...                      "n": [2, 1, 3]})
-        >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"], kinds=["verdict"])
+        >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+        >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
         >>> found = table.counts(pl.col("verdict"))
         >>> found.counts_UV.tolist(), found.values
         ([[2, 0], [0, 3]], ('A', 'B'))
@@ -95,19 +99,19 @@ class UnitTable:
 
 
 def unit_table(
-    rows: pl.DataFrame, *, unit: Sequence[str], cluster: Sequence[str], kinds: Sequence[str]
+    rows: UnitRows, *, unit: Sequence[str], cluster: Sequence[str], distinct: bool = False
 ) -> UnitTable:
     """Lay the counted rows of one group out as an array, one row a unit.
 
     Parameters
     ----------
-    rows : pl.DataFrame
-        Counted judgments of one group, in any order, with the number of rows in ``n``.
+    rows : UnitRows
+        Counted judgments of one group.
     unit, cluster : sequence of str
         Columns that make a unit, in the order by which units are sorted, and those of them that
         make a question.
-    kinds : sequence of str
-        Columns that make a kind.
+    distinct : bool
+        Whether no unit is there twice, as it may be where rows are told apart by more than `unit`.
 
     Returns
     -------
@@ -115,42 +119,44 @@ def unit_table(
 
     Raises
     ------
-    ValueError
+    SweepError
         If there are more units times kinds than memory is meant for.
 
     Examples
     --------
     >>> rows = pl.DataFrame({"item_id": ["r", "q", "q"], "verdict": ["B", "A", None],
     ...                      "n": [3, 2, 1]})
-    >>> unit_table(rows, unit=["item_id"], cluster=["item_id"],
-    ...            kinds=["verdict"]).counts_UK.tolist()
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> unit_table(nested, unit=["item_id"], cluster=["item_id"]).counts_UK.tolist()
     [[1, 2, 0], [0, 0, 3]]
     """
-    kind = rows.select(kinds).unique().sort(kinds).with_row_index("__kind")
-    varying = [name for name in kinds if kind[name].n_unique() > 1]
-    if varying:
-        told = kind.select(*varying, "__kind")
-        coded = rows.select(*unit, *(set(varying) - set(unit)), "n").join(
-            told, on=varying, nulls_equal=True
-        )
-    else:
-        coded = rows.select(*unit, "n", pl.lit(0, pl.UInt32).alias("__kind"))
-    # Sorting codes of units in place of rows: there are far fewer units.
-    units = coded.group_by(unit).agg("__kind", "n")
+    units = rows.units
+    code, n = units[KIND].explode().to_numpy(), units[N].explode().to_numpy()
+    seen = np.flatnonzero(np.bincount(code, minlength=rows.kinds.height))
+    n_kinds = seen.size
+    if n_kinds < rows.kinds.height:
+        code = np.searchsorted(seen, code)
     order = units.select(pl.arg_sort_by(unit)).to_series()
+    number = np.arange(units.height)
+    if not distinct:
+        told = units.select(unit)[order]
+        number = told.to_struct().rle_id().to_numpy().astype(np.int64)
+    n_units = int(number[-1]) + 1
+    if n_units * n_kinds > _CELLS:
+        raise SweepError(
+            f"{n_units} units with {n_kinds} different verdicts are too many to count",
+            hint="round the scores, or group by more columns",
+        )
     place = np.empty(units.height, dtype=np.int64)
-    place[order.to_numpy()] = np.arange(units.height)
-    if units.height * kind.height > _CELLS:
-        raise ValueError(f"unit_table: {units.height} units of {kind.height} kinds are too many")
-    cell = units["__kind"].explode().to_numpy() * np.int64(units.height)
-    cell += np.repeat(place, units["n"].list.len().to_numpy())
-    rows_n = units["n"].explode().to_numpy()
-    counts = np.bincount(cell, weights=rows_n, minlength=units.height * kind.height)
+    place[order.to_numpy()] = number
+    cell = code * np.int64(n_units) + np.repeat(place, units[N].list.len().to_numpy())
+    counts = np.bincount(cell, weights=n, minlength=n_units * n_kinds)
+    first = order if distinct else order[np.flatnonzero(np.diff(number, prepend=-1))]
     return UnitTable(
-        kinds=kind.drop("__kind"),
+        kinds=rows.kinds[seen],
         # Each kind in one piece: sums over the few kinds of many units are much faster.
-        counts_UK=counts.astype(np.int64).reshape(kind.height, units.height).T,
-        clusters_U=_clusters(units, order, unit=unit, cluster=cluster),
+        counts_UK=counts.astype(np.int64).reshape(n_kinds, n_units).T,
+        clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
     )
 
 
@@ -181,7 +187,8 @@ def unit_counts(
     ([[2, 0], [0, 3]], ('A', 'B'))
     """
     rows = group.select(*unit, value.alias("__value"), "n")
-    table = unit_table(rows, unit=unit, cluster=cluster, kinds=["__value"])
+    nested = nest_rows(rows, unit=unit, kinds=["__value"])
+    table = unit_table(nested, unit=unit, cluster=cluster, distinct=True)
     return table.counts(pl.col("__value"))
 
 
@@ -190,7 +197,7 @@ def _clusters(
 ) -> NDArray[np.int64]:
     """The question of each unit, questions numbered in their order."""
     if set(unit) == set(cluster):
-        return np.arange(units.height)
+        return np.arange(order.len())
     told = units.select(cluster)[order]
     questions = told.unique().sort(cluster).with_row_index("__cluster")
     found = told.join(questions, on=cluster, nulls_equal=True, maintain_order="left")

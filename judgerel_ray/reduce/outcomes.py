@@ -9,6 +9,7 @@ import polars as pl
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import unit_table
+from judgerel_ray.reduce.nesting import nest_rows
 from judgerel_ray.reduce.replies import reply_counts, share_interval
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import count_statistic, measure
@@ -54,7 +55,11 @@ def outcome_table(
     for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
         facets = varying_facets(part, counted.facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        found = reply_counts(unit_table(part, unit=cluster, cluster=cluster, kinds=("outcome",)))
+        found = reply_counts(
+            unit_table(
+                nest_rows(part, unit=cluster, kinds=("outcome",)), unit=cluster, cluster=cluster
+            )
+        )
         statistic = count_statistic("valid_rate", n_values=2)
         interval = share_interval(found, statistic)
         table.append(

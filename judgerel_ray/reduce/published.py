@@ -85,10 +85,11 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     Examples
     --------
     >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],
     ...                        "outcome": ["scored"], "n": [1]})
-    >>> table = unit_table(counts, unit=["item_id"], cluster=["item_id"],
-    ...                    kinds=["verdict", "score", "outcome"])
+    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=1,
     ...               any_without_verdict=False)
     >>> labels = read_labels(pl.LazyFrame({"item_id": ["q"], "replication": [0],

@@ -9,7 +9,6 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.bounds import bound_rows
-from judgerel_ray.reduce.columns import KINDS
 from judgerel_ray.reduce.consistency import (
     CONSISTENCY,
     check_items,
@@ -19,6 +18,7 @@ from judgerel_ray.reduce.consistency import (
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import unit_table
+from judgerel_ray.reduce.nesting import KIND, UnitRows
 from judgerel_ray.reduce.policy import FAILED, LABEL, MISSING, POLICIES, SCORED, own_level
 from judgerel_ray.reduce.published import PUBLISHED, published_rows, read_labels
 from judgerel_ray.reduce.tally import Tally
@@ -92,9 +92,7 @@ def reduce_judgments(
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
-    counted = count_judgments(
-        source, by=by, block=block, extra=[items] if items else [], sort=items is not None
-    )
+    counted = count_judgments(source, by=by, block=block, extra=[items] if items else [])
     if items in counted.groups:
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
@@ -106,7 +104,8 @@ def reduce_judgments(
         if "bounds" in policies:
             found += bound_rows(group, asked)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
-            scores = item_scores(part, str(items), facets=group.unit[1:])
+            kept = [*dict.fromkeys((*group.unit, str(items)))]
+            scores = item_scores(part.long(kept), str(items), facets=group.unit[1:])
             found += consistency_rows(scores, distinct, group.basis)
         if labels is not None:
             mine = labels.filter(
@@ -114,7 +113,7 @@ def reduce_judgments(
             )
             found += published_rows(group, mine, [name for name in chosen if name in PUBLISHED])
         rows += [{**key, **row} for row in found]
-    keys = {name: counted.frame.schema[name] for name in counted.groups}
+    keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
 
@@ -147,33 +146,34 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 
 def _groups(
     counted: CountedJudgments, declared: Mapping[str, int]
-) -> Iterator[tuple[Row, Group, pl.DataFrame]]:
+) -> Iterator[tuple[Row, Group, UnitRows]]:
     """Every group with its key and its rows, in the order of the keys."""
-    rows, groups = counted.frame, counted.groups
-    kinds = rows.select(KINDS).unique()
-    distinct: int = kinds.filter(SCORED).select(LABEL.n_unique()).item()
-    any_without: bool = kinds.select((~SCORED & ~FAILED).any()).item()
-    parts: dict[tuple[object, ...], pl.DataFrame] = {(): rows}
+    units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
+    seen = kinds[units[KIND].explode().unique()]
+    distinct: int = seen.filter(SCORED).select(LABEL.n_unique()).item()
+    any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
+    parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
-        parts = dict(rows.partition_by(groups, as_dict=True))
-    for values in _sorted_keys(rows, groups):
+        parts = dict(units.partition_by(groups, as_dict=True))
+    for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
         part = parts[values]
         facets = varying_facets(part, counted.facets)
         benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
         options = [declared[name] for name in benchmarks if name in declared]
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        scale = ["scale"] if "scale" in part.columns else []
+        rows = UnitRows(units=part, kinds=kinds)
+        table = unit_table(rows, unit=unit, cluster=cluster, distinct=counted.distinct)
         group = Group(
-            table=unit_table(part, unit=unit, cluster=cluster, kinds=KINDS),
+            table=table,
             unit=unit,
-            level=own_level(part.select(*KINDS, *scale).unique()),
+            level=own_level(_with_scales(table.kinds, part)),
             n_categories=max(options, default=distinct),
             any_without_verdict=any_without,
         )
-        yield dict(zip(groups, values, strict=True)), group, part
+        yield dict(zip(groups, values, strict=True)), group, rows
 
 
-def _sorted_keys(rows: pl.DataFrame, groups: Sequence[str]) -> list[tuple[object, ...]]:
-    """The groups in their order, null first."""
-    return rows.select(groups).unique().sort(groups).rows() if groups else [()]
+def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    """Kinds of a group, each with every scale there."""
+    return kinds.join(part.select("scale").unique(), how="cross") if "scale" in part else kinds

@@ -26,8 +26,10 @@ def reply_counts(table: UnitTable) -> UnitCounts:
     Examples
     --------
     >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
-    >>> table = unit_table(rows, unit=["item_id"], cluster=["item_id"], kinds=["outcome"])
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> reply_counts(table).counts_UV.tolist()
     [[3, 1]]
     """

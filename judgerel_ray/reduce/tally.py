@@ -1,24 +1,23 @@
 """Judgments counted in one streaming pass: the only one over the rows, however many they are.
 
 All that agreement rests on is how often each unit received each verdict. The same pass shows that
-no replication is there twice, from sums over each unit.
+no replication is there twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import polars as pl
-from polars.dataframe.group_by import GroupBy
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
+from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
+from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
-PAGE = 127
-_ROLES = ("role", "block")
-_N, _SET, _PAGE, _WRONG = "n", "__set", "__page", "__wrong"
+_WRONG = "__wrong"
+_READ = {"verdict": pl.String(), "score": pl.Float64()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,15 +28,15 @@ class Tally:
     ----------
     rows : pl.LazyFrame
         The judgments with their types set, for what counts do not tell.
-    counts : pl.DataFrame
-        One row a unit and kind of row, in no order: item_id, role and block, the facets recorded,
-        verdict, score, outcome, and ``n``, the number of rows.
+    nested : UnitRows
+        Counts by item_id, role and block, and the facets recorded; kinds are verdict, score and
+        outcome.
     columns : tuple of str
         Columns of the judgments.
     """
 
     rows: pl.LazyFrame
-    counts: pl.DataFrame
+    nested: UnitRows
     columns: tuple[str, ...]
 
 
@@ -63,23 +62,20 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     Examples
     --------
     >>> rows = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]}
-    >>> tally_judgments(pl.LazyFrame(rows)).counts.select("verdict", "n").rows()
-    [('A', 2)]
+    >>> tally_judgments(pl.LazyFrame(rows)).nested.long(["item_id"]).rows()
+    [('q', 'A', None, 'scored', 2)]
     """
     columns = frame.collect_schema().names()
-    if "item_id" not in columns or not {"verdict", "score"} & set(columns):
+    if "item_id" not in columns or not set(_READ) & set(columns):
         raise SweepError(
             f"judgments need item_id, and verdict or score, got columns {', '.join(columns)}"
         )
     names = told_apart(columns, extra)
-    counts = frame.group_by(names).agg(pl.len().alias(_N)).collect(engine="streaming")
-    kinds = [
-        pl.col(name).cast(kind)
-        for name, kind in (("verdict", pl.String), ("score", pl.Float64))
-        if name in columns
-    ]
-    counts = with_kinds(counts.with_columns(kinds), columns)
-    return Tally(rows=frame, counts=counts, columns=tuple(columns))
+    counts = frame.group_by(names).agg(pl.len().alias(N)).collect(engine="streaming")
+    casts = {**_READ, "outcome": pl.String()}
+    typed = {name: pl.col(name).cast(kind) for name, kind in casts.items() if name in columns}
+    nested, _ = _nested(counts, pl.DataFrame(), typed)
+    return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
 def told_apart(columns: Iterable[str], extra: Sequence[str] = ()) -> list[str]:
@@ -90,28 +86,14 @@ def told_apart(columns: Iterable[str], extra: Sequence[str] = ()) -> list[str]:
     >>> told_apart(["item_id", "replication", "verdict", "template", "cost"])
     ['item_id', 'template', 'verdict']
     """
-    known = ("item_id", *_ROLES, *FACETS, *KINDS)
+    known = ("item_id", "role", "block", *FACETS, *KINDS)
     there = [name for name in known if name in columns]
     return list(dict.fromkeys([*there, *(name for name in extra if name in columns)]))
 
 
-def with_kinds(counts: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
-    """Add what became of each row: verdict, score and outcome, whichever of them are recorded.
-
-    Examples
-    --------
-    >>> with_kinds(pl.DataFrame({"item_id": ["q"], "verdict": ["A"], "n": [2]}),
-    ...            ["item_id", "verdict"]).rows()
-    [('q', 'A', 2, None, 'scored')]
-    """
-    absent = {"verdict": pl.String(), "score": pl.Float64()}
-    blank = [pl.lit(None, kind).alias(name) for name, kind in absent.items() if name not in columns]
-    return counts.with_columns(blank).with_columns(outcome_column(columns))
-
-
 def tally_unchecked(
     frame: pl.LazyFrame, names: Sequence[str], *, indexed: bool
-) -> tuple[pl.DataFrame, bool]:
+) -> tuple[UnitRows, bool]:
     """Count rows whose columns have the types of their file, and tell whether any is at fault.
 
     Parameters
@@ -126,8 +108,8 @@ def tally_unchecked(
 
     Returns
     -------
-    counts : pl.DataFrame
-        The columns in their own types, and ``n``.
+    nested : UnitRows
+        Counts, the columns in their own types.
     at_fault : bool
         Whether some replication or confidence cannot be, or a unit holds a replication twice.
 
@@ -139,20 +121,19 @@ def tally_unchecked(
     """
     schema = dict(frame.collect_schema())
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
-    keys = [name for name in names if name not in alike.columns]
-    values = [pl.lit(alike[name].first(), kind).alias(name) for name, kind in alike.schema.items()]
-    passes: list[_Proof] = [_SETS]
+    typed = {name: typed_column(name, schema[name]) for name in names if name in TYPED}
+    typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in typed}
+    proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         # The usual file has all replications from 0 on of every unit, and is read once.
-        passes.insert(0, _RANGES)
-    for proof in passes:
-        counts = _counted(frame, keys, schema, proof)
-        at_fault = _WRONG in counts.columns and bool(counts[_WRONG].any())
-        at_fault = at_fault or proof.any_twice(counts, keys)
-        if not at_fault:
-            break
-    counts = counts.select(*keys, *values, _N)
-    return _retyped(counts, schema, merge=_PAGE in proof.keys), at_fault
+        proofs.insert(0, Ranges())
+    for proof in proofs:
+        counts = _counted(frame, [name for name in names if name not in alike.columns], proof)
+        wrong = _WRONG in counts.columns and bool(counts[_WRONG].any())
+        nested, holds = _nested(counts, alike, typed, proof)
+        if holds and not wrong:
+            return nested, False
+    return nested, True
 
 
 def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
@@ -173,7 +154,7 @@ def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
     ]
     first = frame.select(able).head(1).collect(engine="streaming")
     if first.is_empty():
-        return first
+        return first.select()
     for name in able:
         value = pl.lit(first[name].first(), schema[name])
         # Row groups of Parquet whose least and greatest value are this one are never read.
@@ -183,10 +164,9 @@ def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
     return first
 
 
-def _counted(
-    frame: pl.LazyFrame, keys: Sequence[str], schema: Mapping[str, pl.DataType], proof: _Proof
-) -> pl.DataFrame:
-    """The pass over the rows: numbers of rows, and what proves their replications distinct."""
+def _counted(frame: pl.LazyFrame, keys: Sequence[str], proof: Proof) -> pl.DataFrame:
+    """The pass over the rows: how many there are of each, and the sums of the proof."""
+    schema = frame.collect_schema()
     replication = pl.col("replication").cast(pl.Int64, strict=False)
     wrong = []
     if not schema["replication"].is_integer():
@@ -200,84 +180,60 @@ def _counted(
     return (
         frame.with_columns(*proof.columns(replication))
         .group_by(*keys, *proof.keys)
-        .agg(pl.len().alias(_N), pl.col(_SET).sum(), *faults)
+        .agg(pl.len().alias(N), proof.sums(), *faults)
         .collect(engine="streaming")
     )
 
 
-class _Proof(Protocol):
-    """A way to show from sums that no unit holds a replication twice."""
+def _nested(
+    counts: pl.DataFrame,
+    alike: pl.DataFrame,
+    typed: Mapping[str, pl.Expr],
+    proof: Proof | None = None,
+) -> tuple[UnitRows, bool]:
+    """Counts by unit in the types that columns have by their names, and whether a proof holds.
 
-    keys: Sequence[str]
-
-    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
-        """What is summed, and what else rows are told apart by."""
-
-    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
-        """Whether the sums leave any doubt."""
-
-
-class _Sets:
-    """Sums of powers of two have as many ones as terms just if no two terms are equal.
-
-    An Int128 holds 127 powers, so replications are taken in pages of as many; a sum that overflows
-    loses ones and is found all the same, and so is a replication that is missing or negative.
+    `alike` are the columns with one value in all rows, which were not counted by.
     """
-
-    keys: Sequence[str] = (_PAGE,)
-
-    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
-        """The power, and the page."""
-        place = pl.when(replication >= 0).then(replication % PAGE).cast(pl.UInt32)
-        power = pl.lit(2, pl.Int128).pow(place)
-        return [power.alias(_SET), (replication // PAGE).alias(_PAGE)]
-
-    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
-        """Whether any unit has more rows than ones."""
-        ones = pl.col(_SET).sum().bitwise_count_ones()
-        sums = _by_unit(counts, (*keys, _PAGE)).agg(pl.col(_N).sum(), ones)
-        return bool((sums[_N] != sums[_SET]).any())
-
-
-class _Ranges:
-    """Replications 0, 1, ... n - 1 of every unit, known by the sum of their hashes.
-
-    Hashes have 64 bits: any other n replications pass once in 10^19 units. Whatever does not pass
-    is looked at by `_Sets`.
-    """
-
-    keys: Sequence[str] = ()
-
-    def columns(self, replication: pl.Expr) -> list[pl.Expr]:
-        """The hash."""
-        return [replication.hash().alias(_SET)]
-
-    def any_twice(self, counts: pl.DataFrame, keys: Sequence[str]) -> bool:
-        """Whether any unit has others."""
-        sums = _by_unit(counts, keys).agg(pl.col(_N).sum(), pl.col(_SET).sum())
-        most = int(sums[_N].max())  # type: ignore[arg-type]
-        hashes = pl.select(pl.int_range(most, dtype=pl.Int64).hash().cum_sum()).to_series()
-        return bool((hashes[sums[_N].cast(pl.Int64) - 1] != sums[_SET]).any())
+    raw = counts.select(name for name in KINDS if name in counts.columns).unique()
+    rows = with_codes(counts, raw).drop(raw.columns)
+    kinds, meant = _kinds(raw, alike, typed)
+    if not meant.equals(pl.Series(range(len(meant)), dtype=meant.dtype)):
+        rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
+    rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
+    keys = proof.keys if proof else ()
+    unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, _WRONG)]
+    holds = True
+    if proof and keys:
+        holds = proof.holds(rows.group_by(*unit, *keys).agg(pl.col(N).sum(), proof.sums()))
+    elif proof:
+        # Lists and sums in one go: finding the units is what takes long.
+        total = pl.col(N).sum().alias("__total")
+        units = rows.group_by(unit).agg(KIND, N, proof.sums(), total)
+        holds = proof.holds(units.select(SUM, pl.col("__total").alias(N)))
+        units = units.drop(SUM, "__total")
+    if not proof or keys:
+        units = rows.group_by(unit).agg(KIND, N)
+    one = alike.select(name for name in alike.columns if name not in KINDS)
+    one = one.with_columns(typed[name] for name in one.columns if name in typed)
+    values = [pl.lit(one[name].first(), kind).alias(name) for name, kind in one.schema.items()]
+    return UnitRows(units=units.with_columns(values), kinds=kinds), holds
 
 
-_SETS, _RANGES = _Sets(), _Ranges()
-
-
-def _by_unit(counts: pl.DataFrame, keys: Sequence[str]) -> GroupBy:
-    """Counts by everything but what became of the rows."""
-    return counts.group_by([name for name in keys if name not in KINDS])
-
-
-def _retyped(
-    counts: pl.DataFrame, schema: Mapping[str, pl.DataType], *, merge: bool
-) -> pl.DataFrame:
-    """Counts by columns in their own types; rows that are alike now become one."""
-    keys = [name for name in counts.columns if name != _N]
-    known = [name for name in keys if name in TYPED]
-    typed = counts.with_columns(typed_column(name, schema[name]) for name in known)
-    typed = typed.with_columns(pl.col(name).cast(pl.Int64) for name in known if name in WHOLE)
-    nulls = typed.null_count().equals(counts.null_count())
-    kept = all(typed.schema[name] == schema[name] for name in known) and nulls
-    if kept and not merge:
-        return typed
-    return typed.group_by(keys).agg(pl.col(_N).sum())
+def _kinds(
+    raw: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
+) -> tuple[pl.DataFrame, pl.Series]:
+    """Kinds in their own types, sorted, and which of them each of those in the file is."""
+    told = raw.with_columns(
+        pl.lit(alike[name].first(), kind).alias(name)
+        for name, kind in alike.schema.items()
+        if name in KINDS
+    )
+    recorded = told.columns
+    told = told.with_columns(typed[name] for name in recorded)
+    told = told.with_columns(
+        pl.lit(None, kind).alias(name) for name, kind in _READ.items() if name not in recorded
+    )
+    told = told.select(*_READ, outcome_column(recorded).alias("outcome"))
+    kinds = told.unique().sort(KINDS)
+    return kinds, with_codes(told, kinds)[KIND]
