@@ -8,10 +8,11 @@
 # Cost: this machine alone; 10 to 20 s for Ray to start and its job to be set up.
 #
 #     JOB      what runs, jobs/sweep.py unless told         PORT, DASHBOARD_PORT   6379, 8265
+#     AGENT_PORT   of the agent that starts jobs, any free one unless told
 set -euo pipefail
 
 if [[ $# -lt 2 ]]; then
-    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 here="$PWD"
@@ -52,9 +53,12 @@ finish() {
 
 if ! answers; then
     # --block keeps all of Ray below one process of ours: `ray stop` would end every Ray of this user.
+    # Ray's agent, which starts the jobs, would wait on one fixed port that any other Ray here holds.
+    agent="${AGENT_PORT:-$(python -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')}"
     mkdir -p runs
     log="runs/ray-head-$port.log"
-    setsid ray start --head --block --port "$port" --dashboard-port "$dashboard" >"$log" 2>&1 &
+    setsid ray start --head --block --port "$port" --dashboard-port "$dashboard" \
+        --dashboard-agent-listen-port "$agent" >"$log" 2>&1 &
     head=$!
     trap finish EXIT
     for ((i = 0; i < 60; i++)); do
@@ -71,14 +75,15 @@ fi
 
 # The head answers before its agent takes jobs, so a job is offered until it is taken: under one id,
 # which Ray takes once.
-id="local-$(date +%s)-$$"
-for ((i = 0; ; i++)); do
+id="local-$(date +%s)-$$" tries=10
+for ((i = 1; ; i++)); do
     said="$(ray job submit --address "$address" --submission-id "$id" --no-wait --working-dir . -- \
         python "$job" "$sweep" "$run" "$@" 2>&1)" && break
-    if ((i == 20)) || [[ "$said" != *"No available agent"* ]]; then
+    if ((i == tries)) || [[ "$said" != *"No available agent"* ]]; then
         echo "$said" >&2
         exit 3
     fi
+    echo "waiting for Ray's agent to take jobs ($i of $tries)" >&2
     sleep 3
 done
 
