@@ -12,6 +12,9 @@ Examples
 [1.0]
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from judgerel_ray.reduce.bounds import BOUNDED
 from judgerel_ray.reduce.columns import FACETS
 from judgerel_ray.reduce.consistency import CONSISTENCY
@@ -25,6 +28,15 @@ from judgerel_ray.reduce.reliability import reduce_judgments
 from judgerel_ray.reduce.stability import least_stable
 from judgerel_ray.reduce.tally import Tally, tally_judgments
 
+if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
+    from judgerel_ray.reduce.advice import Advice, advise_judgments
+    from judgerel_ray.reduce.comparison import compare_judgments
+    from judgerel_ray.reduce.costs import Budget, Costs
+    from judgerel_ray.reduce.facets import variance_table
+    from judgerel_ray.reduce.needs import TARGETS
+    from judgerel_ray.reduce.panels import panel_table
+    from judgerel_ray.reduce.tolerance import with_tolerance
+
 __all__ = [
     "BOUNDED",
     "COLUMNS",
@@ -35,12 +47,40 @@ __all__ = [
     "NOISE_ABOVE",
     "POLICIES",
     "PUBLISHED",
+    "TARGETS",
+    "Advice",
+    "Budget",
+    "Costs",
     "Tally",
+    "advise_judgments",
+    "compare_judgments",
     "count_judgments",
     "least_stable",
     "load_judgments",
     "outcome_table",
+    "panel_table",
     "reduce_judgments",
     "tally_file",
     "tally_judgments",
+    "variance_table",
+    "with_tolerance",
 ]
+_LATER = {
+    "advice": ("Advice", "advise_judgments"),
+    "comparison": ("compare_judgments",),
+    "costs": ("Budget", "Costs"),
+    "facets": ("variance_table",),
+    "needs": ("TARGETS",),
+    "panels": ("panel_table",),
+    "tolerance": ("with_tolerance",),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a name of plans and comparisons when it is first asked for."""
+    for module, names in _LATER.items():
+        if name in names:
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,9 @@ Examples
 0.444
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from judgerel_ray.stats.agreement import (
     brennan_prediger,
     fleiss_kappa,
@@ -39,29 +42,67 @@ from judgerel_ray.stats.schmid_leiman import omega_from_correlation, omega_hiera
 from judgerel_ray.stats.scores import cronbach_alpha
 from judgerel_ray.stats.statistic import CountStatistic, measure
 
+if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
+    from judgerel_ray.stats.budget import BudgetSplit, budget_splits
+    from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
+    from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
+    from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+    from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
+    from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
+    from judgerel_ray.stats.replications import replications_for, spearman_brown
+    from judgerel_ray.stats.variance_components import (
+        VarianceComponent,
+        VarianceComponents,
+        variance_components,
+    )
+    from judgerel_ray.stats.verdict_shares import (
+        MajorityVote,
+        drawn_together,
+        majority_vote,
+        supported_shares,
+    )
+
 __all__ = [
     "COEFFICIENTS",
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
+    "AlphaPrecision",
+    "BudgetSplit",
     "Coefficient",
     "CountStatistic",
     "Counts",
+    "Dependability",
+    "Difference",
+    "EffectiveJudges",
+    "FacetCells",
     "Interval",
     "Level",
+    "MajorityVote",
     "NoiseFloor",
     "Omega",
     "OmegaResamples",
+    "PanelStep",
+    "VarianceComponent",
+    "VarianceComponents",
+    "alpha_precision",
+    "benjamini_hochberg",
     "bootstrap_interval",
     "brennan_prediger",
+    "budget_splits",
     "clopper_pearson",
     "column_noise_floor",
     "count_statistic",
     "counts_from_ratings",
     "cronbach_alpha",
+    "dependability",
+    "drawn_together",
+    "effective_judges",
     "entropy_agreement",
     "fleiss_kappa",
     "flip_rate",
     "gwet_ac1",
+    "holm",
     "icc",
     "icc1",
     "icc_from_moments",
@@ -69,10 +110,14 @@ __all__ = [
     "item_interval",
     "item_values",
     "jackknife_interval",
+    "judgments_for",
     "krippendorff_alpha",
+    "label_cells",
     "majority_probabilities",
     "majority_stability",
+    "majority_vote",
     "mcdonald_omega",
+    "mcnemar_exact",
     "measure",
     "moment_floor",
     "moment_statistic",
@@ -82,7 +127,36 @@ __all__ = [
     "omega_bootstrap",
     "omega_from_correlation",
     "omega_hierarchical",
+    "paired_difference",
+    "panel_steps",
     "percent_agreement",
+    "replications_for",
+    "score_cells",
+    "spearman_brown",
+    "supported_shares",
     "total_agreement",
     "valid_rate",
+    "variance_components",
 ]
+_LATER = {
+    "budget": ("BudgetSplit", "budget_splits"),
+    "dstudy": ("Dependability", "dependability", "judgments_for"),
+    "facet_cells": ("FacetCells", "label_cells", "score_cells"),
+    "mcnemar": ("mcnemar_exact",),
+    "paired": ("Difference", "benjamini_hochberg", "holm", "paired_difference"),
+    "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
+    "precision": ("AlphaPrecision", "alpha_precision"),
+    "replications": ("replications_for", "spearman_brown"),
+    "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
+    "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a name of plans and comparisons when it is first asked for."""
+    for module, names in _LATER.items():
+        if name in names:
+            found: object = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,52 @@
+"""The names that pages outside call, and what their first use loads."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from judgerel_ray.stats import mcnemar_exact
+
+PLANS = ("paired", "dstudy", "panel", "budget", "variance_components")
+
+
+@pytest.mark.parametrize("room", ["stats", "reduce", "legacy", "importers"])
+def test_every_name_of_a_room_is_there(room):
+    module = importlib.import_module(f"judgerel_ray.{room}")
+    assert len(module.__all__) > 2
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("room", ["stats", "reduce"])
+def test_a_name_that_is_not_there_is_said_so(room):
+    module = importlib.import_module(f"judgerel_ray.{room}")
+    with pytest.raises(AttributeError, match="no attribute 'nonesuch'"):
+        module.nonesuch  # noqa: B018
+
+
+def test_coefficients_load_no_plans():
+    code = (
+        "import sys, judgerel_ray.stats, judgerel_ray.pipeline.reducing\n"
+        f"print([n for n in {PLANS} if f'judgerel_ray.stats.{{n}}' in sys.modules])\n"
+        "judgerel_ray.stats.holm\n"
+        "print('judgerel_ray.stats.paired' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "True"]
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_the_binomial_test_of_discordant_pairs(b, c):
+    expected = binomtest(b, b + c, 0.5).pvalue if b + c else 1.0
+    assert mcnemar_exact(b, c) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("b", "c"), [(-1, 2), (1.5, 2)])
+def test_mcnemar_refuses_what_is_no_number_of_questions(b, c):
+    with pytest.raises(ValueError, match="whole numbers from 0 on"):
+        mcnemar_exact(b, c)
