@@ -76,10 +76,9 @@ def test_every_coefficient_declares_its_laws():
 def test_the_order_of_units_does_not_matter(name, table, order):
     shuffled = table.tolist()
     order.shuffle(shuffled)
+    here, there = value(name, table), value(name, np.array(shuffled))
     # icck is without bound: of few units its digits are lost to a difference near 0.
-    assert value(name, np.array(shuffled)) == pytest.approx(
-        value(name, table), abs=1e-12, rel=1e-11
-    )
+    assert there == (None if here is None else pytest.approx(here, abs=1e-12, rel=1e-11))
 
 
 @given(table=ratings(), order=st.randoms(use_true_random=False))
