@@ -6,13 +6,15 @@ that name exists; otherwise it is a hub id.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import EngineStartError, SweepError
 from judgerel_ray.engines.engine import EngineSpec
 
 _WEIGHTS = frozenset({".safetensors", ".bin", ".pt", ".pth", ".gguf"})
@@ -21,6 +23,8 @@ _FULLY_HASHED_BYTES = 2 * 1024**3  # all weights together; some seconds on any d
 _BLOCK_BYTES = 1024**2
 _BLOCKS = 16
 HUB_TIMEOUT_S = 5.0
+# Roots of what the hub's clients raise that is no OSError; looked up only once they are loaded.
+_CLIENT_ERRORS = {"httpx": ("HTTPError", "InvalidURL"), "httpx2": ("HTTPError", "InvalidURL")}
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -73,7 +77,10 @@ def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None
     Raises
     ------
     SweepError
-        If a local model is not there or holds no file of a model.
+        If a local model is not there, cannot be read or holds no file of a model, or if the hub
+        has no such model or revision.
+    EngineStartError
+        If the hub cannot be asked which commit a revision is, and the cache does not know.
 
     Examples
     --------
@@ -84,7 +91,14 @@ def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None
     """  # noqa: E501  the message is one line
     if not is_local(spec.model):
         return _known_content(spec, known) or _hub_content(spec)
-    path = Path(spec.model).expanduser()
+    try:
+        return _local_content(spec, Path(spec.model).expanduser())
+    except (OSError, RuntimeError) as error:  # RuntimeError: a home folder nobody has
+        raise SweepError(f"model cannot be read: {error}", where={"judge": spec.name}) from error
+
+
+def _local_content(spec: EngineSpec, path: Path) -> ModelContent:
+    """Hash a folder's files, or one file."""
     if not path.exists():
         raise SweepError(
             f"model must be a folder, a file or a hub id, got {spec.model!r}, which does not exist",
@@ -158,7 +172,7 @@ def _hub_content(spec: EngineSpec) -> ModelContent:
     if _COMMIT.fullmatch(revision):
         commit: str | None = revision
     else:
-        commit = _cached_commit(spec.model, revision) or _hub_commit(spec.model, revision)
+        commit = _cached_commit(spec.model, revision) or _hub_commit(spec, revision)
     return ModelContent(
         kind="hub",
         name=spec.model,
@@ -184,20 +198,44 @@ def _known_content(spec: EngineSpec, known: Mapping[str, object] | None) -> Mode
     )
 
 
-def _hub_commit(model: str, revision: str) -> str | None:
-    """Ask the hub which commit a revision is; None where it cannot be reached or does not say."""
+def _hub_commit(spec: EngineSpec, revision: str) -> str | None:
+    """Ask the hub which commit a revision is; None where it is not to be asked or does not say."""
     try:
         from huggingface_hub import HfApi
-        from huggingface_hub.constants import HF_HUB_OFFLINE
-        from huggingface_hub.errors import HfHubHTTPError
+        from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
+        from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
     except ImportError:
         return None
-    if HF_HUB_OFFLINE:
+    # Who says "offline" means the nodes' own caches; another hub has other commits.
+    if HF_HUB_OFFLINE or os.environ.get("VLLM_USE_MODELSCOPE", "").lower() in {"1", "true"}:
         return None
+    where = {"judge": spec.name, "hub": ENDPOINT}
     try:
-        return HfApi().model_info(model, revision=revision, timeout=HUB_TIMEOUT_S).sha
-    except (HfHubHTTPError, OSError, ValueError):
-        return None
+        return HfApi().model_info(spec.model, revision=revision, timeout=HUB_TIMEOUT_S).sha
+    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+        raise SweepError(
+            f"the hub has no model {spec.model!r} of revision {revision!r} for this account",
+            where=where,
+            hint="check its name, set HF_TOKEN for a private one, or name a local folder",
+        ) from error
+    except _client_errors() as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise EngineStartError(
+            f"model {spec.model!r} is neither a local folder nor cached, and the hub cannot be "
+            f"asked for it: {first}",
+            where=where,
+            hint="a local folder, the network, or HF_HUB_OFFLINE=1 where the nodes have it cached",
+        ) from error
+
+
+def _client_errors() -> tuple[type[Exception], ...]:
+    """Classes of what the hub's client raises where it gets no answer."""
+    # OSError holds those of requests and of the hub; ImportError a proxy that needs a package.
+    found: list[type[Exception]] = [OSError, ValueError, ImportError]
+    for module, names in _CLIENT_ERRORS.items():
+        kinds = (getattr(sys.modules.get(module), name, None) for name in names)
+        found += [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)]
+    return tuple(found)
 
 
 def _cached_commit(model: str, revision: str) -> str | None:

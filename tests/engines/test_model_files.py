@@ -1,8 +1,10 @@
+import http.server
 import shutil
+import threading
 
 import pytest
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import EngineStartError, SweepError
 from judgerel_ray.engines import EngineSpec, model_files
 from judgerel_ray.engines.model_files import is_local, model_content
 
@@ -129,3 +131,86 @@ def test_a_hub_id_stays_the_commit_it_was_when_the_run_began():
     assert model_content(other, known=pinned).identity == "dev"
     elsewhere = EngineSpec(name="j", engine="vllm", model="acme/other")
     assert model_content(elsewhere, known=pinned).identity == "main"
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """The hub's real client, set to another address and allowed to use the network."""
+    from huggingface_hub import constants
+
+    def at(address):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+
+    for name in ("ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "VLLM_USE_MODELSCOPE"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return at
+
+
+@pytest.fixture
+def answering():
+    """A hub on loopback that answers every question with a status and headers."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(self.server.status)
+            for name, value in self.server.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    server.status, server.headers = 200, {}
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("address", ["http://nothing.invalid", "http://127.0.0.1:9", "no-address"])
+def test_a_hub_that_cannot_be_reached_is_told_with_what_to_try(hub, address):
+    hub(address)
+    with pytest.raises(EngineStartError) as told:
+        model_content(spec_of("acme/judge"))
+    assert (told.value.where["hub"], told.value.where["judge"]) == (address, "j")
+    assert "acme/judge" in told.value.problem
+    assert "HF_HUB_OFFLINE=1" in told.value.hint
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "error"),
+    [
+        (404, "RepoNotFound", SweepError),
+        (401, "RepoNotFound", SweepError),
+        (404, "RevisionNotFound", SweepError),
+        (500, None, EngineStartError),
+        (429, None, EngineStartError),
+        (200, None, EngineStartError),  # no JSON: some portal that answers everything
+    ],
+)
+def test_what_a_hub_does_not_give_is_told(hub, answering, status, code, error):
+    answering.status, answering.headers = status, {"X-Error-Code": code} if code else {}
+    hub(f"http://127.0.0.1:{answering.server_port}")
+    with pytest.raises(error, match="acme/judge"):
+        model_content(spec_of("acme/judge"))
+
+
+def test_a_commit_needs_no_hub(hub):
+    hub("http://nothing.invalid")
+    assert model_content(spec_of("acme/judge", "c" * 40)).resolved
+
+
+def test_files_that_cannot_be_read_are_the_callers_mistake(folder, monkeypatch):
+    def refused(_):
+        raise PermissionError(13, "Permission denied", "model.safetensors")
+
+    monkeypatch.setattr(model_files, "file_sha256", refused)
+    with pytest.raises(SweepError, match="model cannot be read: .*Permission denied"):
+        model_content(spec_of(folder))
