@@ -17,11 +17,11 @@ if TYPE_CHECKING:
         ReduceOptions,
         open_judgments,
         reduce_path,
-        report_path,
         verify_path,
         write_coefficients,
         write_items,
     )
+    from judgerel_ray.pipeline.reporting import report_path
     from judgerel_ray.pipeline.resolve import Resolved, resolve
     from judgerel_ray.pipeline.running import RunSummary, run_sweep
 
@@ -55,11 +55,11 @@ _HOMES = {
         "ReduceOptions",
         "open_judgments",
         "reduce_path",
-        "report_path",
         "verify_path",
         "write_coefficients",
         "write_items",
     ),
+    "reporting": ("report_path",),
     "resolve": ("Resolved", "resolve"),
     "running": ("RunSummary", "run_sweep"),
 }

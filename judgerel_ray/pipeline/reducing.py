@@ -1,8 +1,7 @@
-"""From a run directory or a file of judgments to coefficients, a report, or a frame of items."""
+"""From a run directory or a file of judgments to coefficients or a frame of items."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
-    from judgerel_ray.config import Judge, Sweep
+    from judgerel_ray.config import Sweep
     from judgerel_ray.store import RunDirectory
 
 CORRECTNESS_OPTIONS = 2
@@ -72,7 +71,7 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     """
     options = options or ReduceOptions()
     extra = [*(options.by or ()), *([options.items] if options.items else [])]
-    return _reduce(open_judgments(path, extra=extra), options)
+    return reduce_judged(open_judgments(path, extra=extra), options)
 
 
 def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
@@ -88,32 +87,6 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
             return Judged(frame=scan_judgments(run), menus=_declared(run), run=run)
     tally = tally_file(path, extra=extra)
     return Judged(frame=tally.rows, tally=tally)
-
-
-def report_path(path: str, out: str) -> str:
-    """Write the report of a run directory or a file of judgments; return where it is.
-
-    Effects: writes one file. Retry: safe.
-    """
-    from judgerel_ray.reduce import least_stable, outcome_table
-    from judgerel_ray.report import render_report
-
-    judged = open_judgments(path)
-    coefficients = _reduce(judged, ReduceOptions())
-    page = render_report(
-        coefficients,
-        outcome_table(judged.source),
-        least_stable(judged.source),
-        title=_title(judged, path),
-        asked=_asked(judged, path),
-    )
-    file = Path(out)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise SweepError(f"cannot write the report: {error}", where={"file": out}) from error
-    return out
 
 
 def write_coefficients(frame: pl.DataFrame, out: str) -> None:
@@ -169,7 +142,7 @@ def verify_path(path: str) -> tuple[list[str], int]:
     return lines, sum(found.level == "error" for found in findings)
 
 
-def _reduce(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options.
 
     Protocols that share a benchmark have menus of their own (five answers, or right and wrong):
@@ -237,54 +210,3 @@ def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
     names = items["benchmark"].unique(maintain_order=True).to_list()
     own = sweep.ask[index].benchmark
     return [own] if own in names else names
-
-
-def _title(judged: Judged, path: str) -> str:
-    """What the report is about."""
-    from judgerel_ray.config import parse_sweep
-
-    if judged.run is None:
-        return Path(path).name
-    return parse_sweep(judged.run.read_text("sweep.toml")).name
-
-
-def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
-    """What was asked, as the report says it."""
-    from judgerel_ray.config import parse_sweep
-    from judgerel_ray.store import read_ledger
-
-    if judged.run is None:
-        return [("file", path)]
-    plan = json.loads(judged.run.read_text("plan.json"))
-    sweep = parse_sweep(judged.run.read_text("sweep.toml"))
-    ledger = read_ledger(judged.run)
-    lines = [
-        ("sweep", sweep.name),
-        ("judges", ", ".join(f"{judge.name} ({_kind(judge)})" for judge in sweep.judge)),
-        ("requests", f"{plan['requests']:,} asked, {ledger.n_rows:,} landed"),
-    ]
-    for index, ask in enumerate(sweep.ask):
-        temperatures = ", ".join(f"{value:g}" for value in ask.temperatures)
-        lines.append(
-            (
-                f"ask {index}",
-                f"{ask.protocol} on {ask.benchmark}, {ask.replications} replications at "
-                f"temperatures {temperatures}",
-            )
-        )
-    tokens = ledger.tokens
-    lines.append(
-        (
-            "tokens",
-            f"prompt {tokens.prompt:,} ({tokens.cached:,} from the prefix cache), "
-            f"generated {tokens.generated:,}",
-        )
-    )
-    return lines
-
-
-def _kind(judge: Judge) -> str:
-    """What a judge is, never passing a simulated one off as a judge."""
-    if judge.engine == "simulated":
-        return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
-    return judge.model
