@@ -111,7 +111,7 @@ def land(
     """
     rows, texts = _checked(judgments, completions, judge, attempt, conditions)
     stem = f"part-s{session:04d}-l{lease:06d}-a{attempt}-{secrets.token_hex(4)}.parquet"
-    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(rows))
+    data_part = _Part(f"data/{judge_folder(judge)}/{stem}", encode_parquet(_foldered(rows)))
     texts_part = _Part(f"texts/{judge_folder(judge)}/{stem}", encode_parquet(texts))
     record = CommitRecord(
         session=session,
@@ -198,9 +198,26 @@ def encode_parquet(frame: pl.DataFrame) -> bytes:
     >>> encode_parquet(pl.DataFrame({"a": [1]}))[:4]
     b'PAR1'
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = frame.to_arrow()
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):  # Polars' own keys and values are of other widths
+            as_read = table.column(place).cast(pa.string()).dictionary_encode()
+            table = table.set_column(place, field.name, as_read)
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=_ZSTD_LEVEL, statistics=True)
+    pq.write_table(table, buffer, compression="zstd", compression_level=_ZSTD_LEVEL)
     return buffer.getvalue()
+
+
+def _foldered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with the judge as a category, the type that readers give to what a folder names.
+
+    pandas and pyarrow read ``judge=...`` as a dictionary of strings, and refuse to merge it with a
+    column of plain ones.
+    """
+    return rows.with_columns(pl.col("judge").cast(pl.Categorical))
 
 
 def expected_keys(conditions: Mapping[str, Sequence[Range]]) -> list[str]:

@@ -64,8 +64,12 @@ def scan_completions(
     return _scan(run, Completions, "texts_file", judges, ledger)
 
 
-def scan_files(run: RunDirectory, names: Sequence[str]) -> pl.LazyFrame:
+def scan_files(
+    run: RunDirectory, names: Sequence[str], *, table: type[dy.Schema] | None = None
+) -> pl.LazyFrame:
     """Scan Parquet files of one schema by name; at least one.
+
+    With a `table` its types are given whatever the files': the judge is a category in parts.
 
     Examples
     --------
@@ -78,7 +82,13 @@ def scan_files(run: RunDirectory, names: Sequence[str]) -> pl.LazyFrame:
     files = run.files
     if not isinstance(files, Bucket):
         paths = [files.address(name) for name in names]
-        return pl.scan_parquet(paths, glob=False, hive_partitioning=False)
+        return pl.scan_parquet(
+            paths,
+            glob=False,
+            hive_partitioning=False,
+            schema=table.create_empty().schema if table else None,
+            cast_options=pl.ScanCastOptions(categorical_to_string="allow"),
+        )
     # Through pyarrow, because Polars opens remote files with credentials and URL rules of its
     # own: options made for fsspec and percent signs in names would both be read differently.
     from pyarrow import dataset, fs
@@ -89,7 +99,8 @@ def scan_files(run: RunDirectory, names: Sequence[str]) -> pl.LazyFrame:
         format="parquet",
         partitioning=None,
     )
-    return pl.scan_pyarrow_dataset(source)
+    frame = pl.scan_pyarrow_dataset(source)
+    return frame.cast(dict(table.create_empty().schema)) if table else frame
 
 
 def _scan(
@@ -103,11 +114,11 @@ def _scan(
     ledger = ledger or read_ledger(run)
     commits = [one for one in ledger.commits if judges is None or one.judge in judges]
     clean = [_name(one, file) for one in commits if one.name not in ledger.duplicates]
-    frames = [scan_files(run, clean)] if clean else []
+    frames = [scan_files(run, clean, table=table)] if clean else []
     for one in commits:
         if twice := ledger.duplicates.get(one.name):
             dropped = [request_key(key, replication) for key, replication in twice]
-            frame = scan_files(run, [_name(one, file)])
+            frame = scan_files(run, [_name(one, file)], table=table)
             frames.append(frame.filter(~pl.col("key").is_in(dropped)))
     if not frames:
         return table.create_empty().lazy()

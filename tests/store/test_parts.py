@@ -24,6 +24,7 @@ from judgerel_ray.store import (
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.tables import Judgments
 
 
 def parquet_files(run):
@@ -48,6 +49,60 @@ def test_landing_writes_rows_and_a_record(run, land_rows, rows):
     assert texts["key"].to_list() == landed["key"].to_list()
     assert texts.sort("key").equals(made.completions().sort("key"))
     assert verify_run(run) == []
+
+
+def plain_readers(root):
+    """What people read a folder of parts with, by name: each gives (judges, keys, columns)."""
+    import pyarrow.dataset as ds
+
+    def arrow(table):
+        return set(table["judge"].to_pylist()), set(table["key"].to_pylist()), table.column_names
+
+    def polars(frame):
+        return set(frame["judge"].cast(pl.String)), set(frame["key"]), frame.columns
+
+    pandas = pytest.importorskip("pandas")
+
+    def framed(frame):
+        return set(frame["judge"].astype(str)), set(frame["key"]), list(frame.columns)
+
+    hive = ds.HivePartitioning.discover(infer_dictionary=True)
+    return {
+        "pandas": lambda: framed(pandas.read_parquet(root)),
+        "pyarrow table": lambda: arrow(pq.read_table(root)),
+        "pyarrow dataset": lambda: arrow(ds.dataset(root).to_table()),
+        "pyarrow hive": lambda: arrow(ds.dataset(root, partitioning=hive).to_table()),
+        "polars": lambda: polars(pl.read_parquet(root)),
+        "polars hive": lambda: polars(pl.read_parquet(root, hive_partitioning=True)),
+        "polars no hive": lambda: polars(pl.read_parquet(root, hive_partitioning=False)),
+        "polars glob": lambda: polars(pl.read_parquet(f"{root}/**/*.parquet")),
+    }
+
+
+def test_plain_readers_read_the_folder_of_judgments(disk_run, land_rows):
+    session = begin_session(disk_run).number
+    judges = ["meta/Llama 3%", "other"]
+    for lease, judge in enumerate(judges):
+        land_rows(disk_run, session, lease, {f"c{lease}": [(0, 3)]}, judge=judge)
+    landed = scan_judgments(disk_run).collect()
+    for reader, read in plain_readers(Path(disk_run.address("data"))).items():
+        found, keys, columns = read()
+        assert (found, keys) == (set(judges), set(landed["key"])), reader
+        assert sorted(columns) == sorted(landed.columns), reader
+
+
+def test_parts_of_the_release_before_are_read_beside_new_ones(run, land_rows, monkeypatch):
+    """Parts once held the judge as plain text."""
+    from judgerel_ray.store import parts
+
+    session = begin_session(run).number
+    with monkeypatch.context() as before:
+        before.setattr(parts, "_foldered", lambda rows: rows)
+        land_rows(run, session, 1, {"aa": [(0, 3)]})
+    land_rows(run, session, 2, {"bb": [(0, 3)]})
+    rows = scan_judgments(run)
+    assert rows.collect().schema == Judgments.create_empty().schema
+    assert rows.filter(pl.col("judge") == "j").collect().height == 6
 
 
 def test_files_are_zstd_with_statistics(disk_run, land_rows):
