@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -22,7 +23,11 @@ class JudgeState(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
     DONE = "done"
+    INCOMPLETE = "incomplete"
     FAILED = "failed"
+
+
+ENDED = frozenset({JudgeState.DONE, JudgeState.INCOMPLETE, JudgeState.FAILED})
 
 
 @dataclass(slots=True)
@@ -42,6 +47,8 @@ class JudgeBoard:
     requests_per_s: float | None = None
     tokens_per_s: float | None = None
     _marked: float | None = None
+    _seen: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Requests, new tokens and seconds behind the rates, the older the less they weigh."""
 
     @property
     def owed(self) -> int:
@@ -52,14 +59,22 @@ class JudgeBoard:
     def seconds_left(self) -> float | None:
         """By the rate of late; None before there is one, and when no more is to come."""
         to_come = self.owed - self.failed
-        if not self.requests_per_s or to_come <= 0:
+        if not self.requests_per_s or to_come <= 0 or self.state in ENDED:
             return None
         return to_come / self.requests_per_s
+
+    def resume(self) -> None:
+        """Say that engines get work after none had any: the time until then was no work."""
+        self._marked = time.monotonic()
 
     def count(
         self, *, rows: int, outcomes: Mapping[str, int], tokens: TokenCounts, busy_s: float
     ) -> None:
-        """Add a landed lease."""
+        """Add a landed lease.
+
+        Rates are what landed by the time that passed, weighed down by age: over the first seconds
+        that is landed / elapsed, later a smoothing over about ``SMOOTHING_S``.
+        """
         now = time.monotonic()
         self.landed += rows
         self.outcomes.update(outcomes)
@@ -67,13 +82,14 @@ class JudgeBoard:
         self.busy_s += busy_s
         if not busy_s:
             return  # no engine worked for it: it says nothing about how fast they are
-        since = now - self._marked if self._marked is not None else busy_s
+        span = now - self._marked if self._marked is not None else busy_s
         self._marked = now
-        span = max(since, 1e-3)
-        weight = 1.0 if self.requests_per_s is None else min(1.0, span / SMOOTHING_S)
-        before = (self.requests_per_s or 0.0, self.tokens_per_s or 0.0)
-        self.requests_per_s = (1 - weight) * before[0] + weight * rows / span
-        self.tokens_per_s = (1 - weight) * before[1] + weight * tokens.generated / span
+        kept = math.exp(-span / SMOOTHING_S)
+        landed, generated, seconds = (kept * part for part in self._seen)
+        landed, generated = landed + rows, generated + tokens.generated
+        seconds = max(seconds + span, 1e-3)
+        self._seen = (landed, generated, seconds)
+        self.requests_per_s, self.tokens_per_s = landed / seconds, generated / seconds
 
     def as_json(self) -> dict[str, object]:
         """Plain values, for progress.json."""

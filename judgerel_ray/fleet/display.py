@@ -76,7 +76,7 @@ def board_table(board: Board) -> Table:
     """
     table = Table(title=f"{board.sweep} (session {board.session})", title_justify="left")
     table.add_column("judge")
-    for column in ("landed / asked", "outcomes", "tokens/s", "time left", "failed"):
+    for column in ("landed / asked", "outcomes", "requests/s", "tokens/s", "time left", "failed"):
         table.add_column(column, justify="right" if column != "outcomes" else "left")
     table.add_column("state")
     for name, judge in board.judges.items():
@@ -84,6 +84,7 @@ def board_table(board: Board) -> Table:
             name,
             f"{judge.landed:,} / {judge.asked:,}",
             _outcomes(judge),
+            _rate(judge.requests_per_s),
             _rate(judge.tokens_per_s),
             _time(judge),
             str(judge.failed) if judge.failed else "",
@@ -103,6 +104,8 @@ def board_line(name: str, judge: JudgeBoard) -> str:
     parts = [f"{name}: {_state(judge)}", f"landed {judge.landed} of {judge.asked}"]
     if judge.outcomes:
         parts.append(_outcomes(judge))
+    if judge.requests_per_s:
+        parts.append(f"{_rate(judge.requests_per_s)} requests/s")
     if judge.tokens_per_s:
         parts.append(f"{_rate(judge.tokens_per_s)} new tokens/s")
     if judge.seconds_left is not None:
@@ -119,7 +122,9 @@ def _outcomes(judge: JudgeBoard) -> str:
 
 def _rate(value: float | None) -> str:
     """A rate, or nothing before there is one."""
-    return f"{value:,.0f}" if value else ""
+    if not value:
+        return ""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _time(judge: JudgeBoard) -> str:
@@ -128,7 +133,7 @@ def _time(judge: JudgeBoard) -> str:
     if seconds is None:
         return ""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{max(1.0, seconds):.0f} s"
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"

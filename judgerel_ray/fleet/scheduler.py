@@ -166,6 +166,8 @@ class Fleet:
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
         """Send a new lease."""
         units = units_of(asks)
+        if not pool.at_work:
+            self._board.judges[pool.name].resume()
         attempt = 1 + max(pool.history(ask).failures + pool.history(ask).losses for ask in asks)
         lease = Lease(lease=self.next_lease(), attempt=attempt, judge=pool.name, asks=asks)
         pool.note_sent(lease, units)

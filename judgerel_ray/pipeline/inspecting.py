@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from judgerel_ray.core import TokenCounts
+from judgerel_ray.pipeline.pace import average_pace
 from judgerel_ray.store import RunDirectory, live_session, read_errors, read_ledger
 
 FRESH_S = 15.0  # progress older than this is history
@@ -16,7 +17,10 @@ FRESH_S = 15.0  # progress older than this is history
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStatus:
-    """One judge of a run: requests, outcomes, tokens as its engines counted them."""
+    """One judge of a run: requests, outcomes, tokens as its engines counted them.
+
+    Rates are those of late while the judge runs, else the average over the time its engines worked.
+    """
 
     judge: str
     asked: int
@@ -27,6 +31,7 @@ class JudgeStatus:
     tokens: TokenCounts
     busy_seconds: float
     requests_per_s: float | None
+    tokens_per_s: float | None
     seconds_left: float | None
     state: str
     error: str | None
@@ -74,6 +79,7 @@ class RunStatus:
                     "tokens": _tokens(judge.tokens),
                     "busy_seconds": round(judge.busy_seconds, 3),
                     "requests_per_s": judge.requests_per_s,
+                    "tokens_per_s": judge.tokens_per_s,
                     "seconds_left": judge.seconds_left,
                     "state": judge.state,
                     "error": judge.error,
@@ -101,6 +107,7 @@ def read_status(out: str) -> RunStatus:
     failed = _failed(run)
     live = live_session(run)
     fresh = live is not None or _age_s(progress) < FRESH_S
+    running = fresh and progress.get("state") == "running"
     boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
     judges = []
     for cost in plan.get("judges", []):
@@ -108,6 +115,9 @@ def read_status(out: str) -> RunStatus:
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = boards.get(name, {})
+        # What is told of a judge at work is of now; of any other it is history.
+        now = board if running and board.get("state") == "running" and landed < asked else {}
+        pace = average_pace(commit for commit in ledger.commits if commit.judge == name)
         judges.append(
             JudgeStatus(
                 judge=name,
@@ -118,14 +128,14 @@ def read_status(out: str) -> RunStatus:
                 outcomes=dict(totals.outcomes) if totals else {},
                 tokens=totals.tokens if totals else TokenCounts(),
                 busy_seconds=totals.seconds if totals else 0.0,
-                requests_per_s=cast("float | None", board.get("requests_per_s")) if fresh else None,
-                seconds_left=cast("float | None", board.get("seconds_left")) if fresh else None,
+                requests_per_s=_number(now.get("requests_per_s")) or pace.requests_per_s,
+                tokens_per_s=_number(now.get("tokens_per_s")) or pace.tokens_per_s,
+                seconds_left=_number(now.get("seconds_left")),
                 state=_state(asked, landed, str(board.get("state", "waiting")), fresh=fresh),
                 error=cast("str | None", board.get("error")),
             )
         )
     owed = sum(judge.owed for judge in judges)
-    running = fresh and progress.get("state") == "running"
     # Without a plan the run ended before it began: nothing is known to be owed, and nothing done.
     state = "running" if running else ("incomplete" if owed or not plan else "done")
     return RunStatus(
@@ -159,6 +169,11 @@ def _state(asked: int, landed: int, told: str, *, fresh: bool) -> str:
     if landed >= asked:
         return "done"
     return told if fresh else ("failed" if told == "failed" else "incomplete")
+
+
+def _number(value: object) -> float | None:
+    """A number the driver told, if it did."""
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _age_s(progress: Mapping[str, object]) -> float:

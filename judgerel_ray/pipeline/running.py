@@ -17,6 +17,7 @@ from judgerel_ray.fleet import (
     JudgeBoard,
     JudgePool,
     JudgeSpec,
+    JudgeState,
     WorkQueue,
     connected,
 )
@@ -115,6 +116,11 @@ def _run_session(
             )
             try:
                 _all_waves(resolved, run, session, fleet, pools, limits)
+                # At once: engines take a while to end, and readers take "running" for true.
+                _leave_final(run, board)
+            except KeyboardInterrupt:
+                _leave_final(run, board)
+                raise
             finally:
                 fleet.close()
                 display.show(board, last=True)
@@ -125,8 +131,7 @@ def _run_session(
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
-    board.state = "done" if not owed else "incomplete"
-    run.write_text("progress.json", board.as_text())
+    _leave_final(run, board)
     return RunSummary(
         run=run.url,
         session=session.number,
@@ -137,6 +142,16 @@ def _run_session(
         asked_now=owed_before - owed,
         problems=problems,
     )
+
+
+def _leave_final(run: RunDirectory, board: Board) -> None:
+    """Write how the session ended; never where another run took the directory over."""
+    judges = board.judges.values()
+    for judge in judges:
+        if judge.state is not JudgeState.FAILED:
+            judge.state = JudgeState.INCOMPLETE if judge.owed else JudgeState.DONE
+    board.state = "incomplete" if any(judge.owed for judge in judges) else "done"
+    run.write_text("progress.json", board.as_text())
 
 
 def _all_waves(

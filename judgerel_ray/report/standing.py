@@ -88,9 +88,7 @@ def status_text(status: Row) -> str:
             f"{_count(judge['asked'])}"
         )
         lines += _details(judge)
-        left = judge["seconds_left"]
-        if isinstance(left, float) and judge["owed"]:
-            lines.append(f"  about {left:.0f} s left")
+        lines += _pace(judge)
         if judge["error"]:
             lines.append(f"  {judge['error']}")
     lines += [
@@ -116,6 +114,19 @@ def _details(row: Row) -> list[str]:
         lines.append(f"  owed: {_count(row['owed'])}")
     if row["failed"]:
         lines.append(f"  failed and recorded in errors/: {_count(row['failed'])}")
+    return lines
+
+
+def _pace(judge: Row) -> list[str]:
+    """How fast a judge is, or was on average, and what time it needs for the rest."""
+    lines = []
+    requests, tokens = judge.get("requests_per_s"), judge.get("tokens_per_s")
+    if isinstance(requests, float) and isinstance(tokens, float):
+        average = "" if judge["state"] == "running" else " on average"
+        lines.append(f"  rate: {requests:,.3g} requests/s, {tokens:,.4g} new tokens/s{average}")
+    left = judge["seconds_left"]
+    if isinstance(left, float) and judge["owed"] and judge["state"] == "running":
+        lines.append(f"  about {max(1.0, left):.0f} s left")
     return lines
 
 

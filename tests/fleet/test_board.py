@@ -42,6 +42,41 @@ def test_a_steady_rate_is_found_and_time_left_follows(clock):
     assert judge.seconds_left == pytest.approx(700 / 5, rel=0.02)
 
 
+def test_the_first_seconds_foretell_no_less_well_than_the_rest(clock):
+    """Leases of two a moment after one another must not pass for two in a moment."""
+    judge = JudgeBoard(asked=1000)
+    judge.resume()
+    told = []
+    for _ in range(10):
+        clock.move(0.999)
+        land(judge, 5, busy_s=0.001, generated=50)
+        clock.move(0.001)
+        land(judge, 5, busy_s=0.001, generated=50)
+        told.append((judge.requests_per_s, judge.tokens_per_s))
+    assert [rate for rate, _ in told] == pytest.approx([10.0] * 10, rel=0.02)
+    assert [rate for _, rate in told] == pytest.approx([100.0] * 10, rel=0.02)
+
+
+def test_time_without_work_is_no_time(clock):
+    judge = JudgeBoard(asked=1000)
+    for _ in range(3):
+        clock.move(500.0)  # engines come up, other judges have the GPUs
+        judge.resume()
+        clock.move(2.0)
+        land(judge, 10, busy_s=2.0)
+    assert judge.requests_per_s == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("state", [JudgeState.DONE, JudgeState.INCOMPLETE, JudgeState.FAILED])
+def test_no_time_is_left_of_what_has_ended(clock, state):
+    judge = JudgeBoard(asked=100)
+    clock.move(1.0)
+    land(judge, 10)
+    assert judge.seconds_left is not None
+    judge.state = state
+    assert judge.seconds_left is None
+
+
 def test_several_actors_landing_at_once_count_together(clock):
     judge = JudgeBoard(asked=10_000)
     for _ in range(100):

@@ -41,12 +41,13 @@ def test_a_line_says_state_landed_outcomes_rate_time_and_failures():
     line = board_line("llama", busy())
     assert line == (
         "llama: running on 3, landed 1500 of 3000, scored 1,400 unparsed 100, "
-        "9,000 new tokens/s, 10 s left, 2 failed, recorded in errors/"
+        "150 requests/s, 9,000 new tokens/s, 10 s left, 2 failed, recorded in errors/"
     )
 
 
 @pytest.mark.parametrize(
-    ("rate", "left"), [(1500 / 45, "45 s"), (1500 / 1200, "20 min"), (1500 / 7200, "2.0 h")]
+    ("rate", "left"),
+    [(9000.0, "1 s"), (1500 / 45, "45 s"), (1500 / 1200, "20 min"), (1500 / 7200, "2.0 h")],
 )
 def test_time_left_is_said_as_people_say_it(rate, left):
     judge = busy()
@@ -56,7 +57,9 @@ def test_time_left_is_said_as_people_say_it(rate, left):
 
 def test_nothing_is_said_of_time_when_all_has_landed():
     judge = JudgeBoard(asked=5, landed=5, requests_per_s=2.0, state=JudgeState.DONE)
-    assert board_line("j", judge) == "j: done, landed 5 of 5"
+    assert board_line("j", judge) == "j: done, landed 5 of 5, 2 requests/s"
+    owing = JudgeBoard(asked=5, landed=4, requests_per_s=2.0, state=JudgeState.INCOMPLETE)
+    assert "left" not in board_line("j", owing)
 
 
 def test_a_table_shows_every_judge_and_why_one_failed_as_it_was_said():

@@ -206,6 +206,28 @@ def test_a_run_none_of_whose_judges_starts_is_the_engines_error(runner):
     assert run.errors.height == 33
 
 
+def test_when_every_judge_failed_the_run_says_so_at_once(runner):
+    run = runner(judge("a", fails_start=True))
+    with pytest.raises(EngineStartError):
+        run()
+    status = read_status(run.out)
+    assert (status.state, status.judges[0].state) == ("incomplete", "failed")
+    assert (status.judges[0].error or "").startswith("engine did not start: told not to")
+
+
+def test_how_fast_it_went_is_told_after_the_end_too(runner):
+    run = runner(judge("a", replicas=2, tokens_per_s=2000), n_items=12, replications=20)
+    run()
+    for _ in range(2):  # the second run asks nothing and forgets nothing
+        [told] = read_status(run.out).judges
+        assert told.tokens_per_s == pytest.approx(4000, rel=0.8)
+        assert told.requests_per_s == pytest.approx(
+            told.tokens_per_s * told.landed / told.tokens.generated
+        )
+        assert told.seconds_left is None
+        run()
+
+
 def test_an_engine_that_always_dies_gives_its_judge_up_and_the_others_finish(runner):
     run = runner(
         judge("bad", dies_on=1), judge("good", latency_ms=5), n_items=8, max_engine_losses=1

@@ -28,7 +28,8 @@ STATUS = {
 
 
 def judge(**keys):
-    whole = {**STATUS, "judge": "j", "requests_per_s": 2.0, "seconds_left": 61.7, "error": None}
+    rates = {"requests_per_s": 2.0, "tokens_per_s": 34.5}
+    whole = {**STATUS, **rates, "judge": "j", "seconds_left": 61.7, "error": None}
     return {**whole, **keys}
 
 
@@ -108,6 +109,7 @@ def test_a_standing_says_what_landed_what_is_owed_and_what_is_wrong():
         "  written by host:1",
         "j: running, landed 1,234 of 5,000",
         *details,
+        "  rate: 2 requests/s, 34.5 new tokens/s",
         "  about 62 s left",
         "broken commit record: s0001-l000003.json (its rows are owed again)",
     ]
@@ -126,4 +128,12 @@ def test_nothing_is_left_of_a_run_that_is_done():
     text = status_text({**STATUS, **done, "judges": [judge(**done)]})
     assert "owed" not in text
     assert "left" not in text
+    assert "  rate: 2 requests/s, 34.5 new tokens/s on average" in text
     assert "errors/" not in text
+
+
+def test_a_moment_left_is_not_nothing_and_nothing_is_left_of_what_ended():
+    running = status_text({**STATUS, "judges": [judge(seconds_left=0.2)]})
+    assert "about 1 s left" in running
+    ended = status_text({**STATUS, "judges": [judge(state="incomplete", seconds_left=0.2)]})
+    assert "left" not in ended
