@@ -9,7 +9,16 @@ from typing import TypeGuard
 import polars as pl
 from polars.exceptions import PolarsError
 
+from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.core import Menu, SweepError
+from judgerel_ray.importers.answers import scored_answers
+from judgerel_ray.importers.head_to_tail import (
+    HEAD_TO_TAIL,
+    TABLE,
+    application_rows,
+    application_table,
+    is_application,
+)
 from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table, unreadable
 from judgerel_ray.protocols import Reading, read_verdict
 
@@ -17,6 +26,13 @@ _BENCHMARKS = {"bbh": "bbh", "squad": "squad", "mtb": "mt_bench", "mt_bench": "m
 _LETTERS = ("A", "B", "C", "D", "E")
 # The released files do not say which model wrote which option: the letter shown is all there is.
 _MENU = Menu(labels=_LETTERS, option_ids=_LETTERS, form="best_response", reader="schroeder2024")
+_WORDS = ("correct", "incorrect")
+_MENUS = {
+    "best_of": _MENU,
+    "correctness": Menu(
+        labels=_WORDS, option_ids=_WORDS, form="correctness", reader="schroeder2024"
+    ),
+}
 _COLUMNS = {
     "judge": pl.String(),
     "temperature": pl.Float64(),
@@ -25,6 +41,7 @@ _COLUMNS = {
     "replication": pl.Int64(),
     "text": pl.String(),
 }
+_TOLD = {**_COLUMNS, "responder": pl.String()}
 _GREEDY_BELOW = 1e-9  # the authors ask at machine epsilon for want of 0
 _TEMPERATURE = "temperature:"
 
@@ -38,21 +55,30 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
         Local, or any fsspec URL: the released ``full_judgments.zip``; one of its files
         (``{judge: {"temperature: 1": {"bbh:navigate": [text, ...]}}}``, one text a replication); or
         a ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` table with the columns judge,
-        temperature, question_id, benchmark, replication and text.
+        temperature, question_id, benchmark, replication and text. Or judgments of the application
+        (Head-to-Tail): a file ``judge_full_<judge>_by_<responder>.json``
+        (``{question: [text, ...]}``), or a table with question, replication and verdict_text. Or
+        the folder of ``prompt_responses`` and ``*_sampled_q``: the answers judged, scored by rules.
 
     Returns
     -------
     pl.DataFrame
-        One row a judgment, in the order of the file, with the columns judge, benchmark (bbh, squad
-        or mt_bench), item_id, protocol (best_of), temperature (0 for machine epsilon), replication,
-        verdict and label (the letter shown), outcome: ``scored``, ``unparsed`` where no letter is
-        read and ``conflicting`` where several are, which `schroeder2024` counts apart. Texts are
-        not kept.
+        One row a judgment, in the order of the file, with the columns judge, benchmark (bbh, squad,
+        mt_bench or head_to_tail), item_id, protocol (best_of; correctness of head_to_tail),
+        temperature (0 for machine epsilon), replication, verdict and label (what was shown),
+        outcome: ``scored``, ``unparsed`` where no letter or word is read and ``conflicting`` where
+        several letters are, which `schroeder2024` counts apart. Texts are not kept. Of a folder,
+        what :func:`judgerel_ray.importers.scored_answers` gives.
 
     Raises
     ------
     SweepError
         If the path cannot be read, is of another layout, or holds a replication twice.
+
+    Notes
+    -----
+    The application's script passes judge and responder in each other's place: by it, and by the
+    numbers, all three released files are of one judge, Vicuna-7B, asked three times over.
 
     References
     ----------
@@ -71,12 +97,14 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     [('mt_bench', 0.0, None, 'unparsed'), ('mt_bench', 0.0, None, 'conflicting')]
     """
     path = str(path)
+    if not ending(path) and is_folder(path):
+        return scored_answers(path)
     if ending(path) in TABLES:
         told = _from_table(path)
     elif ending(path) in (".zip", ".json"):
         told = pl.DataFrame(
             [row for place, document in read_documents(path) for row in _rows(document, place)],
-            schema=_COLUMNS,
+            schema=_TOLD,
             orient="row",
         )
     else:
@@ -93,18 +121,25 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
 
 def _judgments(told: pl.DataFrame) -> pl.DataFrame:
     """Texts replaced by what the authors' rule reads in them."""
-    texts = told["text"].fill_null("")
-    read: dict[str, Reading] = {
-        text: read_verdict(text, finish_reason="stop", menu=_MENU) for text in texts.unique()
+    asked = pl.when(pl.col("benchmark") == HEAD_TO_TAIL).then(pl.lit("correctness"))
+    told = told.with_columns(
+        pl.col("text").fill_null(""), asked.otherwise(pl.lit("best_of")).alias("protocol")
+    )
+    texts = told.select("protocol", "text")
+    read: dict[tuple[str, str], Reading] = {
+        (protocol, text): read_verdict(text, finish_reason="stop", menu=_MENUS[protocol])
+        for protocol, text in texts.unique().rows()
     }
-    readings = [read[text] for text in texts]
+    readings = [read[row] for row in texts.rows()]
+    responders = [] if told["responder"].null_count() == told.height else ["responder"]
     labels = pl.Series("label", [reading.label for reading in readings], dtype=pl.String)
     outcomes = [reading.outcome.value for reading in readings]
     return told.select(
         "judge",
         "benchmark",
         pl.col("question_id").alias("item_id"),
-        pl.lit("best_of").alias("protocol"),
+        "protocol",
+        *responders,
         pl.when(pl.col("temperature") >= _GREEDY_BELOW).then("temperature").otherwise(0.0),
         "replication",
         labels.alias("verdict"),
@@ -114,7 +149,10 @@ def _judgments(told: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
-    """Rows of one released file, in the order of `_COLUMNS`."""
+    """Rows of one released file, in the order of `_TOLD`."""
+    if is_application(document):
+        yield from application_rows(document, place)
+        return
     for judge, temperatures in _object(document, place, "judges"):
         for name, questions in _object(temperatures, place, "temperatures"):
             temperature = _temperature(name, place)
@@ -131,7 +169,7 @@ def _rows(document: object, place: str) -> Iterator[tuple[object, ...]]:
                         where={"file": place, "judge": judge, "question": question},
                     )
                 for replication, text in enumerate(texts):
-                    yield judge, temperature, question, benchmark, replication, text
+                    yield judge, temperature, question, benchmark, replication, text, None
 
 
 def _object(value: object, place: str, what: str) -> Iterator[tuple[str, object]]:
@@ -166,6 +204,8 @@ def _temperature(name: str, place: str) -> float:
 def _from_table(path: str) -> pl.DataFrame:
     """A table in the types of `_COLUMNS`, its rows checked."""
     table = read_table(path)
+    if set(TABLE) <= set(table.columns):
+        return _checked(application_table(table, path), path)
     lacking = [name for name in _COLUMNS if name not in table.columns]
     if lacking:
         raise SweepError(
@@ -184,10 +224,17 @@ def _from_table(path: str) -> pl.DataFrame:
     # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
     number = pl.col("temperature").round(6) if single else pl.col("temperature")
     known = pl.col("benchmark").replace_strict(_BENCHMARKS, default=None, return_dtype=pl.String)
-    typed = typed.with_columns(number, known)
+    typed = typed.with_columns(number, known, pl.lit(None, pl.String).alias("responder"))
+    broken = typed.select(pl.col("judge").is_null().arg_true()).to_series()
+    if not broken.is_empty():
+        raise SweepError("judge is missing", where={"file": path, "row": broken[0] + 1})
+    return _checked(typed, path)
+
+
+def _checked(typed: pl.DataFrame, path: str) -> pl.DataFrame:
+    """The rows, none of which says something impossible."""
     replication, temperature = pl.col("replication"), pl.col("temperature")
     rules = {
-        "judge is missing": pl.col("judge").is_not_null(),
         "question_id is missing": pl.col("question_id").is_not_null(),
         "benchmark must be bbh, squad or mt_bench": pl.col("benchmark").is_not_null(),
         "temperature must be a number from 0 on": temperature.is_between(0, 1e9),

@@ -181,3 +181,74 @@ def test_an_unknown_format_is_told_its_neighbour():
         import_judgments("Schroeder24", "x.zip")
     with pytest.raises(SweepError, match=r"expected one of schroeder2024$"):
         import_judgments("inspect", "x.eval")
+
+
+SAID = {"Who?": ["correct", "INCORRECT.", "2019"], "Where?": ["", "it is correct", "incorrect"]}
+
+
+def said_table():
+    rows = [(q, r, text) for q, texts in SAID.items() for r, text in enumerate(texts)]
+    return pl.DataFrame(rows, schema=["question", "replication", "verdict_text"], orient="row")
+
+
+def test_the_application_is_read_from_its_files_and_from_tables(tmp_path):
+    released = tmp_path / "judge_full_lab_judge-7b_by_lmsys_vicuna.json"
+    released.write_text(json.dumps(SAID))
+    said_table().with_columns(judge=pl.lit("lab/judge-7b")).write_csv(tmp_path / "told.csv")
+    found = import_schroeder2024(str(released))
+    assert set(found["responder"]) == {"lmsys/vicuna"}
+    for one in (found.drop("responder"), import_schroeder2024(str(tmp_path / "told.csv"))):
+        assert one.select("judge", "benchmark", "protocol", "temperature").unique().rows() == [
+            ("lab/judge-7b", "head_to_tail", "correctness", 0.75)
+        ]
+        assert one["item_id"].to_list() == ["Who?"] * 3 + ["Where?"] * 3
+        assert one["verdict"].to_list() == [
+            "correct",
+            "incorrect",
+            None,
+            None,
+            "correct",
+            "incorrect",
+        ]
+        assert one["outcome"].to_list()[2:4] == ["unparsed", "unparsed"]
+
+
+def test_the_application_of_another_layout_is_one_line(tmp_path):
+    path = tmp_path / "told.parquet"
+    pl.concat([said_table()] * 2).write_parquet(path)
+    with pytest.raises(SweepError, match="more than once"):
+        import_schroeder2024(str(path))
+    said_table().with_columns(replication=pl.lit("first")).write_parquet(path)
+    with pytest.raises(SweepError, match="cannot be read"):
+        import_schroeder2024(str(path))
+    released = tmp_path / "judge_full_a_by_b.json"
+    released.write_text('{"Who?": ["correct"], "Where?": ["correct", 1]}')
+    with pytest.raises(SweepError, match=r"a list of texts.*question=Where\?"):
+        import_schroeder2024(str(released))
+
+
+def test_a_folder_gives_the_answers_judged_by_both_rules(tmp_path):
+    asked = {
+        "bbh:b": {"type": "bbh", "prompt": "Is it?", "model_responses": {"m": "It is no."}},
+        "bbh:a": {
+            "type": "bbh",
+            "prompt": "Which? (A) no (B) yes",
+            "model_responses": {"m": "I say (A). It is."},
+        },
+    }
+    (tmp_path / "prompt_responses.json").write_text(json.dumps(asked))
+    sampled = [
+        {"category": "a", "input": "Which? (A) no (B) yes", "target": "(A)"},
+        {"category": "b", "input": "Is it?", "target": "no"},
+    ]
+    (tmp_path / "bbh_sampled_q.json").write_text(json.dumps(sampled))
+    found = import_schroeder2024(str(tmp_path))
+    assert found.select("judge", "item_id", "responder", "verdict").rows() == [
+        ("as_coded", "bbh:a", "m", "correct"),
+        ("as_coded", "bbh:b", "m", "incorrect"),  # by the answer to the question before
+        ("whole_answer", "bbh:a", "m", "correct"),
+        ("whole_answer", "bbh:b", "m", "correct"),
+    ]
+    assert "1 of 2 questions are scored by another's responses" in found["definition"][0]
+    with pytest.raises(SweepError, match="expected one prompt_responses"):
+        import_schroeder2024(str(tmp_path / ".."))
