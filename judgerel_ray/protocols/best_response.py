@@ -23,12 +23,28 @@ _JOINER = re.compile(
     rf"""{_MARKS}(?:\\?[\])}}>]+\s*)?(?P<join>{_JOIN})[\s*_`"'“‘\\\[({{<]*""", re.IGNORECASE
 )
 _LIST_GOES_ON = re.compile(rf"""{_MARKS}[\])}}>]*\s*(?:\Z|[.;]|{_JOIN})""", re.IGNORECASE)
+# How a whole statement goes on with a second label. After a joining word nearly always; after a stop,
+# a blank or nothing only where no sentence about that label follows: "[[A]]. [[B]] is vague".
+_QUIET = r"""[*_`"'“”‘’]*"""
+_AGAIN = re.compile(
+    rf"""{_MARKS}\(?\s*(?:(?P<joined>{_JOIN}|\bas\s+well\s+as\b)
+    (?:\s+(?:possibly|maybe|perhaps|also|even|else)\b)?|[;.|–—-])?{_MARKS}\(?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_SENTENCE = re.compile(rf"{_QUIET}\)?[^\S\n]*(?:\Z|\n|[.;)])")
+_LIST_OR_END = re.compile(rf"{_QUIET}[\])}}>]*[^\S\n]*(?:\Z|\n|[.;)]|{_JOIN})", re.IGNORECASE)
+_SAID_OF_IT = re.compile(
+    rf"{_QUIET}\s+(?:is|was|has|had|does|did|lacks?|fails?|misses|seems|looks|would|could)\b",
+    re.IGNORECASE,
+)
 _ABSTAINING = ("none", "neither", "tie", "tied", "both", "all", "any", "either")
 _ECHOED = re.compile(
     r"(?:the |your |option |response |answer |best )*"
     r"(?:letter|label|option|response|answer|choice|title|name|id)s?(?: here)?",
     re.IGNORECASE,
 )
+_AGAIN_DOUBLE = re.compile(rf"{_MARKS}\[\s*\[")
+_JOINED_LABEL = re.compile(r"[\[({<]?(?P<label>[A-Z]{1,2})(?![\w'’+])(?P<close>[\])}>]?)")
 _KIND = re.compile(r"(?:option|response|letter|answer)\s+", re.IGNORECASE)
 # A bare label is a verdict only where a sentence would not go on: "Best Response: A" is one,
 # "Best Response: A short proof" is an article, "Best Response: e.g." an abbreviation. The words
@@ -71,7 +87,9 @@ def find_best_response(text: str, labels: tuple[str, ...], ended: bool) -> list[
     Examples
     --------
     >>> find_best_response("Best Response: [[letter]]. Best Response: [[b]]", ("A", "B"), True)
-    [Mention(labels=('B',), complete=True)]
+    [Mention(labels=('B',), complete=True, also=())]
+    >>> find_best_response("Best Response: [[A]] or [[B]]", ("A", "B"), True)
+    [Mention(labels=('A',), complete=True, also=('B',))]
     """
     mentions = (_stated(text, lead.end(), labels, ended) for lead in _LEAD.finditer(text))
     return [mention for mention in mentions if mention is not None]
@@ -81,7 +99,8 @@ def _stated(text: str, start: int, labels: tuple[str, ...], ended: bool) -> Ment
     """What is stated at the place where a label is due."""
     if double := _DOUBLE.match(text, start):
         named = _named(double[1], labels, any_word=True)
-        return Mention(named, complete=True) if named else None
+        also = further_labels(text, double.end(), labels)
+        return Mention(named, complete=True, also=also) if named else None
     if single := _SINGLE.match(text, start):
         named = _named(single[1], labels, any_word=False)
         if named is None:
@@ -127,6 +146,45 @@ def _joined(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
     # "B, A" goes on a list; "B, A is wrong" goes on a sentence.
     sentence = joiner["join"] == "," and not _LIST_GOES_ON.match(text, found.end())
     return () if sentence else (found[0],)
+
+
+def further_labels(text: str, start: int, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels that a complete statement, which ends at `start`, goes on with.
+
+    Examples
+    --------
+    >>> further_labels(", [[B]] and C.", 0, ("A", "B", "C"))
+    ('B', 'C')
+    >>> further_labels(". [[B]] is vague.", 0, ("A", "B", "C"))
+    ()
+    """
+    found: list[str] = []
+    place = start
+    while (lead := _AGAIN.match(text, place)) is not None:
+        joined = lead["joined"]
+        if double := _DOUBLE.match(text, lead.end()):
+            named, end = _named(double[1], labels, any_word=False) or (), double.end()
+        elif joined and (single := _JOINED_LABEL.match(text, lead.end())):
+            end = single.end()
+            label = on_menu(single["label"], labels) if single["label"].isupper() else None
+            whole = single["close"] or _LIST_OR_END.match(text, end)
+            named = (label,) if label and whole else ()
+        else:
+            break
+        if not named or _is_sentence(text, end, joined):
+            break
+        found += named
+        place = end
+    return tuple(found)
+
+
+def _is_sentence(text: str, end: int, joined: str | None) -> bool:
+    """Whether what follows speaks about the label before it, which is then no second verdict."""
+    if joined is None:
+        return not (_NO_SENTENCE.match(text, end) or _AGAIN_DOUBLE.match(text, end))
+    if joined == ",":
+        return not (_LIST_OR_END.match(text, end) or _AGAIN_DOUBLE.match(text, end))
+    return "and" in joined.lower() and _SAID_OF_IT.match(text, end) is not None
 
 
 @lru_cache(maxsize=256)

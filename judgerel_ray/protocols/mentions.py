@@ -11,11 +11,14 @@ class Mention:
 
     ``labels`` are the labels as the menu spells them, or as written where they are not on it;
     several, where one statement names several. ``complete`` says that the whole declared form
-    is there, so an engine that stops at it would have stopped here.
+    is there, so an engine that stops at it would have stopped here. ``also`` are labels that a
+    complete statement goes on with, "[[A]] or [[B]]": an early stop would never have seen them, so
+    only a policy that reads whole replies may count them.
     """
 
     labels: tuple[str, ...]
     complete: bool = False
+    also: tuple[str, ...] = ()
 
 
 def on_menu(written: str, labels: tuple[str, ...]) -> str | None:

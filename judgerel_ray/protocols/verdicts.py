@@ -13,7 +13,7 @@ from judgerel_ray.core import Menu, Outcome, SweepError
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
 
-READER_VERSION = "1"
+READER_VERSION = "2"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"
@@ -67,7 +67,8 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
 
         - ``first``: the first verdict in the declared form;
         - ``last``: the last one;
-        - ``unanimous``: the only one; several different ones are ``conflicting``;
+        - ``unanimous``: the only one; several different ones are ``conflicting``, also where a
+          statement goes on with a second one, as in "[[A]] or [[B]]";
         - ``schroeder2024``: the published rule of [1]_, which knows neither cut-off replies nor
           refusals.
 
@@ -163,7 +164,7 @@ def _settled(mention: Mention, menu: Menu) -> Reading:
 
 def _unanimous(mentions: list[Mention], menu: Menu, cut: bool) -> Reading | None:
     """The one verdict all mentions agree on; None where there is none to read."""
-    labels = {label for mention in mentions for label in mention.labels}
+    labels = {label for mention in mentions for label in (*mention.labels, *mention.also)}
     if len(labels) > 1:
         return Reading(None, Outcome.CONFLICTING)
     return _settled(mentions[0], menu) if labels and not cut else None

@@ -108,6 +108,8 @@ def test_a_unanimous_verdict_is_the_first_and_the_last(text, finish_reason):
 @given(replies, finish_reasons)
 def test_a_single_complete_verdict_is_read_by_every_policy(text, finish_reason):
     quiet = text.replace("esponse", "eply").replace("ESPONSE", "EPLY")
+    # The statement may not go on with a second label: "[[C]] / [[A]]".
+    quiet = f"It is so. {quiet}"
     reply = f"{quiet}\n{FORM.format('C')}\n{quiet}"
     for reader in POLICIES:
         assert read(reply, letters(5, reader), finish_reason).label == "C"
@@ -238,7 +240,7 @@ def test_the_instruction_itself_holds_no_verdict():
 
 
 def test_the_reader_has_a_version():
-    assert READER_VERSION == "1"
+    assert READER_VERSION == "2"
 
 
 def test_long_runs_of_blanks_are_read_in_time():
