@@ -1,7 +1,8 @@
 """Identity is content: keys and seeds from the hash of what is asked.
 
 A condition's key hashes judge fingerprint, item, prompt, sampling parameters and stage; a request's
-key adds the replication. Seeds are not part of either: they follow from them.
+key adds the replication. Seeds are not part of either: they follow from the same content, stop
+strings apart, which end a reply and never change how it begins.
 """
 
 from __future__ import annotations

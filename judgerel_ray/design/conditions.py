@@ -75,7 +75,8 @@ def keyed_condition(
     -------
     Condition
         The facets that only name things (template, reader) are not in the key; what the judge
-        reads, who judges, and what each label stands for are.
+        reads, who judges, and what each label stands for are. The seed follows from the same
+        content without the stop strings: an early stop gives the verdicts of whole replies.
 
     Examples
     --------
@@ -98,15 +99,11 @@ def keyed_condition(
         # Two options may hold the same text: then the order shows only here.
         "options": list(condition.menu.option_ids) if condition.menu else [],
         "responder": condition.responder,
-        "sampling": [
-            condition.temperature,
-            condition.top_k,
-            condition.top_p,
-            condition.max_tokens,
-            list(condition.stop),
-        ],
         "parents": list(parents),
     }
-    return replace(
-        condition, prompt=prompt, condition_key=digest(content), seed_base=seed_base(content)
-    )
+    sampling = [condition.temperature, condition.top_k, condition.top_p, condition.max_tokens]
+    # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
+    # is the same, so stop strings are in the key and not in the seed.
+    key = digest({**content, "sampling": [*sampling, list(condition.stop)]})
+    seed = seed_base({**content, "sampling": [*sampling, []]})
+    return replace(condition, prompt=prompt, condition_key=key, seed_base=seed)

@@ -198,8 +198,9 @@ def _notes(resolved: Resolved) -> Iterable[str]:
         first = all(template.verdict_first for template in frame.templates)
         if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
             yield (
-                f"ask[{frame.index}]: early_stop = true would end replies at their verdict, with "
-                "the same verdicts and without the explanations"
+                f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
+                "same seeds, hence the same verdicts wherever an engine repeats itself (CPU in "
+                "float32; elsewhere the same distribution), and no explanations"
             )
     for name, fingerprint in resolved.fingerprints.items():
         model = fingerprint.parts.get("model")

@@ -116,7 +116,6 @@ def test_a_key_changes_with_everything_that_is_asked(make, change, same):
         {"top_k": 10},
         {"top_p": 0.5},
         {"max_tokens": 7},
-        {"stop": ("]]",)},
     ],
 )
 def test_each_part_of_a_condition_is_in_its_key_and_seed(make, change):
@@ -124,6 +123,17 @@ def test_each_part_of_a_condition_is_in_its_key_and_seed(make, change):
     other = keyed_condition(replace(one, **change), one.prompt)
     assert other.condition_key != one.condition_key
     assert other.seed_base != one.seed_base
+
+
+def test_a_stop_is_another_request_with_the_same_seed(make):
+    items = [make.item(f"q{i}") for i in range(5)]
+    whole, stopped = (
+        conditions_of(make.frame(items, temperatures=(1.0, 0.5), early_stop=early))
+        for early in (False, True)
+    )
+    assert all(one.stop for one in stopped)
+    assert not {one.condition_key for one in whole} & {one.condition_key for one in stopped}
+    assert [one.seed_base for one in whole] == [one.seed_base for one in stopped]
 
 
 def test_prompt_parents_and_roles_of_messages_are_in_the_key(make):

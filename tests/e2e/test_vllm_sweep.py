@@ -142,6 +142,22 @@ def test_two_engines_answer_each_key_as_one_does(demo_run, tmp_path):
     assert min(len(texts) for texts in texts_of_item.values()) > 1
 
 
+def test_an_early_stop_gives_the_verdicts_of_whole_replies(demo_run, tmp_path):
+    """The demo again, replies ended at their verdict: same seeds, CPU in float32, same verdicts."""
+    sweep = tmp_path / "early.toml"
+    sweep.write_text(DEMO.read_text().replace("../", f"{ROOT}/") + "early_stop = true\n")
+    run = tmp_path / "early"
+    assert main(["run", str(sweep), "--out", str(run)]) == 0
+    cell = ["item_id", "temperature", "replication"]
+    demo, early = (
+        scan_judgments(RunDirectory.open(str(one))).collect().sort(cell) for one in (demo_run, run)
+    )
+    assert not set(demo["key"]) & set(early["key"])
+    assert demo["seed"].equals(early["seed"])
+    assert demo["verdict"].equals(early["verdict"])
+    assert early["completion_tokens"].sum() < 0.75 * demo["completion_tokens"].sum()
+
+
 @pytest.mark.usefixtures("ray_local")
 def test_a_cold_question_computes_its_prompt_once(tmp_path, capsys):
     """ENGINE 6.1: P + (G - 1) tails, where a tail is what follows the last full block."""
