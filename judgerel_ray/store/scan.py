@@ -100,7 +100,7 @@ def scan_files(
         partitioning=None,
     )
     frame = pl.scan_pyarrow_dataset(source)
-    return frame.cast(dict(table.create_empty().schema)) if table else frame
+    return frame.cast(table.create_empty().schema) if table else frame
 
 
 def _scan(
