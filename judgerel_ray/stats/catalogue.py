@@ -120,6 +120,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=fleiss_terms,
             value=fleiss_value,
             pairs=MEAN_PAIRS,
+            rests_on_minority=True,
         ),
         CountStatistic(
             name="gwet_ac1",

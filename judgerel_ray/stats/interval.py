@@ -16,6 +16,7 @@ from judgerel_ray.stats.statistic import CountStatistic, Floats, row_sums
 
 _CELLS = 4_000_000  # terms held at once: 32 MB
 _FEW = 10
+_MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +35,10 @@ class Interval:
     n_questions : int
         Questions left out in turn, or trials.
     few_informative : bool
-        Whether fewer than ten questions show any disagreement, or fewer than ten any agreement:
-        coverage is then below its nominal value.
+        Whether fewer than ten questions show any disagreement, or fewer than ten any agreement; or,
+        of a coefficient whose chance the group's own verdicts measure (alpha, Fleiss, ICC), fewer
+        than five have another commonest verdict than most questions have. Coverage may then be far
+        below its nominal value.
     """
 
     low: float | None = None
@@ -274,6 +277,10 @@ def flagged(
         disagreeing = _n_distinct(clusters[most < row_sums(counts)])
         agreeing = _n_distinct(clusters[most > 1])
         informative = min(disagreeing, agreeing)
+        if informative >= _FEW and statistic.rests_on_minority:
+            elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
+            minority = min(_n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
+            return replace(found, few_informative=minority < _MINORITY)
     return replace(found, few_informative=informative < _FEW)
 
 

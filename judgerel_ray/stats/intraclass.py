@@ -205,6 +205,7 @@ def icc_statistic(
         min_units=2,
         # Of a mean of many, noise has a spread without bound where questions are few.
         has_floor=one,
+        rests_on_minority=True,
     )
 
 

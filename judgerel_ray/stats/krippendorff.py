@@ -93,22 +93,26 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
         return CountStatistic(
             name=name, estimator=estimator,
             terms=lambda n: _coincidences(n[..., order]), value=lambda t: _ordinal(t, n_values),
+            rests_on_minority=True,
         )  # fmt: skip
     if level == "interval" and numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
         return CountStatistic(
             name=name, estimator=estimator,
             terms=lambda n: _square_terms(n, centred), value=interval_alpha,
+            rests_on_minority=True,
         )  # fmt: skip
     if numbers is None:
         return CountStatistic(
             name=name, estimator=estimator, terms=_nominal_terms, value=_nominal,
             pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
+            rests_on_minority=True,
         )  # fmt: skip
     distances = _ratio_distances(numbers)
     return CountStatistic(
         name=name, estimator=estimator,
         terms=lambda n: _distance_terms(n, distances), value=lambda t: _distance(t, distances),
+        rests_on_minority=True,
     )  # fmt: skip
 
 

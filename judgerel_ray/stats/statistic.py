@@ -71,6 +71,9 @@ class CountStatistic:
         and not of counts.
     pairs : AgreeingPairs, optional
         Where agreeing pairs enter it, if it rests on nothing else.
+    rests_on_minority : bool
+        Whether chance is measured by the group's own verdicts, so that where one verdict dominates
+        the few questions that go another way decide it.
     """
 
     name: str
@@ -84,6 +87,7 @@ class CountStatistic:
     most_deals: int | None = None
     of_moments: bool = False
     pairs: AgreeingPairs | None = None
+    rests_on_minority: bool = False
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""

@@ -95,6 +95,37 @@ def test_few_informative_questions_are_flagged():
     assert not jackknife_interval([*steady, *[[3, 1, 0]] * 10], agreement).few_informative
 
 
+def table_with_minority(n: int) -> list[list[int]]:
+    """Ninety questions that pass, now and then split, and n that fail."""
+    return [[5, 0, 0]] * 60 + [[4, 1, 0]] * 30 + [[1, 4, 0]] * n
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "icc1", "icck"])
+def test_a_minority_of_few_questions_is_flagged_where_chance_rests_on_it(name):
+    statistic = count_statistic(name, n_values=3)
+    assert jackknife_interval(table_with_minority(4), statistic).few_informative
+    assert not jackknife_interval(table_with_minority(5), statistic).few_informative
+    # Six units, three of them of one question: four questions.
+    again = [*table_with_minority(5), [1, 4, 0]]
+    questions = np.array([*range(95), 94])
+    questions[93] = 94
+    found = jackknife_interval(again, statistic, clusters_U=questions)
+    assert found.few_informative
+
+
+@pytest.mark.parametrize("name", ["percent_agreement", "gwet_ac1", "brennan_prediger"])
+def test_a_minority_does_not_matter_where_chance_does_not_rest_on_it(name):
+    statistic = count_statistic(name, n_values=3)
+    assert not jackknife_interval(table_with_minority(0), statistic).few_informative
+
+
+@pytest.mark.parametrize("columns", [[0, 1], [1, 0]])
+def test_which_verdict_is_the_minority_does_not_matter(columns):
+    # Eleven of each: a tie makes neither a minority of none.
+    counts = np.array([[4, 1]] * 11 + [[1, 4]] * 11)[:, columns]
+    assert not jackknife_interval(counts, count_statistic("icc1", n_values=2)).few_informative
+
+
 def test_confidence_widens():
     counts = table()
     ends = [jackknife_interval(counts, STATISTICS[0], confidence=c) for c in (0.5, 0.9, 0.99)]
