@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.bounds import bound_rows
+from judgerel_ray.reduce.codes import read_labels
 from judgerel_ray.reduce.consistency import (
     CONSISTENCY,
     check_items,
@@ -20,7 +21,7 @@ from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgment
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import KIND, UnitRows
 from judgerel_ray.reduce.policy import FAILED, LABEL, MISSING, POLICIES, SCORED, own_level
-from judgerel_ray.reduce.published import PUBLISHED, published_rows, read_labels
+from judgerel_ray.reduce.published import PUBLISHED, published_rows
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
 
