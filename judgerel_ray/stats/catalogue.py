@@ -128,8 +128,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             terms=ac1_terms,
             value=lambda total: ac1_value(total, n_categories),
             min_ratings=1,
-            # Mean shares are those of the pooled verdicts where units weigh the same.
-            pairs=replace(MEAN_PAIRS, balanced=True),
+            pairs=replace(MEAN_PAIRS, shares=3),
         ),
         CountStatistic(
             name="brennan_prediger",

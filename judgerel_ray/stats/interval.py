@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.precision import t_quantile
-from judgerel_ray.stats.statistic import CountStatistic, Floats, row_sums
+from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
-_CELLS = 4_000_000  # terms held at once: 32 MB
 _FEW = 10
 _MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
 
@@ -108,10 +107,7 @@ def jackknife_interval(
             f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
         )
     counts, clusters = by_cluster(counts, clusters, statistic)
-    total = sum(
-        (terms.sum(axis=0) for terms in cluster_terms(counts, clusters, statistic)),
-        start=np.zeros(statistic.terms(counts[:0]).shape[-1]),
-    )
+    total = term_sums(counts, statistic)
     value = float(statistic.value(total))
     if np.isnan(value):
         return Interval(undefined="undefined")
@@ -208,16 +204,16 @@ def cluster_terms(
     """
     width = max(1, statistic.terms(counts[:0]).shape[-1])
     if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
-        step = max(1, _CELLS // width)
+        step = max(1, BLOCK // width)
         for start in range(0, len(counts), step):
             yield statistic.terms(counts[start : start + step])
         return
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))
-    chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // _CELLS
+    chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // BLOCK
     for index in np.unique(chunk):
         mine = starts[chunk == index]
-        after = starts[starts > mine[-1]]
-        stop = after[0] if after.size else len(clusters)
+        after = np.searchsorted(starts, mine[-1], side="right")
+        stop = starts[after] if after < starts.size else len(clusters)
         yield np.add.reduceat(statistic.terms(counts[mine[0] : stop]), mine - mine[0], axis=0)
 
 

