@@ -1,27 +1,16 @@
-"""The command line: verbs, each a line or two into the pipeline."""
+"""Verbs on judgments and files that people hold: none of them asks a judge anything."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from rich.console import Console
 
-from judgerel_ray.core import EngineError, JudgeRelError, SweepError
+from judgerel_ray.core import SweepError
 
-DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose refusal is one line."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Say what is wrong in one line and leave with 2."""
-        self.exit(MISTAKE, f"judgerel: {message}. Try: {self.prog} --help\n")
+DONE = 0
+AddVerb = Callable[..., argparse.ArgumentParser]
 
 
 class _Screen(Console):
@@ -32,25 +21,8 @@ class _Screen(Console):
         raise BrokenPipeError
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The verbs and their options."""
-    parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    # A shortened flag would mean something else as soon as a longer list has two of its kind.
-    add_verb = partial(verbs.add_parser, allow_abbrev=False)
-    plan = add_verb("plan", help="what a sweep asks and costs; asks nothing")
-    plan.add_argument("sweep", metavar="SWEEP.toml")
-    plan.add_argument("--json", action="store_true", help="print JSON")
-    plan.set_defaults(act=_plan)
-    run = add_verb("run", help="run a sweep, or go on with it")
-    run.add_argument("sweep", metavar="SWEEP.toml")
-    run.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
-    run.add_argument("--address", help="Ray cluster; default: one on this machine")
-    run.set_defaults(act=_run)
-    status = add_verb("status", help="how a run stands, also while it goes on")
-    status.add_argument("run", metavar="RUN")
-    status.add_argument("--json", action="store_true", help="print JSON")
-    status.set_defaults(act=_status)
+def add_numbers(add_verb: AddVerb) -> None:
+    """Add the verbs that compute: reduce, advise, compare."""
     reduce = add_verb("reduce", help="coefficients of a run or of a file of judgments")
     reduce.add_argument("path", metavar="PATH")
     reduce.add_argument("--by", help="columns to group by, with commas between")
@@ -79,10 +51,10 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
     compare.add_argument("--format", default="table", help="table, json")
     compare.set_defaults(act=_compare)
-    report = add_verb("report", help="one self-contained page")
-    report.add_argument("path", metavar="PATH")
-    report.add_argument("--out", required=True, metavar="report.html")
-    report.set_defaults(act=_report)
+
+
+def add_files(add_verb: AddVerb) -> None:
+    """Add the verbs that write files for others: items, import."""
     items = add_verb("items", help="items from a benchmark's upstream files")
     items.add_argument("benchmark", metavar="BENCHMARK")
     items.add_argument("path", metavar="PATH")
@@ -94,100 +66,6 @@ def build_parser() -> argparse.ArgumentParser:
     importing.add_argument("path", metavar="PATH")
     importing.add_argument("--out", required=True, metavar="FILE.parquet")
     importing.set_defaults(act=_import)
-    verify = add_verb("verify", help="check a run directory end to end")
-    verify.add_argument("run", metavar="RUN")
-    verify.set_defaults(act=_verify)
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a verb and return its exit code.
-
-    Returns
-    -------
-    int
-        0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
-        cluster or an engine failed.
-
-    Examples
-    --------
-    >>> main(["status", "no-such-run"])
-    2
-    """
-    parsed = build_parser().parse_args(arguments)
-    act: Callable[[argparse.Namespace], int] = parsed.act
-    try:
-        code = act(parsed)
-        sys.stdout.flush()
-        return code
-    except EngineError as error:
-        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
-        return CLUSTER_FAILED
-    except JudgeRelError as error:
-        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
-        return MISTAKE
-    except KeyboardInterrupt:
-        print("judgerel: stopped; run again to go on with what is owed", file=sys.stderr)
-        return CLUSTER_FAILED
-    except BrokenPipeError:
-        # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-
-
-def _one_line(error: JudgeRelError) -> str:
-    """An error without line breaks."""
-    return " ".join(str(error).split())
-
-
-def _plan(parsed: argparse.Namespace) -> int:
-    """Print the plan."""
-    from judgerel_ray.config import load_sweep
-    from judgerel_ray.pipeline import plan_resolved, resolve
-    from judgerel_ray.report import plan_text
-
-    resolved = resolve(load_sweep(parsed.sweep))
-    plan = plan_resolved(resolved)
-    if parsed.json:
-        content = {**plan.as_json(), "resolved": resolved.sweep.model_dump(mode="json")}
-        print(json.dumps(content, indent=2))
-    else:
-        print(plan_text(plan.as_json(), resolved.sweep.model_dump(mode="json")))
-    return DONE
-
-
-def _run(parsed: argparse.Namespace) -> int:
-    """Run or resume."""
-    from judgerel_ray.config import load_sweep
-    from judgerel_ray.pipeline import run_sweep
-
-    sweep = load_sweep(parsed.sweep)
-    console = Console(stderr=True)
-    summary = run_sweep(sweep, out=parsed.out, address=parsed.address, console=console)
-    print(
-        f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
-        f"({summary.asked_now} in this session, {summary.owed} owed)"
-    )
-    for judge, problem in summary.problems.items():
-        print(f"judgerel: judge {judge} was given up: {' '.join(problem.split())}", file=sys.stderr)
-    if summary.owed:
-        print(
-            f"judgerel: {summary.failed} requests failed and are recorded in errors/, "
-            f"{summary.owed} are owed. Try: run again",
-            file=sys.stderr,
-        )
-        return SOME_FAILED
-    return DONE
-
-
-def _status(parsed: argparse.Namespace) -> int:
-    """Print how a run stands."""
-    from judgerel_ray.pipeline import read_status
-    from judgerel_ray.report import status_text
-
-    status = read_status(parsed.run).as_json()
-    print(json.dumps(status, indent=2) if parsed.json else status_text(status))
-    return DONE
 
 
 def _reduce(parsed: argparse.Namespace) -> int:
@@ -261,14 +139,6 @@ def _names(
     return names
 
 
-def _report(parsed: argparse.Namespace) -> int:
-    """Write the report."""
-    from judgerel_ray.pipeline import report_path
-
-    print(f"wrote {report_path(parsed.path, parsed.out)}")
-    return DONE
-
-
 def _items(parsed: argparse.Namespace) -> int:
     """Write items."""
     from judgerel_ray.pipeline import write_items
@@ -285,14 +155,3 @@ def _import(parsed: argparse.Namespace) -> int:
     n = write_judgments(parsed.format, parsed.path, parsed.out)
     print(f"wrote {n} judgments to {parsed.out}")
     return DONE
-
-
-def _verify(parsed: argparse.Namespace) -> int:
-    """Check a run directory."""
-    from judgerel_ray.pipeline import verify_path
-
-    findings, wrong = verify_path(parsed.run)
-    for line in findings:
-        print(line)
-    print(f"{wrong} error{'s' if wrong != 1 else ''}")
-    return SOME_FAILED if wrong else DONE
