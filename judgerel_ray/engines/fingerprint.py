@@ -23,7 +23,7 @@ SIMULATION_VERSION = 1
 
 EXECUTION_OPTIONS = frozenset(
     {
-        "samples_per_request",
+        "unchecked",
         "gpu_memory_utilization",
         "kv_cache_memory_bytes",
         "num_gpu_blocks_override",

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from difflib import get_close_matches
 from os.path import expanduser
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines.engine import JSON, EngineSpec
-
-SAMPLES_PER_REQUEST = 64  # bounds what one failed request costs; prefill is shared all the same
-HOUSE_OPTIONS = ("samples_per_request", "chat_template_kwargs")  # ours, not vLLM's
+from judgerel_ray.engines.vllm_options import HOUSE_OPTIONS, check_options, nearest
 
 _OWNED = {
     "model": "model",
@@ -37,6 +34,7 @@ _OWNED = {
     "runner": None,
     "convert": None,
 }
+_MOVED = {"samples_per_request": "replications_per_request of [fleet]"}
 _SECRET_MARKS = ("hf_token", "api_key", "secret", "password", "credential", "access_key")
 _CPU_DEFAULTS: dict[str, JSON] = {
     "enforce_eager": True,
@@ -74,7 +72,7 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
     Raises
     ------
     SweepError
-        If an option is one the house sets, or would break the engine.
+        If an option is one the house sets, is unknown, or would break the engine.
 
     Examples
     --------
@@ -86,6 +84,7 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
     """
     options = {key: value for key, value in spec.engine_options.items() if key not in HOUSE_OPTIONS}
     _refuse_owned(spec, options)
+    check_options(spec)
     if spec.gpus > 1 and spec.executor == "uni":
         raise SweepError(
             f"executor must be mp or ray for gpus = {spec.gpus}, got 'uni'",
@@ -126,6 +125,12 @@ def _refuse_owned(spec: EngineSpec, options: Mapping[str, JSON]) -> None:
                 hint="set the environment variable (HF_TOKEN, ...) on the nodes",
             )
     for name in sorted(options):
+        if name in _MOVED:
+            raise SweepError(
+                f"engine_options must not set {name!r}: it is the fleet's",
+                where={"judge": spec.name},
+                hint=f"set {_MOVED[name]}",
+            )
         if name in _OWNED:
             instead = _OWNED[name]
             raise SweepError(
@@ -144,7 +149,7 @@ def _all_keys(options: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:
-    """Name the first option the installed vLLM does not have.
+    """Name the first option the installed vLLM does not have, vouched for or not.
 
     Examples
     --------
@@ -152,11 +157,11 @@ def refuse_unknown(spec: EngineSpec, known: AbstractSet[str]) -> None:
     """
     for name in sorted(spec.engine_options):
         if name not in known and name not in HOUSE_OPTIONS:
-            close = get_close_matches(name, known, n=1)
+            close = nearest(name, known)
             raise SweepError(
-                f"engine_options must be engine arguments of vLLM, got {name!r}",
+                f"engine_options must be engine arguments of the installed vLLM, got {name!r}",
                 where={"judge": spec.name},
-                hint=f"did you mean {close[0]!r}?" if close else None,
+                hint=f"did you mean {close}?" if close else None,
             )
 
 
@@ -215,28 +220,6 @@ def cpu_token_budget(spec: EngineSpec, max_model_len: int) -> int:
             hint="a CPU engine must take every prompt in one step",
         )
     return given
-
-
-def samples_per_request(spec: EngineSpec) -> int:
-    """Most replications in one request: the judge's own, or the house's.
-
-    Raises
-    ------
-    SweepError
-        If the judge's is no whole number from 1.
-
-    Examples
-    --------
-    >>> samples_per_request(EngineSpec(name="j", engine="vllm", model="m"))
-    64
-    """
-    size = spec.engine_options.get("samples_per_request", SAMPLES_PER_REQUEST)
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise SweepError(
-            f"engine_options.samples_per_request must be a whole number from 1, got {size!r}",
-            where={"judge": spec.name},
-        )
-    return size
 
 
 def environment(spec: EngineSpec, current: Mapping[str, str]) -> dict[str, str]:

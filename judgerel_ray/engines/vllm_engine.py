@@ -32,7 +32,6 @@ from judgerel_ray.engines.vllm_arguments import (
     engine_arguments,
     environment,
     refuse_unknown,
-    samples_per_request,
     template_options,
 )
 from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
@@ -69,7 +68,6 @@ class VllmEngine:
     def __init__(self, spec: EngineSpec) -> None:
         self.spec = spec
         self._arguments = engine_arguments(spec)
-        self._samples = samples_per_request(spec)
         self._llm: AsyncLLM | None = None
         self._encoder: PromptEncoder | None = None
         self._max_model_len = 0
@@ -147,7 +145,7 @@ class VllmEngine:
         llm = self._llm
         if llm is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
-        parts = chunks(ask, samples_per_request=self._samples)
+        parts = chunks(ask)
         tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in parts]
         try:
             answers = await asyncio.gather(*tasks)

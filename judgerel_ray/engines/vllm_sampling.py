@@ -15,12 +15,11 @@ from judgerel_ray.core import (
     Condition,
     EngineError,
     RequestRefused,
-    SweepError,
     request_key,
 )
 from judgerel_ray.engines.engine import JSON, Prepared
-from judgerel_ray.engines.vllm_arguments import SAMPLES_PER_REQUEST
 
+MOST_REPLICATIONS = 1024  # in one request; what a fleet may ask for, and well below vLLM's own cap
 SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
 
 
@@ -50,7 +49,7 @@ class Chunk:
     parameters: dict[str, JSON]
 
 
-def chunks(ask: Ask, *, samples_per_request: int = SAMPLES_PER_REQUEST) -> tuple[Chunk, ...]:
+def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
     """Split an ask into requests vLLM can serve.
 
     vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
@@ -60,7 +59,7 @@ def chunks(ask: Ask, *, samples_per_request: int = SAMPLES_PER_REQUEST) -> tuple
     ----------
     ask : Ask
         Consecutive replications of one condition.
-    samples_per_request : int
+    most : int
         Most replications in one request.
 
     Returns
@@ -81,13 +80,11 @@ def chunks(ask: Ask, *, samples_per_request: int = SAMPLES_PER_REQUEST) -> tuple
     ...     item_id="i", protocol="best_of", stage="judge", role="judge",
     ...     prompt=(Message(role="user", content="?"),), template="default", temperature=1.0,
     ...     top_k=50, top_p=1.0, max_tokens=8)
-    >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100))]
+    >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
     [(0, 64, 7), (64, 36, 71)]
     """
     condition = ask.condition
-    size = 1 if condition.temperature == 0 else samples_per_request
-    if size < 1:
-        raise SweepError(f"engine_options.samples_per_request must be at least 1, got {size}")
+    size = 1 if condition.temperature == 0 else most
     made = []
     for first in range(ask.first, ask.first + ask.n, size):
         n = min(size, ask.first + ask.n - first)

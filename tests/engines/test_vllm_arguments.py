@@ -6,7 +6,6 @@ from judgerel_ray.engines.vllm_arguments import (
     cpu_token_budget,
     engine_arguments,
     environment,
-    samples_per_request,
     template_options,
 )
 
@@ -88,6 +87,7 @@ def test_options_that_would_kill_a_cpu_engine_are_refused():
         ("logprobs_mode", "leave it out"),
         ("disable_log_stats", "leave it out"),
         ("skip_tokenizer_init", "leave it out"),
+        ("samples_per_request", r"set replications_per_request of \[fleet\]"),
     ],
 )
 def test_what_the_house_sets_no_option_may_set(option, hint):
@@ -97,24 +97,17 @@ def test_what_the_house_sets_no_option_may_set(option, hint):
 
 def test_other_options_are_passed_on_and_win_over_defaults():
     arguments = engine_arguments(
-        spec_with(gpus=1, max_num_seqs=64, attention_backend="FLASH_ATTN", samples_per_request=8)
+        spec_with(gpus=1, max_num_seqs=64, attention_backend="FLASH_ATTN", chat_template_kwargs={})
     )
     assert arguments["max_num_seqs"] == 64
     assert arguments["attention_backend"] == "FLASH_ATTN"
-    assert "samples_per_request" not in arguments
+    assert "chat_template_kwargs" not in arguments
 
 
 def test_precision_is_the_judges_own_or_the_devices():
     assert engine_arguments(spec_with(gpus=1))["dtype"] == "auto"
     assert engine_arguments(spec_with(gpus=1, dtype="bfloat16"))["dtype"] == "bfloat16"
     assert engine_arguments(spec_with(dtype="bfloat16"))["dtype"] == "bfloat16"
-
-
-@pytest.mark.parametrize("size", [0, -1, 1.5, True, "8"])
-def test_a_request_holds_a_whole_number_of_samples(size):
-    with pytest.raises(SweepError, match="samples_per_request must be a whole number from 1"):
-        samples_per_request(spec_with(samples_per_request=size))
-    assert samples_per_request(spec_with(samples_per_request=8)) == 8
 
 
 def test_template_options_are_a_table():

@@ -283,14 +283,17 @@ def test_one_failed_request_fails_its_ask_and_drops_the_others(served, make_cond
         return await real(self, llm, prepared, chunk)
 
     monkeypatch.setattr(VllmEngine, "_request", failing)
+    # Greedy replications are requests of their own.
+    cold = make_condition("one fails", max_tokens=1500, temperature=0.0)
     with pytest.raises(EngineError, match="told to"):
-        served.ask(make_condition("one fails", max_tokens=1500), n=100)
+        served.ask(cold, n=4)
     served.runner.run(asyncio.sleep(0.3))
     assert served.engine._llm.get_num_unfinished_requests() == 0
 
 
 def test_an_unknown_option_is_named_before_the_model_is_loaded(tiny_model):
-    engine = make_engine(spec_of(tiny_model, engine_options={"max_num_seqz": 4}))
+    options = {"max_num_seqz": 4, "unchecked": ["max_num_seqz"]}
+    engine = make_engine(spec_of(tiny_model, engine_options=options))
     with pytest.raises(SweepError, match=r"got 'max_num_seqz'.*did you mean 'max_num_seqs'"):
         asyncio.run(engine.start())
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Ask, EngineError, RequestRefused, SweepError, request_key
+from judgerel_ray.config import FleetTable
+from judgerel_ray.core import Ask, EngineError, RequestRefused, request_key
 from judgerel_ray.engines import Prepared
 from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output, sampling_arguments
 
@@ -86,7 +87,7 @@ def test_greedy_replications_are_single_requests(make_condition):
 @given(first=st.integers(0, 500), n=st.integers(1, 300), size=st.integers(1, 100))
 def test_chunks_cover_every_replication_once_with_its_own_seed(make_condition, first, n, size):
     condition = make_condition()
-    parts = chunks(Ask(condition=condition, first=first, n=n), samples_per_request=size)
+    parts = chunks(Ask(condition=condition, first=first, n=n), most=size)
     seeds = {}
     for part in parts:
         assert 1 <= part.n <= size
@@ -98,9 +99,12 @@ def test_chunks_cover_every_replication_once_with_its_own_seed(make_condition, f
     assert seeds == {r: condition.seed_base + r for r in range(first, first + n)}
 
 
-def test_a_request_of_no_samples_is_refused(make_condition):
-    with pytest.raises(SweepError, match="samples_per_request"):
-        chunks(Ask(condition=make_condition(), first=0, n=1), samples_per_request=0)
+def test_what_a_fleet_sends_is_one_request(make_condition):
+    """Its replications_per_request is the only place where the size of a request is said."""
+    most = FleetTable.model_fields["replications_per_request"].metadata
+    (largest,) = [one.le for one in most if hasattr(one, "le")]
+    (part,) = chunks(Ask(condition=make_condition(), first=3, n=largest))
+    assert (part.first, part.n) == (3, largest)
 
 
 def test_samples_are_read_in_order_whatever_order_they_came_in():
