@@ -8,10 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Message, RequestRefused
+from judgerel_ray.engines.encoder import PromptEncoder, chat_template_text
 from judgerel_ray.engines.engine import EngineSpec
+from judgerel_ray.engines.folder_tokenizer import FolderTokenizer, checked_json
+from judgerel_ray.engines.vllm_arguments import template_options
 
 CHARACTERS_PER_TOKEN = 4
+PromptCounter = Callable[[tuple[Message, ...]], int]
 _BILLIONS = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[bB](?![A-Za-z0-9])")
 
 
@@ -24,8 +28,8 @@ class ModelSize:
     source: str
 
 
-def prompt_counter(spec: EngineSpec) -> tuple[Callable[[str], int], str]:
-    """A function that counts a text's tokens, and how good it is.
+def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
+    """A function that counts a prompt's tokens, and how good it is.
 
     Parameters
     ----------
@@ -35,31 +39,42 @@ def prompt_counter(spec: EngineSpec) -> tuple[Callable[[str], int], str]:
     Returns
     -------
     tuple
-        The counter, and ``counted`` where the model's own tokenizer lies in its folder (chat
-        template not counted) or ``estimated`` for characters / 4.
+        The counter, and ``counted`` where the model's own tokenizer lies in its folder and the
+        prompt is put in the words of the judge's chat template, as the engine will put it;
+        ``counted without chat template`` where the template cannot be written here;
+        ``estimated`` for characters / 4.
 
     Raises
     ------
     SweepError
-        If the folder's tokenizer.json is no JSON.
+        If a file of the folder cannot be read, or the judge is to speak through a chat template
+        and has none.
 
     Examples
     --------
     >>> count, how = prompt_counter(EngineSpec(name="j", engine="simulated", model="uniform"))
-    >>> count("x" * 40), how
+    >>> count((Message(role="user", content="x" * 40),)), how
     (10, 'estimated')
     """
-    file = Path(spec.model).expanduser() / "tokenizer.json"
-    if spec.engine != "simulated" and file.is_file():
-        try:
-            from tokenizers import Tokenizer
-        except ImportError:
-            return _by_characters, "estimated"
-        tokenizer = Tokenizer.from_str(_checked_json(spec, file))
-        tokenizer.no_truncation()  # a limit set for training would hide how long a prompt is
-        tokenizer.no_padding()
-        return lambda text: len(tokenizer.encode(text).ids), "counted"
-    return _by_characters, "estimated"
+    folder = Path(str(spec.engine_options.get("tokenizer") or spec.model)).expanduser()
+    if spec.engine == "simulated" or not (folder / "tokenizer.json").is_file():
+        return _by_characters, "estimated"
+    try:
+        tokenizer = FolderTokenizer(spec, folder)
+    except ImportError:
+        return _by_characters, "estimated"
+    if spec.chat_template is True and not (folder / "tokenizer_config.json").is_file():
+        template = None
+    else:
+        template = chat_template_text(spec, tokenizer)
+    encoder = PromptEncoder(tokenizer, template, template_options(spec))
+    try:
+        encoder.encode((Message(role="user", content="?"),))
+    except (RequestRefused, TypeError, ValueError, LookupError, AttributeError):
+        template, encoder = None, PromptEncoder(tokenizer, None)
+    whole = template is not None or spec.chat_template is False
+    how = "counted" if whole else "counted without chat template"
+    return lambda prompt: len(encoder.encode(prompt)[1]), how
 
 
 def model_size(spec: EngineSpec) -> ModelSize | None:
@@ -87,7 +102,7 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
         index = folder / "model.safetensors.index.json"
         total = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
         if index.is_file():
-            metadata = json.loads(_checked_json(spec, index)).get("metadata") or {}
+            metadata = json.loads(checked_json(spec, index)).get("metadata") or {}
             total = metadata.get("total_size") or total
         if total:
             return ModelSize(
@@ -104,22 +119,6 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
     )
 
 
-def _checked_json(spec: EngineSpec, file: Path) -> str:
-    """Text of a model's file that must hold a JSON object."""
-    try:
-        text = file.read_text(encoding="utf-8")
-        whole = isinstance(json.loads(text), dict)
-    except (OSError, ValueError) as error:
-        raise SweepError(
-            f"cannot read the model's file: {error}", where={"judge": spec.name, "file": file}
-        ) from error
-    if not whole:
-        raise SweepError(
-            "the model's file is no JSON object", where={"judge": spec.name, "file": file}
-        )
-    return text
-
-
 def _bytes_each(spec: EngineSpec) -> float:
     """Bytes of one weight."""
     scheme = (spec.quantization or "").lower()
@@ -130,6 +129,6 @@ def _bytes_each(spec: EngineSpec) -> float:
     return 4.0 if spec.dtype in {"float32", "float"} else 2.0
 
 
-def _by_characters(text: str) -> int:
+def _by_characters(prompt: tuple[Message, ...]) -> int:
     """Characters / 4, the usual rule of thumb for English."""
-    return len(text) // CHARACTERS_PER_TOKEN
+    return sum(len(message.content) for message in prompt) // CHARACTERS_PER_TOKEN

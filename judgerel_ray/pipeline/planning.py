@@ -1,19 +1,20 @@
 """What a sweep will ask and cost, before anything is asked.
 
-Counts are exact. Tokens of prompts are exact where the judge's tokenizer lies on this machine, else
-characters / 4; new tokens are an upper bound, and so are prompts that hold responders' answers.
-GPU-hours and disk are expectations with their assumptions beside them, not measurements.
+Counts are exact. Tokens of prompts are those the engine will see, chat template included, where the
+judge's tokenizer lies on this machine, else characters / 4; new tokens are an upper bound, and so
+are prompts that hold responders' answers. GPU-hours and disk are expectations with their
+assumptions beside them, not measurements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
-from judgerel_ray.engines import EngineSpec, model_size, prompt_counter
+from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
 from judgerel_ray.pipeline.resolve import Resolved
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
@@ -118,7 +119,7 @@ def _judge_cost(
 
 
 def _wave_tokens(
-    frame: AskFrame, wave: int, counts: Sequence[StageCount], count: Callable[[str], int]
+    frame: AskFrame, wave: int, counts: Sequence[StageCount], count: PromptCounter
 ) -> tuple[int, int, int]:
     """(prompt, shared, generated) tokens a wave of an ask costs one judge."""
     requests = sum(each.requests for each in counts)
@@ -157,14 +158,14 @@ class LongestAnswers(Mapping[str, str | None]):
         return 0
 
 
-def _prompt_tokens(asks: Iterable[Ask], count: Callable[[str], int]) -> tuple[int, int]:
+def _prompt_tokens(asks: Iterable[Ask], count: PromptCounter) -> tuple[int, int]:
     """Prompt tokens asked for in all, and of the distinct prompts."""
     known: dict[tuple[object, ...], int] = {}
     asked = 0
     for ask in asks:
         prompt = ask.condition.prompt
         if prompt not in known:
-            known[prompt] = sum(count(message.content) for message in prompt)
+            known[prompt] = count(prompt)
         asked += known[prompt] * ask.n
     return asked, sum(known.values())
 

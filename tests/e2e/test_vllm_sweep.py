@@ -80,6 +80,8 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
     assert (status["landed"], status["owed"], status["failed"]) == (planned, 0, 0)
     assert status["tokens"]["generated"] == rows["completion_tokens"].sum()
     assert status["tokens"]["prompt"] == rows["prompt_tokens"].sum()
+    [judge] = json.loads((demo_run / "plan.json").read_text())["judges"]
+    assert (judge["tokens_are"], judge["prompt"]) == ("counted", status["tokens"]["prompt"])
 
 
 def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys):

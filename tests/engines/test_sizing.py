@@ -1,15 +1,33 @@
 """What is known of a model without loading it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import judgerel_ray
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Message, SweepError
 from judgerel_ray.engines import EngineSpec, model_size, prompt_counter
+from judgerel_ray.engines.encoder import PromptEncoder, chat_template_text
 
 JUDGE = Path(judgerel_ray.__file__).parent / "demo" / "judge"
+
+
+RICH = """{{ bos_token }}{%- for message in messages %}
+    {% if message.role not in ["user", "assistant"] %}{{ raise_exception("no") }}{% endif %}
+    {% generation %}{{ message | tojson }}{{ message.content | trim }}{% endgeneration %}
+    {% if polite is defined and polite %}Please.{% endif %}
+    {% if loop.last %}{% break %}{% endif %}
+{% endfor %}
+{% if strftime_now is defined %}{{ strftime_now("%Y")[:2] }}{% endif %}
+{% if add_generation_prompt %}{{ eos_token }}<|assistant|>
+{% endif %}"""
+
+
+def said(text):
+    return (Message(role="user", content=text),)
 
 
 def spec(model, **keys):
@@ -78,9 +96,76 @@ def test_a_folder_without_weights_goes_by_its_name(tmp_path):
 def test_a_local_tokenizer_counts():
     count, how = prompt_counter(spec(JUDGE))
     assert how == "counted"
-    # <|begin|>, then Best| Response:| [[|A|]]
-    assert count("Best Response: [[A]]") == 6
-    assert count("Best Response: [[A]]" * 50) == 1 + 5 * 50
+    # <|begin|><|user|>, then Best| Response:| [[|A|]], then <|end|><|assistant|>
+    assert count(said("Best Response: [[A]]")) == 2 + 5 + 2
+    assert count(said("Best Response: [[A]]" * 50)) == 2 + 5 * 50 + 2
+
+
+def test_a_prompt_without_template_is_counted_as_it_is():
+    count, how = prompt_counter(spec(JUDGE, chat_template=False))
+    assert (count(said("Best Response: [[A]]")), how) == (1 + 5, "counted")
+
+
+@pytest.mark.parametrize("options", [{}, {"chat_template_kwargs": {"polite": True}}])
+def test_a_plan_counts_what_the_engine_encodes(tiny_tokenizer, tmp_path, options):
+    """The same ids as transformers gives, for a template with all that templates are made of."""
+    from transformers import AutoTokenizer
+
+    template = tmp_path / "rich.jinja"
+    template.write_text(RICH, encoding="utf-8")
+    for folder, chosen in ((JUDGE, True), (tiny_tokenizer, True), (tiny_tokenizer, str(template))):
+        one = spec(folder, chat_template=chosen, engine_options=options)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        engine = PromptEncoder(
+            tokenizer,
+            chat_template_text(one, tokenizer),
+            options.get("chat_template_kwargs", {}),
+        )
+        count, how = prompt_counter(one)
+        assert how == "counted"
+        for text in ("Which is best?", "Grün  & <b>\n\n[[A]]\n"):
+            assert count(said(text)) == len(engine.encode(said(text))[1])
+
+
+def test_a_template_that_cannot_be_written_is_told(tmp_path):
+    for number, broken in enumerate(
+        ["{% if %}", "{{ raise_exception('no') }}", "{{ messages.x.y }}"]
+    ):
+        file = tmp_path / f"{number}.jinja"
+        file.write_text(broken)
+        count, how = prompt_counter(spec(JUDGE, chat_template=str(file)))
+        assert (count(said("Best Response: [[A]]")), how) == (6, "counted without chat template")
+
+
+def test_a_model_without_a_template_is_refused_where_it_is_planned(tmp_path):
+    (tmp_path / "tokenizer.json").write_text((JUDGE / "tokenizer.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(SweepError, match="chat_template must be false or a path, got true"):
+        prompt_counter(spec(tmp_path))
+
+
+def test_a_named_template_of_a_list_is_the_default(tmp_path):
+    (tmp_path / "tokenizer.json").write_text((JUDGE / "tokenizer.json").read_text())
+    named = [
+        {"name": "tool", "template": "x"},
+        {"name": "default", "template": "{{ bos_token }}Best Response: [[A]]"},
+    ]
+    settings = {"chat_template": named, "bos_token": {"content": "<|begin|>"}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    count, how = prompt_counter(spec(tmp_path))
+    assert (count(said("Best Response:" * 9)), how) == (6, "counted")
+
+
+def test_counting_loads_neither_torch_nor_transformers():
+    """A plan is made in a second or two; either of them would take several."""
+    told = (
+        "import sys; from judgerel_ray.core import Message;"
+        "from judgerel_ray.engines import EngineSpec, prompt_counter;"
+        f"prompt_counter(EngineSpec(name='j', engine='vllm', model={str(JUDGE)!r}));"
+        "print({'torch', 'transformers', 'vllm'} & set(sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
 
 
 def test_a_limit_in_the_tokenizer_does_not_cut_the_count(tmp_path):
@@ -93,7 +178,13 @@ def test_a_limit_in_the_tokenizer_does_not_cut_the_count(tmp_path):
     }
     content["padding"] = None
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    assert prompt_counter(spec(tmp_path))[0]("Best Response: [[A]]") == 6
+    assert prompt_counter(spec(tmp_path))[0](said("Best Response: [[A]]")) == 6
+
+
+def test_a_file_that_is_no_tokenizer_is_named(tmp_path):
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(SweepError, match=r"is no tokenizer.*judge=j, file=.*tokenizer\.json"):
+        prompt_counter(spec(tmp_path))
 
 
 @pytest.mark.parametrize("content", ["{", "[]"])
@@ -109,4 +200,4 @@ def test_files_that_are_no_json_are_named(tmp_path, content):
 def test_without_a_tokenizer_characters_are_counted_by_four(tmp_path):
     for one in (spec("acme/x-8B"), spec(tmp_path)):
         count, how = prompt_counter(one)
-        assert (count("x" * 41), count(""), how) == (10, 0, "estimated")
+        assert (count(said("x" * 41)), count(said("")), how) == (10, 0, "estimated")

@@ -7,6 +7,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.config import load_sweep
+from judgerel_ray.core import Message
 from judgerel_ray.engines import prompt_counter
 from judgerel_ray.pipeline import plan_resolved, resolve
 from judgerel_ray.pipeline.planning import BATCH, BYTES_PER_S, REACHED, START_S
@@ -106,7 +107,8 @@ def test_tokens_are_counted_with_the_models_own_tokenizer(tmp_path):
     count, how = prompt_counter(resolved.specs["j"])
     assert judge.tokens_are == how == "counted"
     assert 0 < judge.shared < judge.prompt == 5 * judge.shared
-    assert count("word " * 8) != len("word " * 8) // 4
+    said = (Message(role="user", content="word " * 8),)
+    assert count(said) != len(said[0].content) // 4
     assert judge.gpu_hours is None
 
 
