@@ -23,8 +23,8 @@ _JOINER = re.compile(
     rf"""{_MARKS}(?:\\?[\])}}>]+\s*)?(?P<join>{_JOIN})[\s*_`"'“‘\\\[({{<]*""", re.IGNORECASE
 )
 _LIST_GOES_ON = re.compile(rf"""{_MARKS}[\])}}>]*\s*(?:\Z|[.;]|{_JOIN})""", re.IGNORECASE)
-# How a whole statement goes on with a second label. After a joining word nearly always; after a stop,
-# a blank or nothing only where no sentence about that label follows: "[[A]]. [[B]] is vague".
+# How a whole statement goes on with a second label. After a joining word nearly always; after a
+# stop, a blank or nothing only where no sentence about it follows: "[[A]]. [[B]] is vague".
 _QUIET = r"""[*_`"'“”‘’]*"""
 _AGAIN = re.compile(
     rf"""{_MARKS}\(?\s*(?:(?P<joined>{_JOIN}|\bas\s+well\s+as\b)
