@@ -5,7 +5,7 @@ from judgerel_ray.design.counting import StageCount, count_stages
 from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items, voices_of
 from judgerel_ray.design.grid import build_wave
 from judgerel_ray.design.orders import option_orders
-from judgerel_ray.design.overlap import check_asks
+from judgerel_ray.design.overlap import check_asks, with_shared_orders
 
 __all__ = [
     "AskFrame",
@@ -19,4 +19,5 @@ __all__ = [
     "count_stages",
     "option_orders",
     "voices_of",
+    "with_shared_orders",
 ]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from judgerel_ray.core import Item
 from judgerel_ray.design.frame import AskFrame, Voice, voices_of
 from judgerel_ray.design.judging import answer_names
-from judgerel_ray.design.responding import Settings, respond_settings
+from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
+from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
-
-Mark = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +30,8 @@ class StageCount:
 def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
     """Conditions and requests of every stage of the asks of a sweep.
 
-    Answers that several asks share are asked once, and counted with the first of them. Conditions
+    Answers that several asks share are asked once, and counted with the first of them; so are
+    judgments in an order that two order seeds draw alike. Conditions
     of a second turn are counted one for each first turn, as their prompts differ.
 
     Examples
@@ -51,25 +51,14 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
     """
     counts: list[StageCount] = []
     written: dict[Mark, int] = {}
+    judged: dict[Mark, int] = {}
     for frame in frames:
         for wave in range(frame.respond_waves):
             for voice in voices_of(frame, wave):
                 counts += _answer_counts(frame, wave, voice, written)
         if frame.ask.protocol != "respond":
-            counts += [_judge_count(frame, voice) for voice in frame.judges]
+            counts += [_judge_count(frame, voice, judged) for voice in frame.judges]
     return tuple(counts)
-
-
-def answer_mark(item: Item, stage: str, settings: Settings) -> Mark:
-    """What an answer is asked as; two with one mark are one request, whoever wants them."""
-    texts = settings.template.texts
-    wording = {
-        "answer": (texts.get(question_form(item)),),
-        "turn1": (texts.get("question"),),
-        "turn2": (texts.get("question"), texts.get("dialogue")),
-    }[stage]
-    sampling = (settings.temperature, settings.top_k, settings.top_p, settings.max_tokens)
-    return (item.benchmark, item.item_id, stage, *wording, *sampling)
 
 
 @dataclass(slots=True)
@@ -115,21 +104,43 @@ def _answer_counts(
         )
 
 
-def _judge_count(frame: AskFrame, voice: Voice) -> StageCount:
-    """Conditions and requests of the judges' stage."""
+def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> StageCount:
+    """What the judges' stage adds to the judgments that `judged` counts by mark."""
     ask = frame.ask
-    if ask.protocol == "best_of":
-        shown = len(frame.items) * ask.option_orders
-    else:
-        shown = sum(len(answer_names(frame, item)) for item in frame.items)
+    tally = _Tally()
     per_prompt = sum(frame.replications(temperature) for temperature in ask.temperatures)
+    n_templates, n_temperatures = len(frame.templates), len(ask.temperatures)
+    for item in frame.items:
+        if (item.benchmark, item.item_id) in frame.order_draws:
+            _add_shared(tally, frame, voice, item, judged)
+            continue
+        shown = ask.option_orders
+        if ask.protocol != "best_of":
+            shown = len(answer_names(frame, item))
+        tally.items.add(item.item_id)
+        tally.conditions += shown * n_templates * n_temperatures
+        tally.requests += shown * n_templates * per_prompt
     return StageCount(
         ask=frame.index,
         judge=voice.name,
         role="judge",
         stage="judge",
         wave=frame.respond_waves,
-        items=len(frame.items),
-        conditions=shown * len(frame.templates) * len(ask.temperatures),
-        requests=shown * len(frame.templates) * per_prompt,
+        items=len(tally.items),
+        conditions=tally.conditions,
+        requests=tally.requests,
     )
+
+
+def _add_shared(
+    tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[Mark, int]
+) -> None:
+    """Count an item whose orders another ask draws too: what coincides is asked once."""
+    for mark, n in judgment_marks(frame, item):
+        named = (voice.name, *mark)
+        before = judged.get(named, 0)
+        if n > before:
+            judged[named] = n
+            tally.items.add(item.item_id)
+            tally.conditions += before == 0
+            tally.requests += n - before

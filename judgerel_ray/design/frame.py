@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from judgerel_ray.config import AskTable, RespondSettings
 from judgerel_ray.core import Item, SweepError
@@ -26,7 +26,9 @@ class AskFrame:
     """An ask, resolved: sampled items, loaded templates, judges and responders by fingerprint.
 
     ``recorded`` are option ids of the items to keep (empty: all); ``responders`` are judges of the
-    sweep that write the candidate answers first (empty: the items bring them).
+    sweep that write the candidate answers first (empty: the items bring them). ``order_draws`` are,
+    for items by benchmark and id whose options are drawn by several order seeds, every seed of the
+    sweep with its number of orders.
     """
 
     index: int
@@ -38,6 +40,7 @@ class AskFrame:
     recorded: tuple[str, ...] = ()
     respond: RespondSettings | None = None
     respond_template: Template | None = None
+    order_draws: Mapping[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     @property
     def has_dialogues(self) -> bool:

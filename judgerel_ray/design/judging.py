@@ -7,7 +7,7 @@ from dataclasses import replace
 from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Option
 from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.design.orders import option_orders
+from judgerel_ray.design.orders import option_orders, order_numbers
 from judgerel_ray.design.responding import Answer, respond_settings, written_answer
 from judgerel_ray.protocols import (
     labels_for,
@@ -37,9 +37,16 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
     orders = option_orders(
         replace(item, options=options), n_orders=ask.option_orders, seed=ask.order_seed
     )
+    numbers = order_numbers(
+        item,
+        tuple(answers),
+        n_orders=ask.option_orders,
+        seed=ask.order_seed,
+        draws=frame.order_draws.get((item.benchmark, item.item_id), ()),
+    )
     asks: list[Ask] = []
     for template in frame.templates:
-        for order, shown in enumerate(orders):
+        for order, shown in zip(numbers, orders, strict=True):
             menu = Menu(
                 labels=labels_for(len(shown)),
                 option_ids=tuple(option.option_id for option in shown),

@@ -90,6 +90,52 @@ def order_names(
     return tuple(drawn)
 
 
+def order_numbers(
+    item: Item,
+    names: Sequence[str],
+    *,
+    n_orders: int,
+    seed: int,
+    draws: Sequence[tuple[int, int]],
+) -> tuple[int, ...]:
+    """Number a seed's orders, each order by one number whatever seed drew it.
+
+    Parameters
+    ----------
+    item : Item
+        The item.
+    names : sequence of str
+        Its option ids.
+    n_orders, seed : int
+        The draw to number, as for :func:`order_names`.
+    draws : sequence of (int, int)
+        Every draw of the sweep for this item, as seed and number of orders, sorted; empty where
+        there is no other.
+
+    Returns
+    -------
+    tuple of int
+        ``0 .. n_orders - 1`` where there is no other draw.
+
+    Examples
+    --------
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> order_numbers(item, "xyz", n_orders=2, seed=0, draws=())
+    (0, 1)
+    >>> order_numbers(item, "xyz", n_orders=2, seed=5, draws=((0, 1), (5, 2)))
+    (1, 2)
+    """
+    if not draws:
+        return tuple(range(n_orders))
+    possible = most_orders(len(names))
+    numbers: dict[tuple[str, ...], int] = {}
+    for other, n in draws:
+        for order in order_names(item, names, n_orders=min(n, possible), seed=other):
+            numbers.setdefault(order, len(numbers))
+    own = order_names(item, names, n_orders=n_orders, seed=seed)
+    return tuple(numbers[order] for order in own)
+
+
 def _shuffled(item: Item, names: Sequence[str], *, seed: int, draw: int) -> tuple[str, ...]:
     """Names sorted by a hash: a uniform draw without any generator's state."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from judgerel_ray.core import Item, SweepError
-from judgerel_ray.design.counting import Mark, answer_mark
 from judgerel_ray.design.frame import AskFrame
-from judgerel_ray.design.judging import answer_names
-from judgerel_ray.design.orders import order_names
+from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
 from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
 
@@ -18,7 +17,8 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     """Refuse asks that name different items alike, or that would make the same requests.
 
     Two asks may share items, and the answers that responders write to them. Judgments they would
-    share are a mistake: they would be asked once and counted twice.
+    share are a mistake: they would be asked once and counted twice. Only asks with order seeds of
+    their own may draw some orders alike; those are asked and counted once, with the first.
 
     Raises
     ------
@@ -58,47 +58,77 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
                 )
 
 
-def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
-    """No judgment that two asks would both make."""
-    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
-    seen: dict[Mark, int] = {}
+def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
+    """The frames, each knowing how else its items' options are drawn in the sweep.
+
+    Asks with order seeds of their own number their orders together: where two draws coincide the
+    judgments are one, and where they differ their ``option_order`` does.
+
+    Examples
+    --------
+    >>> with_shared_orders([])
+    ()
+    """
+    drawn: dict[tuple[str, str], dict[int, int]] = {}
     for frame in frames:
+        if frame.ask.protocol == "best_of":
+            for item in frame.items:
+                seeds = drawn.setdefault((item.benchmark, item.item_id), {})
+                seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
+                seeds[seed] = max(n_orders, seeds.get(seed, 0))
+    shared = {name: tuple(sorted(seeds.items())) for name, seeds in drawn.items() if len(seeds) > 1}
+    return tuple(
+        replace(
+            frame,
+            order_draws={
+                name: shared[name]
+                for item in frame.items
+                if (name := (item.benchmark, item.item_id)) in shared
+            },
+        )
+        for frame in frames
+    )
+
+
+def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
+    """No judgment that two asks would both make, but for orders that two seeds draw alike."""
+    asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
+    seen: dict[Mark, AskFrame] = {}
+    for frame in frames:
+        coinciding: dict[str, tuple[AskFrame, Item]] = {}
+        fresh: set[str] = set()
         for item in frame.items:
             if asked_about[item.benchmark, item.item_id] == 1:
+                fresh.update(voice.name for voice in frame.judges)
                 continue  # the usual case, and the only one of a large sweep
             for mark in _request_marks(frame, item):
                 for voice in frame.judges:
-                    first = seen.setdefault((voice.name, *mark), frame.index)
-                    if first != frame.index:
-                        raise SweepError(
-                            f"ask[{first}] and ask[{frame.index}] ask the same of judge "
-                            f"{voice.name}",
-                            where={"benchmark": item.benchmark, "item": item.item_id},
-                            hint="merge the two asks",
-                        )
+                    first = seen.setdefault((voice.name, *mark), frame)
+                    if first is frame:
+                        fresh.add(voice.name)
+                    elif first.ask.order_seed == frame.ask.order_seed:
+                        raise _asked_twice(first, frame, voice.name, item)
+                    else:
+                        coinciding.setdefault(voice.name, (first, item))
+        for name, (first, item) in coinciding.items():
+            if name not in fresh:  # every order drawn is one of an ask before
+                raise _asked_twice(first, frame, name, item)
+
+
+def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
+    """Two asks that make the same requests."""
+    return SweepError(
+        f"ask[{first.index}] and ask[{second.index}] ask the same of judge {judge}",
+        where={"benchmark": item.benchmark, "item": item.item_id},
+        hint="merge the two asks",
+    )
 
 
 def _request_marks(frame: AskFrame, item: Item) -> Iterator[Mark]:
     """Everything an ask asks about an item, each with all that is in its key but the judge."""
-    ask, form = frame.ask, question_form(item)
-    if ask.protocol == "respond":
-        stage = "turn1" if form == "dialogue" else "answer"
-        for settings in respond_settings(frame):
-            yield ("respond", *answer_mark(item, stage, settings))
+    if frame.ask.protocol != "respond":
+        yield from (mark for mark, _ in judgment_marks(frame, item))
         return
-    names = answer_names(frame, item)
-    if ask.protocol == "best_of":
-        shown: Sequence[Mark] = order_names(
-            item, names, n_orders=ask.option_orders, seed=ask.order_seed
-        )
-    else:
-        shown = [(name,) for name in names]
-    stage = "turn2" if form == "dialogue" else "answer"
-    origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
-    sampling = (ask.top_k, ask.top_p, ask.max_tokens, ask.early_stop)
-    for template in frame.templates:
-        for order in shown:
-            for temperature in ask.temperatures:
-                wording = template.texts.get(form)
-                what = (ask.protocol, item.benchmark, item.item_id, wording, *origin)
-                yield (*what, order, temperature, *sampling)
+    stage = "turn1" if question_form(item) == "dialogue" else "answer"
+    for settings in respond_settings(frame):
+        yield ("respond", *answer_mark(item, stage, settings))

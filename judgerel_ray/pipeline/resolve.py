@@ -19,6 +19,7 @@ from judgerel_ray.design import (
     check_items,
     count_stages,
     voices_of,
+    with_shared_orders,
 )
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.protocols import (
@@ -105,7 +106,12 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     }
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
-    return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=frames)
+    return Resolved(
+        sweep=sweep,
+        specs=specs,
+        fingerprints=fingerprints,
+        frames=with_shared_orders(frames),
+    )
 
 
 def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:

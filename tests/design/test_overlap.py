@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgerel_ray.core import SweepError
-from judgerel_ray.design import build_wave, check_asks
+from judgerel_ray.core import SweepError, request_key
+from judgerel_ray.design import build_wave, check_asks, count_stages, with_shared_orders
 
 
 def keys_of(frame, wave, texts):
@@ -68,12 +68,66 @@ def test_what_would_be_asked_twice_is_refused_and_nothing_else(make, first, seco
         check_asks(frames)
 
 
-def test_orders_that_coincide_by_chance_are_refused(make):
+def test_orders_that_two_seeds_draw_alike_are_asked_and_counted_once(make):
     """Two options have two orders: of 20 items about half are shown alike under two seeds."""
     items = [make.item(f"q{i}", options="ab") for i in range(20)]
-    frames = [make.frame(items, index=seed, order_seed=seed) for seed in range(2)]
-    with pytest.raises(SweepError, match="ask the same"):
+    frames = with_shared_orders(
+        [
+            make.frame(items, index=seed, order_seed=seed, replications=2 + seed, **BASE)
+            for seed in range(2)
+        ]
+    )
+    check_asks(frames)
+    asked, _ = make.play(frames)
+    requests = {
+        request_key(ask.condition.condition_key, r)
+        for one in asked
+        for ask in one.work.asks
+        for r in ask.replications
+    }
+    both = set.intersection(*(keys_of(frame, 0, {}) for frame in frames))
+    assert 0 < len(both) < 40
+    first, second = count_stages(frames)
+    assert first.requests == 20 * (2 + 1)
+    # The hot half of what coincides is asked once more by the second, the cold half is there.
+    assert second.requests == 20 * (3 + 1) - len(both) // 2 * (2 + 1)
+    assert first.requests + second.requests == len(requests)
+    assert first.conditions + second.conditions == 2 * 40 - len(both)
+
+
+def test_an_order_has_one_number_whatever_seed_drew_it(make):
+    items = [make.item(f"q{i}", options="abc") for i in range(30)]
+    frames = with_shared_orders(
+        [
+            make.frame(items, index=i, order_seed=seed, option_orders=n)
+            for i, (seed, n) in enumerate([(5, 2), (0, 3)])
+        ]
+    )
+    orders, numbers = {}, {}
+    for frame in frames:
+        for work in build_wave(frame, 0, frame.judges[0], {}):
+            for ask in work.asks:
+                one = ask.condition
+                orders.setdefault((one.item_id, one.option_order), set()).add(one.menu.option_ids)
+                numbers.setdefault((one.item_id, one.menu.option_ids), set()).add(one.option_order)
+    assert {len(found) for found in (*orders.values(), *numbers.values())} == {1}
+    # The lowest seed's come first, whatever the order of the asks.
+    assert {n for work in build_wave(frames[1], 0, frames[1].judges[0], {})
+            for n in [ask.condition.option_order for ask in work.asks]} == {0, 1, 2}  # fmt: skip
+
+
+def test_another_seed_that_draws_nothing_new_is_refused(make):
+    items = [make.item(f"q{i}", options="ab") for i in range(3)]
+    frames = [make.frame(items, index=seed, order_seed=seed, option_orders=2) for seed in range(2)]
+    with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] ask the same"):
         check_asks(frames)
+
+
+def test_seeds_of_asks_about_other_items_number_their_own(make):
+    frames = with_shared_orders(
+        [make.frame([make.item(f"q{i}")], index=i, order_seed=i) for i in range(2)]
+    )
+    assert [frame.order_draws for frame in frames] == [{}, {}]
 
 
 def test_asks_about_different_items_may_be_alike(make):

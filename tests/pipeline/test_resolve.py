@@ -229,3 +229,9 @@ def test_every_node_loads_the_commit_that_was_fingerprinted(sweep):
 def test_the_order_of_the_asks_is_no_identity(sweep):
     asks = ['templates = ["default"]', 'templates = ["paraphrase"]']
     assert identity(sweep(asks=asks)) == identity(sweep(asks=asks[::-1]))
+
+
+def test_two_order_seeds_share_what_they_draw_alike(sweep):
+    one = sum(count.requests for count in sweep().counts)
+    both = sum(count.requests for count in sweep(asks=["", "order_seed = 1"]).counts)
+    assert one < both < 2 * one
