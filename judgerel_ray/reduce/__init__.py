@@ -31,6 +31,7 @@ from judgerel_ray.reduce.tally import Tally, tally_judgments
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
     from judgerel_ray.reduce.advice import Advice, advise_judgments
     from judgerel_ray.reduce.comparison import compare_judgments
+    from judgerel_ray.reduce.correctness import question_table
     from judgerel_ray.reduce.costs import Budget, Costs
     from judgerel_ray.reduce.facets import variance_table
     from judgerel_ray.reduce.needs import TARGETS
@@ -59,6 +60,7 @@ __all__ = [
     "load_judgments",
     "outcome_table",
     "panel_table",
+    "question_table",
     "reduce_judgments",
     "tally_file",
     "tally_judgments",
@@ -68,6 +70,7 @@ __all__ = [
 _LATER = {
     "advice": ("Advice", "advise_judgments"),
     "comparison": ("compare_judgments",),
+    "correctness": ("question_table",),
     "costs": ("Budget", "Costs"),
     "facets": ("variance_table",),
     "needs": ("TARGETS",),

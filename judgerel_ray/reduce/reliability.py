@@ -16,14 +16,26 @@ from judgerel_ray.reduce.consistency import (
     consistency_rows,
     item_scores,
 )
+from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import KIND, UnitRows
-from judgerel_ray.reduce.policy import FAILED, LABEL, MISSING, POLICIES, SCORED, own_level
+from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
+from judgerel_ray.reduce.policy import (
+    FAILED,
+    LABEL,
+    MISSING,
+    POLICIES,
+    SCORED,
+    Missing,
+    own_level,
+)
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
+from judgerel_ray.stats.correctness import CORRECTNESS
+from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -54,8 +66,9 @@ def reduce_judgments(
     missing : sequence of {"category", "drop", "bounds"}
         What verdicts that are not there count as; more than one is shown only where they differ.
     coefficients : sequence of str, optional
-        Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CONSISTENCY` and of `PUBLISHED`; by
-        default the first seven, and those of `CONSISTENCY` where `items` are given.
+        Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
+        `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
+        first seven, and those of `CONSISTENCY` where `items` are given.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
@@ -86,14 +99,16 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *CONSISTENCY, *PUBLISHED)
+    known = (*COEFFICIENTS, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
-    counted = count_judgments(source, by=by, block=block, extra=[items] if items else [])
+    extra = [*([items] if items else []), *check_gold(chosen, columns)]
+    extra += check_order(chosen, columns)
+    counted = count_judgments(source, by=by, block=block, extra=extra)
     if items in counted.groups:
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
@@ -104,6 +119,7 @@ def reduce_judgments(
         found = [*group_rows(group, coefficients=asked, missing=counting, levels=levels)]
         if "bounds" in policies:
             found += bound_rows(group, asked)
+        found += _of_more_than_counts(group, part, chosen, counting)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             kept = [*dict.fromkeys((*group.unit, str(items)))]
             scores = item_scores(part.long(kept), str(items), facets=group.unit[1:])
@@ -116,6 +132,18 @@ def reduce_judgments(
         rows += [{**key, **row} for row in found]
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
+
+
+def _of_more_than_counts(
+    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing]
+) -> Iterator[Row]:
+    """Coefficients that need to know what is right, or where options stood."""
+    if right := [name for name in chosen if name in CORRECTNESS]:
+        rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
+        yield from correctness_rows(group, rows, right, missing)
+    if order := [name for name in chosen if name in ORDER_EFFECTS]:
+        shown = [SHOWN] if "position_bias" in order else []
+        yield from order_rows(group, part.long([*group.unit, *shown]), order, missing)
 
 
 def _labels(

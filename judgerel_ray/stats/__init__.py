@@ -44,9 +44,11 @@ from judgerel_ray.stats.statistic import CountStatistic, measure
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
+    from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
     from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
@@ -65,8 +67,10 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
 
 __all__ = [
     "COEFFICIENTS",
+    "CORRECTNESS",
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
+    "ORDER_EFFECTS",
     "AlphaPrecision",
     "BudgetSplit",
     "Coefficient",
@@ -92,6 +96,7 @@ __all__ = [
     "budget_splits",
     "clopper_pearson",
     "column_noise_floor",
+    "correctness_statistic",
     "count_statistic",
     "counts_from_ratings",
     "cronbach_alpha",
@@ -127,9 +132,11 @@ __all__ = [
     "omega_bootstrap",
     "omega_from_correlation",
     "omega_hierarchical",
+    "order_effect",
     "paired_difference",
     "panel_steps",
     "percent_agreement",
+    "position_bias",
     "replications_for",
     "score_cells",
     "spearman_brown",
@@ -140,9 +147,11 @@ __all__ = [
 ]
 _LATER = {
     "budget": ("BudgetSplit", "budget_splits"),
+    "correctness": ("CORRECTNESS", "correctness_statistic"),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
     "mcnemar": ("mcnemar_exact",),
+    "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
     "paired": ("Difference", "benjamini_hochberg", "holm", "paired_difference"),
     "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
     "precision": ("AlphaPrecision", "alpha_precision"),
