@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
+from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
@@ -77,6 +78,10 @@ def connected(address: str | None) -> Iterator[bool]:
     without that a cluster is started on this machine and ends with the block. A process that is
     already connected stays so.
 
+    Effects: what a driver that was killed still asked of the autoscaler of a cluster is taken
+    back, for Ray itself never forgets it. (Ray keeps one such demand a cluster: of two runs on
+    one, the later one's counts.)
+
     Yields
     ------
     bool
@@ -84,37 +89,51 @@ def connected(address: str | None) -> Iterator[bool]:
 
     Raises
     ------
+    SweepError
+        If it is no address.
     EngineStartError
         If no cluster answers.
     """
     import ray
 
     if ray.is_initialized():
-        yield len(ray.nodes()) == 1
+        yield _is_own()
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    wanted = address or os.environ.get("RAY_ADDRESS")
+    wanted = wanted_address(address)
+    probe_cluster(address)
     try:
         if wanted:
             ray.init(address=wanted, log_to_driver=False, logging_level="error")
+            demand([])
         else:
             # Ray lowers its workers' priority by 15; here they are the work, not its background.
             os.environ.setdefault("RAY_worker_niceness", "0")
             ray.init(
                 address="local", include_dashboard=False, log_to_driver=False, logging_level="error"
             )
-    except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        ray.shutdown()
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise EngineStartError(
-            f"no Ray cluster: {first}",
-            where={"address": wanted or "local"},
-            hint="start one (cluster/local.sh), check the address and RAY_AUTH_MODE=token",
+            f"no Ray cluster: {first}", where={"address": wanted or "local"}, hint=HINT
         ) from error
     try:
         with _terminated_as_interrupted():
             yield not wanted
     finally:
         ray.shutdown()
+
+
+def _is_own() -> bool:
+    """Whether the cluster that this process is connected to is one that it started.
+
+    One that was there may grow, whatever it has now; one of a process's own has no autoscaler.
+    """
+    from ray._private import worker
+
+    node = worker._global_node
+    return node is not None and bool(node.is_head())
 
 
 @contextmanager
@@ -166,10 +185,15 @@ def in_use() -> Capacity:
 def demand(bundles: list[dict[str, int]]) -> None:
     """Tell an autoscaler what the cluster should have room for; without one nothing happens.
 
-    Effects: replaces what this run asked for before; an empty list takes it back.
+    Effects: replaces what this run, or any other, asked for before; an empty list takes it back.
     """
+    import ray
     from ray.autoscaler.sdk import request_resources
+    from ray.util.client import ray as client
 
+    if client.is_connected():  # a ray:// address: only a process of the cluster can say it
+        ray.get(ray.remote(num_cpus=0)(request_resources).remote(bundles=bundles))
+        return
     request_resources(bundles=bundles)
 
 

@@ -212,5 +212,5 @@ def test_files_that_cannot_be_read_are_the_callers_mistake(folder, monkeypatch):
         raise PermissionError(13, "Permission denied", "model.safetensors")
 
     monkeypatch.setattr(model_files, "file_sha256", refused)
-    with pytest.raises(SweepError, match="model cannot be read: .*Permission denied"):
+    with pytest.raises(SweepError, match=r"model cannot be read: .*Permission denied"):
         model_content(spec_of(folder))

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.fleet.cluster import Capacity, passed_environment
+from judgerel_ray.core import EngineStartError
+from judgerel_ray.fleet.cluster import Capacity, connected, demand, passed_environment
 
 SECRETS = ["HF_TOKEN", "HF_HUB_TOKEN", "VLLM_API_KEY", "JUDGEREL_PASSWORD", "VLLM_AWS_SECRET"]
 SETTINGS = ["HF_HOME", "HF_HUB_OFFLINE", "VLLM_CPU_KVCACHE_SPACE", "NCCL_DEBUG", "JUDGEREL_X"]
@@ -69,3 +70,56 @@ def test_packing_is_exact_where_sizes_divide_one_another(nodes, engines):
         return False
 
     assert room(*nodes).holds(engines) is possible(list(nodes), sorted(whole, reverse=True))
+
+
+def test_a_dead_address_is_no_cluster_and_leaves_ray_unconnected(monkeypatch):
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray would try for ten minutes"))
+    with (
+        pytest.raises(EngineStartError, match="no Ray cluster answers"),
+        connected("127.0.0.1:9"),
+    ):
+        pytest.fail("there is no cluster")
+
+
+@pytest.mark.ray
+def test_a_cluster_of_ones_own_cannot_grow(ray_local):
+    assert ray_local.is_initialized()
+    with connected(None) as local:
+        assert local is True
+    assert ray_local.is_initialized()
+
+
+@pytest.fixture
+def head(ray_apart):
+    """A cluster of one node that this process did not start by itself and is not connected to."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    yield cluster
+    ray_apart.shutdown()
+    cluster.shutdown()
+
+
+def demanded():
+    """What the autoscaler of the cluster is asked for."""
+    from ray.experimental.internal_kv import _internal_kv_get
+
+    return _internal_kv_get(b"autoscaler_resource_request")
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_head_joined_may_grow_and_forgets_what_a_killed_driver_asked_for(ray_apart, head):
+    ray_apart.init(address=head.address, logging_level="error", log_to_driver=False)
+    demand([{"CPU": 99}])
+    assert demanded() == b'[{"CPU": 99}]'
+    with connected(None) as local:  # joined before: it has one node, and may have more soon
+        assert local is False
+    ray_apart.shutdown()
+    with connected(head.address) as local:
+        assert local is False
+        assert demanded() == b"[]"
+    assert not ray_apart.is_initialized()
