@@ -7,7 +7,7 @@ is built lazily, one item at a time: a sweep of a million conditions needs the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
@@ -15,7 +15,14 @@ from judgerel_ray.design.judging import best_of_work, correctness_work
 from judgerel_ray.design.responding import respond_work
 
 
-def build_wave(frame: AskFrame, wave: int, voice: Voice, texts: Texts) -> Iterator[ItemWork]:
+def build_wave(
+    frame: AskFrame,
+    wave: int,
+    voice: Voice,
+    texts: Texts,
+    *,
+    only: Container[str] | None = None,
+) -> Iterator[ItemWork]:
     """Everything one wave of an ask asks one judge, item by item.
 
     Parameters
@@ -28,6 +35,8 @@ def build_wave(frame: AskFrame, wave: int, voice: Voice, texts: Texts) -> Iterat
         The judge or responder asked.
     texts : mapping of str to str or None
         Landed texts of the waves before, by request key.
+    only : container of str, optional
+        Names of the items to build; all by default.
 
     Yields
     ------
@@ -49,6 +58,8 @@ def build_wave(frame: AskFrame, wave: int, voice: Voice, texts: Texts) -> Iterat
     """
     responding = wave < frame.respond_waves  # asked once: the answer reads every item
     for item in frame.items:
+        if only is not None and item.item_id not in only:
+            continue
         if responding:
             work = respond_work(frame, wave, voice, item, texts)
         elif frame.ask.protocol == "best_of":

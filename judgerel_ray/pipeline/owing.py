@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import polars as pl
 
 from judgerel_ray.core import Ask, TokenCounts
-from judgerel_ray.design import AskFrame, Texts, Voice, build_wave
+from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
 from judgerel_ray.store import Ledger, RunDirectory, land, scan_completions, scan_judgments
 
@@ -87,15 +87,43 @@ class Owing:
     wave: int
     texts: Texts
     ledger: Ledger
+    _owing: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
     def count(self) -> int:
-        """How many requests are owed."""
-        return sum(part.n for parts in self._items() for part, _ in parts)
+        """How many requests are owed.
+
+        Writing prompts and hashing keys is what building a wave costs, so that is left to
+        :meth:`asks` where nothing has landed yet. Else it is done here, and again only for the
+        items that owe anything.
+        """
+        if (planned := self._planned()) is not None:
+            return planned
+        owed = 0
+        owing: list[set[str]] = [set() for _ in self.asked]
+        for place, item_id, parts in self._items():
+            n = sum(part.n for part, _ in parts)
+            owed += n
+            if n:
+                owing[place].add(item_id)
+        self._owing[:] = owing
+        return owed
+
+    def _planned(self) -> int | None:
+        """What is owed before anything has landed, from the plan's counts; None if that may err."""
+        name = self.asked[0][1].name if self.asked else ""
+        totals = self.ledger.judges.get(name)
+        if totals is not None and totals.rows:
+            return None
+        counts = count_stages([frame for frame, _ in self.asked])
+        before = sum(one.requests for one in counts if one.wave < self.wave)
+        if before != len(self.texts):  # what is to be judged may be missing
+            return None
+        return sum(one.requests for one in counts if (one.judge, one.wave) == (name, self.wave))
 
     def asks(self, never: NeverSent) -> Iterator[tuple[Ask, ...]]:
         """What can be asked, item by item; what never can lands as failed on the way."""
         impossible: list[tuple[Ask, str]] = []
-        for parts in self._items():
+        for _, _, parts in self._items():
             impossible += [(part, reason) for part, reason in parts if reason is not None]
             if len(impossible) >= IMPOSSIBLE_BATCH:
                 never.land(impossible)
@@ -106,18 +134,23 @@ class Owing:
         if impossible:
             never.land(impossible)
 
-    def _items(self) -> Iterator[list[tuple[Ask, str | None]]]:
-        """Owed parts of every item's asks, each with the reason why it can never be sent."""
+    def _items(self) -> Iterator[tuple[int, str, list[tuple[Ask, str | None]]]]:
+        """Owed parts of every item's asks, each with the reason why it can never be sent.
+
+        With the place among the asks and the item's name.
+        """
         queued: dict[str, int] = {}
-        for frame, voice in self.asked:
-            for work in build_wave(frame, self.wave, voice, self.texts):
+        for place, (frame, voice) in enumerate(self.asked):
+            only = self._owing[place] if self._owing else None
+            for work in build_wave(frame, self.wave, voice, self.texts, only=only):
                 every = [*((ask, None) for ask in work.asks), *work.impossible]
-                yield [
+                parts = [
                     (part, reason)
                     for ask, reason in every
                     for fresh in _unqueued(ask, queued)
                     for part in owed_parts(fresh, self.ledger)
                 ]
+                yield place, work.item_id, parts
 
 
 def _unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Callable
+from functools import partial
 
 import psutil
 import pytest
@@ -21,9 +22,10 @@ from judgerel_ray.core import (
     TokenCounts,
     request_key,
 )
-from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine
+from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine, vllm_engine
 from judgerel_ray.engines.replies import cut_after
 from judgerel_ray.engines.vllm_engine import VllmEngine
+from judgerel_ray.engines.vllm_sampling import chunks
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 
@@ -135,7 +137,7 @@ def test_every_sample_arrives_once_in_order_though_lengths_differ(served, make_c
 def test_where_an_ask_is_cut_into_requests_changes_nothing(served, make_condition, monkeypatch):
     condition = make_condition("cuts")
     whole = served.ask(condition, n=10)
-    monkeypatch.setattr(served.engine, "_samples", 3)
+    monkeypatch.setattr(vllm_engine, "chunks", partial(chunks, most=3))
     parts = served.ask(condition, n=10)
     assert texts(parts) == texts(whole)
     assert [(c.key, c.seed) for c in parts] == [(c.key, c.seed) for c in whole]
