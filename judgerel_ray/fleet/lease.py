@@ -12,8 +12,11 @@ from judgerel_ray.core import Ask, TokenCounts
 class Lease:
     """Work given to one actor: asks of one judge, an item's asks side by side.
 
-    ``lease`` numbers it within its session; ``attempt`` counts tries from 1 and is its fence: once
-    the driver has closed an attempt, nothing that attempt writes is ever read.
+    ``lease`` numbers it within its session. ``attempt`` is 1 plus how often, in this session, what
+    it holds was asked before without landing: requests that failed, and engines or nodes lost while
+    its item was before them (the most of any of its asks). Asks given back unasked do not count,
+    and another session counts from 1 again. It is the lease's fence: once the driver has closed an
+    attempt, nothing that attempt writes is ever read.
     """
 
     lease: int

@@ -17,6 +17,7 @@ from judgerel_ray.fleet.cluster import (
     make_actor,
 )
 from judgerel_ray.fleet.pool import JudgePool, Slot, now
+from judgerel_ray.fleet.tail import spare_engines
 
 STOP_TIMEOUT_S = 20.0
 CAPACITY_EVERY_S = 5.0
@@ -60,7 +61,26 @@ class Placement:
             if pool.slots and is_finished(pool) and (pool.name not in keep or pool.given_up):
                 for slot in list(pool.slots.values()):
                     self._leave(pool, slot)
+        self._release_spare(keep)
         self._reap()
+
+    def _release_spare(self, keep: frozenset[str]) -> None:
+        """Stop engines that idle beside their judge's last leases while another judge waits.
+
+        Those kept for a later wave make way only for a judge that has no engine at all.
+        """
+        waiting = [pool for pool in self._pools.values() if pool.has_work]
+        short = [pool for pool in waiting if len(pool.slots) < self._wanted(pool)]
+        for pool in self._pools.values():
+            spare = spare_engines(pool, at=now())
+            for other in short:
+                if bool(other.spec.engine.gpus) != bool(pool.spec.engine.gpus):
+                    continue  # a GPU is no use to it, or nothing else is
+                if pool.name in keep and other.slots:
+                    continue
+                for slot in spare:
+                    self._leave(pool, slot)
+                break
 
     def drop(self, pool: JudgePool, slot: Slot) -> None:
         """Kill an actor at once."""
@@ -109,8 +129,7 @@ class Placement:
 
     def _fits(self, pool: JudgePool) -> bool:
         """Whether one more engine of this judge fits beside what runs."""
-        engines = [p.spec.engine.gpus for p in self._pools.values() for _ in p.slots]
-        engines += [leaver.spec.engine.gpus for leaver, _, _, _ in self._leaving]
+        engines = [one.spec.engine.gpus for one, _ in self._engines()]
         if gpus := pool.spec.engine.gpus:
             held = [n for n in engines if n]
             return sum(held) + gpus + self._others.gpus <= self._room.gpus and self._room.holds(
@@ -201,7 +220,26 @@ class Placement:
         # The cluster tells ours from others' only once all of ours have theirs, and for a while.
         if all(slot.ready for slot in slots) and now() - self._changed_at >= CAPACITY_EVERY_S:
             used = in_use()
-            sizes = [p.spec.engine.gpus for p in self._pools.values() for _ in p.slots]
+            ours = [held_by(pool, slot) for pool, slot in self._engines()]
             self._others = Capacity(
-                cpus=max(0.0, used.cpus - sizes.count(0)), gpus=max(0.0, used.gpus - sum(sizes))
+                cpus=max(0.0, used.cpus - sum(cpus for cpus, _ in ours)),
+                gpus=max(0.0, used.gpus - sum(gpus for _, gpus in ours)),
             )
+
+    def _engines(self) -> Iterator[tuple[JudgePool, Slot]]:
+        """All engines of this run, those included that are on their way out."""
+        for pool in self._pools.values():
+            for slot in pool.slots.values():
+                yield pool, slot
+        for pool, slot, _, _ in self._leaving:
+            yield pool, slot
+
+
+def held_by(pool: JudgePool, slot: Slot) -> tuple[int, int]:
+    """CPUs and GPUs that Ray counts for an engine.
+
+    One on the CPU has a CPU, one on a node its GPUs, and one spread over nodes a CPU beside each.
+    """
+    gpus = pool.spec.engine.gpus
+    spread = getattr(slot.handle, "group", None) is not None
+    return (gpus if spread else int(not gpus)), gpus

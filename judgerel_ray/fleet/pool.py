@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,8 @@ from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
 from judgerel_ray.fleet.judge_actor import JudgeSpec
 from judgerel_ray.fleet.lease import Lease, ask_units, item_of
-from judgerel_ray.fleet.retry import History
+from judgerel_ray.fleet.retry import MOST_NODE_LOSSES, History
+from judgerel_ray.fleet.suspicion import ItemName, Suspicion
 from judgerel_ray.fleet.work_queue import WorkQueue
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
@@ -41,7 +42,8 @@ class Slot:
     started_at: float
     starting: Any
     ready: bool = False
-    alone: bool = False
+    apart: tuple[ItemName, ...] = ()
+    """The suspected items it is asked, with nothing beside them."""
     leases: dict[Any, Dispatched] = field(default_factory=dict)
 
 
@@ -55,11 +57,12 @@ class JudgePool:
     """Engines wanted; None takes as many as the GPUs allow."""
     queue: WorkQueue | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
-    suspects: deque[Ask] = field(default_factory=deque)
-    """Asks of items that an engine died under: asked one item at a time, with nothing beside."""
+    suspicion: Suspicion = field(default_factory=Suspicion)
     failures: Counter[tuple[str, int]] = field(default_factory=Counter)
-    item_losses: Counter[tuple[str, str]] = field(default_factory=Counter)
+    item_losses: Counter[ItemName] = field(default_factory=Counter)
+    item_node_losses: Counter[ItemName] = field(default_factory=Counter)
     losses: int = 0
+    """Engines that died with nothing landed since; those that went with their node not counted."""
     start_failures: int = 0
     most: int | None = None
     """Engines to be content with, after others did not come up."""
@@ -67,6 +70,8 @@ class JudgePool:
     busy_s: float = 0.0
     requests_left: int = 0
     given_up: Exception | None = None
+    straggling_since: float | None = None
+    """Since when some of its engines idle while the last leases are at work on others."""
     _units_sent: int = 0
     _requests_sent: int = 0
 
@@ -88,7 +93,7 @@ class JudgePool:
         """Whether anything is left to dispatch."""
         if self.queue is None or self.given_up:
             return False
-        return bool(self.suspects) or not self.queue.is_empty
+        return bool(self.suspicion.n_waiting) or not self.queue.is_empty
 
     @property
     def at_work(self) -> bool:
@@ -100,23 +105,28 @@ class JudgePool:
         return History(
             failures=self.failures[ask.condition.condition_key, ask.first],
             losses=self.item_losses[item_of(ask)],
+            suspected=self.suspicion.suspects(item_of(ask)),
+            convicted=self.suspicion.convicts(item_of(ask)),
         )
 
     def note_failure(self, ask: Ask) -> None:
         """Count a request that failed, its engine still there."""
         self.failures[ask.condition.condition_key, ask.first] += 1
 
-    def note_loss(self, asks: Iterable[Ask]) -> None:
-        """Count an engine that died while these were asked, once for each of their items."""
-        self.losses += 1
-        self.item_losses.update({item_of(ask) for ask in asks})
+    def note_loss(self, asks: Iterable[Ask], *, of_node: bool) -> bool:
+        """Count an engine that is gone, and say whether what was asked of it is to blame.
 
-    def take_suspects(self) -> tuple[Ask, ...]:
-        """Take all that is asked of the first suspected item."""
-        item = item_of(self.suspects[0])
-        asks = tuple(ask for ask in self.suspects if item_of(ask) == item)
-        self.suspects = deque(ask for ask in self.suspects if item_of(ask) != item)
-        return asks
+        A node's death is nobody's fault, but an item that sees too many is suspected all the same:
+        it might be what brings nodes down.
+        """
+        items = {item_of(ask) for ask in asks}
+        self.item_losses.update(items)
+        if of_node:
+            self.item_node_losses.update(items)
+            if all(self.item_node_losses[item] <= MOST_NODE_LOSSES for item in items):
+                return False
+        self.losses += 1
+        return True
 
     @property
     def units_per_s(self) -> float | None:

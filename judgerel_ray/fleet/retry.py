@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-MOST_LOSSES = 2  # an item that took two engines with it gets no third
+MOST_NODE_LOSSES = 2  # nodes that may die under an item before it is suspected itself
+
+# What Ray says of an actor whose node is gone. A process that dies on a node that lives is told as
+# such within a second; an actor that is merely unavailable is one whose node does not answer.
+_OF_NODES = ("ActorUnavailableError", "node has died", "actor's node was")
 
 
 class Fate(StrEnum):
@@ -13,8 +17,8 @@ class Fate(StrEnum):
 
     AGAIN = "again"
     """Back to the queue."""
-    ALONE = "alone"
-    """Again, with nothing beside it: it may be what killed the engine."""
+    APART = "apart"
+    """Again, with none but suspects beside it: it may be what killed the engine."""
     RECORD = "record"
     """Written to errors/; owed to the next run."""
 
@@ -24,18 +28,22 @@ class History:
     """What an ask has been through in this run: its requests failed, engines lost under its item.
 
     What kills an engine is nearly always the prompt, and an item's asks share it: losses are
-    counted by item, so that one bad item costs two engines whatever the number of its asks.
+    counted by item. ``losses`` are all engines that went while the item was before them, whatever
+    the reason; ``suspected`` and ``convicted`` say what is made of it (see ``suspicion``).
     """
 
     failures: int = 0
     losses: int = 0
+    suspected: bool = False
+    convicted: bool = False
 
 
 def decide(history: History, *, max_attempts: int) -> Fate:
     """Say what becomes of an ask that did not land.
 
-    An ask under which one engine died is asked alone; under which two died it is quarantined. An
-    ask whose request failed is asked again until it has been asked ``max_attempts`` times.
+    An ask whose item may have killed an engine is asked apart, one whose item killed an engine
+    alone is quarantined. An ask whose request failed is asked again until it has been asked
+    ``max_attempts`` times.
 
     Parameters
     ----------
@@ -51,11 +59,31 @@ def decide(history: History, *, max_attempts: int) -> Fate:
 
     Examples
     --------
-    >>> decide(History(losses=1), max_attempts=3), decide(History(losses=2), max_attempts=3)
-    (<Fate.ALONE: 'alone'>, <Fate.RECORD: 'record'>)
-    >>> decide(History(failures=3), max_attempts=3)
+    >>> decide(History(losses=1, suspected=True), max_attempts=3)
+    <Fate.APART: 'apart'>
+    >>> decide(History(losses=4, convicted=True), max_attempts=3)
     <Fate.RECORD: 'record'>
+    >>> decide(History(losses=4), max_attempts=3), decide(History(failures=3), max_attempts=3)
+    (<Fate.AGAIN: 'again'>, <Fate.RECORD: 'record'>)
     """
-    if history.losses >= MOST_LOSSES or history.failures >= max_attempts:
+    if history.convicted or history.failures >= max_attempts:
         return Fate.RECORD
-    return Fate.ALONE if history.losses else Fate.AGAIN
+    return Fate.APART if history.suspected else Fate.AGAIN
+
+
+def is_loss_of_node(message: str) -> bool:
+    """Whether an engine was lost with its node, or with the way to it, and not by what it did.
+
+    Parameters
+    ----------
+    message : str
+        What Ray says of a call that never came back.
+
+    Examples
+    --------
+    >>> is_loss_of_node("ActorDiedError: The actor died because its node has died. Node Id: 1f")
+    True
+    >>> is_loss_of_node("ActorDiedError: Worker exit type: SYSTEM_ERROR")
+    False
+    """
+    return any(mark in message for mark in _OF_NODES)

@@ -6,8 +6,9 @@ and settles what comes back.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from judgerel_ray.config import FleetTable
@@ -27,12 +28,14 @@ from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, now, units_of
 from judgerel_ray.fleet.settlement import Settlement
+from judgerel_ray.fleet.tail import recall_for_idle
 from judgerel_ray.fleet.work_queue import WorkQueue
 from judgerel_ray.store import RunDirectory, is_superseded
 
 TICK_S = 0.25
 HEARTBEAT_S = 2.0
 MAX_START_FAILURES = 2
+APART_SHARE = 4  # one actor in so many narrows suspects down while the others go on
 
 
 class Fleet:
@@ -102,7 +105,8 @@ class Fleet:
             self._send_leases()
             self._settle_ready()
             self._enforce_deadlines()
-            self._recall_for_idle()
+            for pool in self._pools.values():
+                recall_for_idle(pool)
             self._placement.release(keep, self._is_finished)
             self._tick()
         for name in work:
@@ -140,12 +144,10 @@ class Fleet:
             if pool.queue is None or pool.given_up:
                 continue
             ready = [slot for slot in pool.slots.values() if slot.ready]
-            # One actor is kept free for asks that must run alone; the others go on.
-            if pool.suspects and ready:
-                self._send_suspects(pool, ready.pop(0))
+            ready = ready[self._send_suspects(pool, ready) :]
             for ahead in range(1, LEASES_AHEAD + 1):
                 for slot in ready:
-                    if not slot.alone and len(slot.leases) < ahead:
+                    if not slot.apart and len(slot.leases) < ahead:
                         self._send_next(pool, slot, pool.queue)
 
     def _send_next(self, pool: JudgePool, slot: Slot, queue: WorkQueue) -> None:
@@ -156,12 +158,21 @@ class Fleet:
                 self._send(pool, slot, asks)
                 return
 
-    def _send_suspects(self, pool: JudgePool, slot: Slot) -> None:
-        """Give an idle actor the asks of one item that may have killed an engine, and no others."""
-        if slot.leases:
-            return
-        slot.alone = True
-        self._send(pool, slot, pool.take_suspects())
+    def _send_suspects(self, pool: JudgePool, ready: Sequence[Slot]) -> int:
+        """Give groups of suspects to idle actors, one each; say how many actors that takes.
+
+        A part of the actors is kept free for them; the others go on while there is other work.
+        """
+        waiting = pool.suspicion.n_waiting
+        if not waiting or pool.queue is None:
+            return 0
+        most = len(ready) if pool.queue.is_empty else math.ceil(len(ready) / APART_SHARE)
+        kept = ready[: min(most, waiting + sum(bool(slot.apart) for slot in ready))]
+        for slot in kept:
+            if not slot.leases and pool.suspicion.n_waiting:
+                slot.apart, asks = pool.suspicion.take()
+                self._send(pool, slot, asks)
+        return len(kept)
 
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
         """Send a new lease."""
@@ -177,25 +188,6 @@ class Fleet:
         slot.leases[reference] = Dispatched(
             lease=lease, units=units, sent_at=sent_at, deadline_at=deadline_at
         )
-
-    def _recall_for_idle(self) -> None:
-        """At the tail, ask busy actors for what they have not begun while others idle."""
-        for pool in self._pools.values():
-            if pool.queue is None or not pool.queue.is_empty or pool.suspects:
-                continue
-            ready = [slot for slot in pool.slots.values() if slot.ready]
-            idle = [slot for slot in ready if not slot.leases]
-            if not idle:
-                continue
-            busy = sorted(ready, key=lambda slot: -sum(d.units for d in slot.leases.values()))
-            for slot in busy[: len(idle)]:
-                for dispatched in reversed(slot.leases.values()):
-                    if len(dispatched.lease.asks) > 1 and not dispatched.recalled:
-                        dispatched.recalled = True
-                        slot.handle.actor.recall.remote(
-                            dispatched.lease.lease, dispatched.lease.attempt
-                        )
-                        break
 
     # ---- settling ----------------------------------------------------------------------------
 
@@ -253,13 +245,13 @@ class Fleet:
         result = result_of(reference)
         if isinstance(result, Receipt):
             dispatched = slot.leases.pop(reference)
-            slot.alone = slot.alone and bool(slot.leases)
+            self._settlement.clear(pool, slot)
             self._settlement.receipt(pool, dispatched, result)
         elif isinstance(result, EngineLost):
             self._settlement.lose(pool, slot, kind="engine_lost", message=str(result))
         else:
             dispatched = slot.leases.pop(reference)
-            slot.alone = slot.alone and bool(slot.leases)
+            self._settlement.clear(pool, slot)
             self._settlement.fail(pool, dispatched, kind="lease", message=str(result))
 
     # ---- watching ----------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from judgerel_ray.config import FleetTable
 from judgerel_ray.core import Ask, EngineLost, TokenCounts
 from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.landing import error_rows
-from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, split_ask
+from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
-from judgerel_ray.fleet.retry import MOST_LOSSES, Fate, decide
+from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node
 from judgerel_ray.store import RunDirectory, close_lease, record_errors
 
 ERROR_BATCH = 2_000
@@ -76,26 +76,56 @@ class Settlement:
             pool.queue.forget(slot.name)
         rests = [(d.lease, self._fence(pool, d)) for d in slot.leases.values()]
         slot.leases.clear()
-        pool.note_loss(ask for _, rest in rests for ask in rest)
+        asks = [ask for _, rest in rests for ask in rest]
+        blamed = pool.note_loss(asks, of_node=is_loss_of_node(message))
         if pool.losses > self._limits.max_engine_losses:
             self.give_up(pool, EngineLost(f"{pool.losses} engines died, the last by: {message}"))
+        else:
+            self._suspect(pool, slot, asks, blamed=blamed)
         for lease, rest in rests:
             self._decide(
                 pool, [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest], lease
             )
 
+    def clear(self, pool: JudgePool, slot: Slot) -> None:
+        """An engine answered the suspects it was given, and lives: they are none."""
+        group, slot.apart = slot.apart, ()
+        held = pool.suspicion.clear(group)
+        if pool.queue is not None:
+            pool.queue.give_back(held)
+
+    def _suspect(self, pool: JudgePool, slot: Slot, asks: Sequence[Ask], *, blamed: bool) -> None:
+        """Narrow down which item an engine died of, before its asks are given out again."""
+        if not slot.apart:
+            if blamed:
+                pool.suspicion.accuse(item_of(ask) for ask in asks)
+        elif {item_of(ask) for ask in asks} != set(slot.apart):
+            self.clear(pool, slot)  # some of them landed: it died of something else
+        elif blamed:
+            self._quarantine(pool, pool.suspicion.condemn(slot.apart))
+        else:
+            pool.suspicion.put_back(slot.apart)
+        slot.apart = ()
+
+    def _quarantine(self, pool: JudgePool, asks: Sequence[Ask]) -> None:
+        """Record asks of an item that killed an engine, without asking them."""
+        if asks:
+            message = "not asked: an engine died of this item alone"
+            self._record(pool, asks, lease=None, kind="quarantined", message=message)
+
     def untainted(self, pool: JudgePool, asks: Sequence[Ask]) -> tuple[Ask, ...]:
-        """Those of `asks` that may be asked beside others: no engine died under their items."""
+        """Those of `asks` that may be asked beside others: their items are not suspected."""
         clean: list[Ask] = []
+        deadly: list[Ask] = []
         for ask in asks:
-            losses = pool.history(ask).losses
-            if losses >= MOST_LOSSES:
-                message = f"not asked: {losses} engines died with this item before them"
-                self._record(pool, [ask], lease=None, kind="quarantined", message=message)
-            elif losses:
-                pool.suspects.append(ask)
+            item = item_of(ask)
+            if pool.suspicion.convicts(item):
+                deadly.append(ask)
+            elif pool.suspicion.suspects(item):
+                pool.suspicion.join(ask)
             else:
                 clean.append(ask)
+        self._quarantine(pool, deadly)
         return tuple(clean)
 
     def _fence(self, pool: JudgePool, dispatched: Dispatched) -> list[Ask]:
@@ -120,17 +150,17 @@ class Settlement:
         ]
 
     def _decide(self, pool: JudgePool, failed: Sequence[FailedAsk], lease: Lease) -> None:
-        """Ask again, ask alone, or record; one file for all of a kind."""
+        """Ask again, ask apart, or record; one file for all of a kind."""
         recorded: dict[tuple[str, str], list[Ask]] = {}
         again: list[Ask] = []
         for each in failed:
             history = pool.history(each.ask)
             fate = decide(history, max_attempts=self._limits.max_attempts)
             if fate is Fate.RECORD or pool.given_up:
-                kind = "quarantined" if history.losses >= MOST_LOSSES else each.kind
+                kind = "quarantined" if history.convicted else each.kind
                 recorded.setdefault((kind, each.message), []).append(each.ask)
-            elif fate is Fate.ALONE:
-                pool.suspects.append(each.ask)
+            elif fate is Fate.APART:
+                pool.suspicion.join(each.ask)
             else:
                 again.append(each.ask)
         for (kind, message), asks in recorded.items():
@@ -146,8 +176,7 @@ class Settlement:
         for slot in list(pool.slots.values()):
             self._placement.drop(pool, slot)
             self._record_leases(pool, slot, message=str(error))
-        owed = list(pool.suspects)
-        pool.suspects.clear()
+        owed = pool.suspicion.drain()
         if pool.queue is not None:
             for ask in pool.queue.drain():
                 owed.append(ask)

@@ -66,11 +66,7 @@ def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes):
     summary = one.run(nodes.address)
     lost.join()
     assert lost.did
-    for _ in range(2):  # what was in flight twice is set aside for the next run
-        if summary.owed:
-            assert summary.failed == summary.owed
-            assert set(read_errors(one.directory)["kind"]) == {"quarantined"}
-            summary = one.run(nodes.address)
+    assert read_errors(one.directory).is_empty()  # nobody is to blame for a node
     assert (summary.owed, summary.problems) == (0, {})
     seen = {(c.engine["pid"], c.engine["visible_devices"]) for c in one.commits}
     assert len(seen) >= 4

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from judgerel_ray.core import EngineError
 from judgerel_ray.fleet import JudgePool, WorkQueue, placement
 from judgerel_ray.fleet.cluster import Capacity
-from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement
+from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement, held_by
+from judgerel_ray.fleet.pool import Slot
 
 
 class World:
@@ -176,6 +177,31 @@ def test_what_others_hold_is_left_to_them_and_taken_when_they_go(world, asking):
     here.moment += CAPACITY_EVERY_S + 1
     here.used = Capacity(cpus=0.0, gpus=1.0)  # ours alone
     assert room.fill() == {"a": 4}
+
+
+def test_engines_on_their_way_out_are_not_taken_for_others(world, asking):
+    here = world()
+    room = Room(here, asking, {"a": (1, 2), "b": (1, 2), "c": (1, 2)})
+    room.fill()
+    room.come_up()
+    here.used = Capacity(cpus=0.0, gpus=4.0)
+    room.pools["a"].queue = None
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    assert room.slots == {"a": 0, "b": 2, "c": 0}  # a's still end, and hold their GPUs
+    here.moment += CAPACITY_EVERY_S + 1
+    room.fill()
+    here.stopped.update(here.made)
+    room.placement.release(frozenset(), lambda pool: not pool.has_work)
+    assert room.fill() == {"a": 0, "b": 2, "c": 2}  # at once, no second look needed
+
+
+@pytest.mark.parametrize(
+    ("gpus", "group", "held"), [(0, None, (1, 0)), (2, None, (0, 2)), (4, "g", (4, 4))]
+)
+def test_what_an_engine_holds_is_what_ray_counts(gpus, group, held):
+    pool = JudgePool(name="j", spec=SimpleNamespace(engine=SimpleNamespace(gpus=gpus)), replicas=1)
+    slot = Slot(name="s", handle=SimpleNamespace(group=group), started_at=0.0, starting=None)
+    assert held_by(pool, slot) == held
 
 
 def test_engines_still_coming_up_are_not_taken_for_others(world, asking):

@@ -5,6 +5,7 @@ import pytest
 from judgerel_ray.core import EngineError
 from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
 from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, units_of
+from judgerel_ray.fleet.retry import MOST_NODE_LOSSES
 
 
 def pool_of(n_slots: int = 2, left: int = 1000) -> JudgePool:
@@ -75,12 +76,23 @@ def test_deadlines_are_never_shorter_than_told_and_grow_with_the_work(asking):
 
 def test_losses_count_by_item_and_once_a_death(asking):
     pool = pool_of()
-    pool.note_loss([asking.ask("q1"), asking.ask("q1", first=1), asking.ask("q2")])
+    asks = [asking.ask("q1"), asking.ask("q1", first=1), asking.ask("q2")]
+    assert pool.note_loss(asks, of_node=False)
     assert pool.losses == 1
     assert pool.history(asking.ask("q1", first=7)) == History(losses=1)
     assert pool.history(asking.ask("q3")) == History()
-    pool.note_loss([asking.ask("q1")])
+    pool.note_loss([asking.ask("q1")], of_node=False)
     assert pool.history(asking.ask("q1")) == History(losses=2)
+
+
+def test_a_lost_node_is_nobodys_fault_unless_it_happens_again_and_again(asking):
+    pool = pool_of()
+    for _ in range(MOST_NODE_LOSSES):
+        assert not pool.note_loss([asking.ask("q1"), asking.ask("q2")], of_node=True)
+    assert pool.losses == 0
+    assert not pool.note_loss([asking.ask("q3")], of_node=True)
+    assert pool.note_loss([asking.ask("q1"), asking.ask("q4")], of_node=True)
+    assert pool.losses == 1
 
 
 def test_failures_count_by_ask(asking):
@@ -88,16 +100,6 @@ def test_failures_count_by_ask(asking):
     pool.note_failure(asking.ask("q1"))
     assert pool.history(asking.ask("q1")).failures == 1
     assert pool.history(asking.ask("q1", first=1)).failures == 0
-
-
-def test_suspects_are_taken_an_item_at_a_time(asking):
-    pool = pool_of()
-    pool.suspects.extend(
-        [asking.ask("q1"), asking.ask("q2"), asking.ask("q1", first=1), asking.ask("q3")]
-    )
-    assert asking.requests(pool.take_suspects()) == [("q1@1.0", 0), ("q1@1.0", 1)]
-    assert asking.requests(pool.take_suspects()) == [("q2@1.0", 0)]
-    assert len(pool.suspects) == 1
 
 
 def test_a_state_says_what_the_judge_is_doing():

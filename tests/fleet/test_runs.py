@@ -136,7 +136,7 @@ def test_an_engine_that_says_it_died_is_replaced(runner, tmp_path):
     run.check()
 
 
-def test_a_poisonous_item_takes_two_engines_and_nothing_else(runner):
+def test_a_poisonous_item_takes_few_engines_and_nothing_else(runner):
     run = runner(judge("a", poison="q003"), n_items=10, replications=70, temperatures=(1.0, 0.5))
     summary = run()
     assert summary.problems == {}

@@ -19,6 +19,7 @@ from judgerel_ray.fleet import (
     Receipt,
     WorkQueue,
 )
+from judgerel_ray.fleet.lease import item_of
 from judgerel_ray.fleet.pool import Dispatched, Slot, units_of
 from judgerel_ray.fleet.settlement import Settlement, _not_landed
 from judgerel_ray.store import begin_session, close_lease, read_errors, read_ledger
@@ -61,6 +62,20 @@ class Account:
 
     def send_next(self, name: str, units: int = 10_000) -> Dispatched:
         return self.send(name, self.pool.queue.take(name, units))
+
+    def send_suspects(self, name: str) -> Dispatched:
+        """Give an engine the next group of suspects, and nothing beside."""
+        group, asks = self.pool.suspicion.take()
+        self.slot(name).apart = group
+        return self.send(name, asks)
+
+    def lose(self, name: str, message: str = "gone") -> None:
+        slot = self.pool.slots[name]
+        self.settlement.lose(self.pool, slot, kind="engine_lost", message=message)
+
+    def suspects(self) -> list:
+        """All that waits among suspects."""
+        return [ask for asks in self.pool.suspicion._asks.values() for ask in asks]
 
     def kinds(self) -> dict[str, int]:
         counts = read_errors(self.run)["kind"].value_counts()
@@ -142,7 +157,7 @@ def test_what_landed_before_its_actor_died_is_counted_and_not_asked_again(
     mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
     assert mine.board.landed == landed.lease.n_requests == read_ledger(mine.run).n_rows
     assert mine.board.tokens == read_ledger(mine.run).tokens != TokenCounts()
-    assert sorted(asking.requests(mine.pool.suspects)) == sorted(asking.requests(lost.lease.asks))
+    assert sorted(asking.requests(mine.suspects())) == sorted(asking.requests(lost.lease.asks))
     assert mine.dropped == ["a"]
     mine.check()
 
@@ -156,44 +171,125 @@ def test_a_dead_actors_item_in_hand_goes_to_others(asking, account):
     mine.check()
 
 
-def test_an_item_that_kills_two_engines_is_recorded_whole_and_never_asked_again(asking, account):
+def test_an_item_that_kills_an_engine_alone_is_recorded_whole_and_never_asked_again(
+    asking, account
+):
     mine = account(asking.items(3, 12))
-    sent = mine.send("a", mine.pool.queue.take("a", 300))  # one ask of q0 and what follows it
-    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
-    alone = mine.send("b", mine.pool.take_suspects())
-    mine.settlement.lose(mine.pool, mine.pool.slots["b"], kind="engine_lost", message="gone")
+    mine.send_next("a", units=1)  # one ask of q0; others follow
+    mine.lose("a")
+    alone = mine.send_suspects("b")
+    mine.lose("b")
     item = alone.lease.asks[0].condition.item_id
-    assert mine.kinds() == {"quarantined": alone.lease.n_requests}
+    assert {ask.condition.item_id for ask in alone.lease.asks} == {item}
+    assert mine.kinds() == {"quarantined": 4}
     assert mine.pool.losses == 2
-    left = [*mine.pool.suspects]
+    left = mine.suspects()
     while taken := mine.pool.queue.take("c", 10_000):
         left += mine.settlement.untainted(mine.pool, taken)
     assert all(ask.condition.item_id != item for ask in left)
     errors = read_errors(mine.run)
     assert errors.height == 12
     assert set(errors["item_id"]) == {item}
-    assert sent.lease.asks
     mine.check()
 
 
-def test_the_rest_of_a_suspected_item_waits_to_be_asked_alone(asking, account):
+def test_what_was_held_of_an_item_is_recorded_with_it(asking, account):
+    mine = account(asking.items(1, 12))
+    mine.send_next("a", units=1)
+    mine.lose("a")
+    mine.send_suspects("b")
+    assert mine.settlement.untainted(mine.pool, mine.pool.queue.take("c", 10_000)) == ()
+    mine.lose("b")
+    assert mine.kinds() == {"quarantined": 12}
+    assert not mine.pool.has_work
+    mine.check()
+
+
+def test_the_rest_of_a_suspected_item_is_asked_with_it(asking, account):
     mine = account(asking.items(2, 12))
     mine.send_next("a", units=1)
-    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
+    mine.lose("a")
     clean = mine.settlement.untainted(mine.pool, mine.pool.queue.take("b", 10_000))
     assert {ask.condition.item_id for ask in clean} == {"q1"}
-    assert len(asking.requests(mine.pool.suspects)) == 12
+    assert mine.send_suspects("b").lease.n_requests == 12
     mine.check()
 
 
-def test_a_suspect_that_lands_is_cleared_of_nothing_else(asking, account):
-    mine = account(asking.items(1, 4))
-    mine.send_next("a")
-    mine.settlement.lose(mine.pool, mine.pool.slots["a"], kind="engine_lost", message="gone")
-    alone = mine.send("b", mine.pool.take_suspects())
+def test_suspects_that_land_are_as_any_others_again(asking, account):
+    mine = account(asking.items(1, 12))
+    mine.send_next("a", units=1)
+    mine.lose("a")
+    alone = mine.send_suspects("b")
+    assert mine.settlement.untainted(mine.pool, mine.pool.queue.take("c", 10_000)) == ()
+    slot = mine.pool.slots["b"]
+    slot.leases.clear()
+    mine.settlement.clear(mine.pool, slot)
     mine.settlement.receipt(mine.pool, alone, receipt_for(alone))
-    assert mine.board.landed == 4
+    assert slot.apart == ()
+    rest = mine.settlement.untainted(mine.pool, mine.pool.queue.take("c", 10_000))
+    assert mine.board.landed + len(asking.requests(rest)) == 12
     assert not mine.pool.has_work
+    mine.check()
+
+
+def test_a_group_whose_engine_dies_is_split_until_one_is_left(asking, account):
+    mine = account(asking.items(9, 2))
+    mine.send_next("a")
+    mine.lose("a")
+    sizes = []
+    for name in "bcd":
+        while True:  # the first group dies each time, all others land
+            group = mine.send_suspects(name)
+            items = {ask.condition.item_id for ask in group.lease.asks}
+            if "q0" in items:
+                break
+            slot = mine.pool.slots.pop(name)
+            mine.settlement.clear(mine.pool, slot)
+            mine.settlement.receipt(mine.pool, group, receipt_for(group))
+        sizes.append(len(items))
+        mine.lose(name)
+    assert sizes == [3, 2, 1]
+    assert set(read_errors(mine.run)["item_id"]) == {"q0"}
+    assert mine.kinds() == {"quarantined": 2}
+    mine.check()
+
+
+def test_a_group_that_landed_before_its_engine_died_is_cleared(asking, account, make_actor_here):
+    mine = account(asking.items(4, 2))
+    mine.send_next("a")
+    mine.lose("a")
+    group = mine.send_suspects("b")
+    land_outside(group, make_actor_here)
+    mine.lose("b")
+    assert mine.board.landed == group.lease.n_requests
+    assert len(asking.requests(mine.suspects())) == 8 - group.lease.n_requests
+    assert mine.pool.suspicion.n_waiting == 1
+    mine.check()
+
+
+NODE_LOST = "ActorDiedError: The actor died because its node has died. Node Id: 1f"
+
+
+def test_a_lost_node_makes_no_suspects_and_counts_no_engine(asking, account):
+    mine = account(asking.items(4, 6), max_engine_losses=1)
+    for name in "ab":
+        sent = mine.send_next(name)
+        mine.lose(name, NODE_LOST)
+        assert mine.suspects() == []
+    assert mine.pool.losses == 0
+    assert mine.pool.history(sent.lease.asks[0]).losses == 2
+    assert len(asking.requests(mine.pool.queue.take("c", 10_000))) == 24
+    mine.check()
+
+
+def test_a_group_whose_node_is_lost_is_asked_as_it_was(asking, account):
+    mine = account(asking.items(4, 2))
+    mine.send_next("a")
+    mine.lose("a")
+    group = mine.send_suspects("b")
+    mine.lose("b", NODE_LOST)
+    assert mine.kinds() == {}
+    assert mine.send_suspects("c").lease.asks == group.lease.asks
     mine.check()
 
 
@@ -212,7 +308,9 @@ def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):
     landed = mine.send_next("a", units=50)
     mine.send_next("a", units=50)
     mine.send_next("b", units=50)
-    mine.pool.suspects.extend(mine.pool.queue.take("c", 30))
+    suspected = mine.pool.queue.take("c", 30)
+    mine.pool.suspicion.accuse([item_of(ask) for ask in suspected])
+    assert mine.settlement.untainted(mine.pool, suspected) == ()
     land_outside(landed, make_actor_here)
     mine.settlement.give_up(mine.pool, RuntimeError("first\nsecond"))
     assert mine.pool.slots == {}
