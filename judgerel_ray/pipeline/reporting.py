@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from judgerel_ray.config import Judge, parse_sweep
+import polars as pl
+
+from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, reduce_judged
 from judgerel_ray.reduce import least_stable, outcome_table
-from judgerel_ray.report import render_report
-from judgerel_ray.store import read_ledger
+from judgerel_ray.report import Measured, render_report, verdict_positions
+from judgerel_ray.report.words import group_columns, times
+from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments
+
+_MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
 def report_path(path: str, out: str) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
+    A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
+    says so, and so does the text returned.
+
     Effects: writes one file. Retry: safe.
     """
     judged = open_judgments(path)
-    coefficients = reduce_judged(judged, ReduceOptions())
+    absent = _absent(judged)
     page = render_report(
-        coefficients,
-        outcome_table(judged.source),
-        least_stable(judged.source),
+        None if absent else _measured(judged),
         title=_title(judged, path),
         asked=_asked(judged, path),
+        standing=_standing(judged.run) if judged.run else None,
+        answers=_answers(judged.frame) if judged.run else None,
+        absent=absent,
     )
     file = Path(out)
     try:
@@ -33,7 +42,72 @@ def report_path(path: str, out: str) -> str:
         file.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SweepError(f"cannot write the report: {error}", where={"file": out}) from error
-    return out
+    return f"{out}: no verdicts. {absent}" if absent else out
+
+
+def _measured(judged: Judged) -> Measured:
+    """What reducers find."""
+    coefficients = reduce_judged(judged, ReduceOptions())
+    return Measured(
+        coefficients=coefficients,
+        outcomes=outcome_table(judged.source),
+        unstable=least_stable(judged.source),
+        positions=verdict_positions(
+            judged.frame, by=group_columns(coefficients), menus=judged.menus
+        ),
+    )
+
+
+def _absent(judged: Judged) -> str:
+    """Why a run has no verdicts; nothing where it has rows of judges, or is a file."""
+    if judged.run is None:
+        return ""
+    roles = dict(judged.frame.group_by("role").len().collect().iter_rows())
+    if roles.get("judge"):
+        return ""
+    answers = f"{roles.get('responder', 0):,} candidate answers landed"
+    asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
+    if all(ask.protocol == "respond" for ask in asks):
+        return f"{answers}; this sweep asks for answers only, and for no judgment of them."
+    return f"{answers}, and no judgment yet."
+
+
+def _answers(frame: pl.LazyFrame) -> pl.DataFrame:
+    """Candidate answers that landed, counted."""
+    written = frame.filter((pl.col("role") == "responder") & pl.col("outcome").is_null())
+    by = ["judge", "benchmark", "stage", "temperature"]
+    return (
+        written.group_by(by)
+        .agg(
+            questions=pl.col("item_id").n_unique(),
+            answers=pl.len(),
+            tokens=pl.col("completion_tokens").mean(),
+        )
+        .collect()
+        .sort(by)
+    )
+
+
+def _standing(run: RunDirectory) -> dict[str, object]:
+    """How a run stands, and why requests are owed."""
+    standing = read_status(run.url).as_json()
+    if standing["state"] == "done":
+        return standing
+    landed = scan_judgments(run).select("key")
+    found = (
+        read_errors(run)
+        .lazy()
+        .join(landed, on="key", how="anti")
+        # What follows in brackets names the item: the reason is the same without it.
+        .with_columns(pl.col("message").str.replace(r"\s*\[[^\[\]]*\]\s*$", ""))
+        .group_by("judge", "kind", "message")
+        .agg(requests=pl.col("key").n_unique())
+        .sort(["judge", "requests", "message"], descending=[False, True, False])
+        .group_by("judge", maintain_order=True)
+        .head(_MOST_REASONS)
+        .collect()
+    )
+    return {**standing, "reasons": found.to_dicts()}
 
 
 def _title(judged: Judged, path: str) -> str:
@@ -46,33 +120,69 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        return [("file", path)]
-    plan = json.loads(judged.run.read_text("plan.json"))
+        return [("file", path), ("asked", _varied(judged.frame))]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
-    ledger = read_ledger(judged.run)
-    lines = [
+    tokens = read_ledger(judged.run).tokens
+    several = len(sweep.ask) > 1
+    return [
         ("sweep", sweep.name),
         ("judges", ", ".join(f"{judge.name} ({_kind(judge)})" for judge in sweep.judge)),
-        ("requests", f"{plan['requests']:,} asked, {ledger.n_rows:,} landed"),
-    ]
-    for index, ask in enumerate(sweep.ask):
-        temperatures = ", ".join(f"{value:g}" for value in ask.temperatures)
-        lines.append(
-            (
-                f"ask {index}",
-                f"{ask.protocol} on {ask.benchmark}, {ask.replications} replications at "
-                f"temperatures {temperatures}",
-            )
-        )
-    tokens = ledger.tokens
-    lines.append(
+        *(
+            (f"asked ({index + 1})" if several else "asked", _ask(ask))
+            for index, ask in enumerate(sweep.ask)
+        ),
         (
             "tokens",
             f"prompt {tokens.prompt:,} ({tokens.cached:,} from the prefix cache), "
             f"generated {tokens.generated:,}",
+        ),
+    ]
+
+
+def _ask(ask: AskTable) -> str:
+    """One ask in words: what was repeated, and what was varied."""
+    warm = [f"{value:g}" for value in ask.temperatures if value > 0]
+    often = [f"{times(ask.replications)} at temperature {', '.join(warm)}"] if warm else []
+    if 0.0 in ask.temperatures:
+        told = (
+            "greedy: repeats show the serving's noise only" if ask.repeat_greedy > 1 else "greedy"
         )
+        often.append(f"{times(ask.repeat_greedy or 1)} at temperature 0 ({told})")
+    text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
+    n_templates = len(ask.templates)
+    templates = (
+        f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
     )
-    return lines
+    if ask.protocol != "best_of":
+        return text + f"Prompts: {templates}."
+    if ask.option_orders > 1:
+        return text + f"Prompts: {templates} in {ask.option_orders} orders of the options."
+    same = "same prompt, same order" if n_templates == 1 else "same order"
+    return text + (
+        f"Prompts: {templates}, 1 order of the options: every repeat has the {same}, so this page "
+        "cannot show what another order would change."
+    )
+
+
+def _varied(frame: pl.LazyFrame) -> str:
+    """What a file of judgments varied, as far as it says."""
+    columns = frame.collect_schema().names()
+    names = [
+        name for name in ("judge", "temperature", "template", "option_order") if name in columns
+    ]
+    counts = frame.select(
+        pl.len().alias("rows"), *(pl.col(name).n_unique() for name in ("item_id", *names))
+    ).collect().row(0, named=True)  # fmt: skip
+    said = [f"{counts['rows']:,} rows", f"{counts['item_id']:,} questions"]
+    said += [
+        f"{counts[name]:,} {name.replace('_', ' ')}{'s' * (counts[name] > 1)}" for name in names
+    ]
+    if counts.get("option_order", 1) > 1:
+        return ", ".join(said)
+    known = "one order of the options" if "option_order" in names else "no order of the options"
+    return (
+        f"{', '.join(said)}; the file records {known}: same prompt, same order, as far as it says"
+    )
 
 
 def _kind(judge: Judge) -> str:

@@ -11,13 +11,16 @@ Examples
 """
 
 from judgerel_ray.report.advice import advice_text, comparison_text, tables_json
-from judgerel_ray.report.html import render_report
+from judgerel_ray.report.headlines import cautions, headlines
+from judgerel_ray.report.html import Measured, render_report
+from judgerel_ray.report.positions import verdict_positions
 from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
-from judgerel_ray.report.words import headlines
 
 __all__ = [
+    "Measured",
     "advice_text",
+    "cautions",
     "coefficients_json",
     "comparison_text",
     "headlines",
@@ -27,4 +30,5 @@ __all__ = [
     "render_report",
     "status_text",
     "tables_json",
+    "verdict_positions",
 ]

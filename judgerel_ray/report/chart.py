@@ -43,7 +43,7 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        HTML figures; none where temperature is no column of the groups or alpha never defined.
+        HTML figures; none where alpha is not defined at two temperatures at least.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
         pl.col("value").is_not_null(),
         pl.col("temperature").is_not_null(),
     )
-    if alphas.is_empty():
+    if alphas["temperature"].n_unique() < 2:
         return ()
     # One level and one policy a figure: the first that has a value.
     keys = [*rest, "temperature"]
@@ -67,7 +67,8 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
     scale = _Scale(low=max(-1.0, min(0.0, _least(alphas))), hottest=max(1.0, hottest))
-    return tuple(_figure(part.to_dicts(), rest, scale) for part in parts)
+    told = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
+    return tuple(_figure(part.to_dicts(), told, scale) for part in parts)
 
 
 def _least(alphas: pl.DataFrame) -> float:
@@ -96,7 +97,7 @@ def _axes(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
             y = scale.y(alpha)
             kind = "zero" if alpha == 0 else "grid"
             yield f'<line class="{kind}" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            yield _text(_LEFT - 6, y + 4, number(alpha, 2), "end")
+            yield _text(_LEFT - 9, y + 4, number(alpha, 2), "end")
     for row in rows:
         yield _text(scale.x(row["temperature"]), _HEIGHT - 22, cell(row["temperature"]), "middle")
     yield _text((_LEFT + right) / 2, _HEIGHT - 5, "temperature", "middle")

@@ -2,69 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import cast
 
 import polars as pl
 
-from judgerel_ray.core import OUTCOMES
 from judgerel_ray.report.chart import alpha_charts
-from judgerel_ray.report.words import (
-    Row,
-    cell,
-    coefficient_name,
-    estimate,
-    group_columns,
-    headlines,
-    missing_policy,
-    number,
-    percent,
-    remark,
-)
+from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
+from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
+from judgerel_ray.report.markup import facts, paragraph, section
+from judgerel_ray.report.places import place_section
+from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
+from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
+from judgerel_ray.report.words import group_columns
 
 _FOOTER = (
     "Intervals are 95 %, by question. The noise floor deals a group's own verdicts to its "
     "questions at random; a coefficient as far from the floor as more than 5 % of such deals is "
     "not distinguishable from noise."
 )
+_HOW_TO_READ = (
+    "Same verdict again: how often two replications of the same prompt (same words, same order of "
+    "the options) give the same verdict. By chance: how often they would if this judge's verdicts "
+    "were dealt to the questions at random. Alpha puts that chance at 0 and perfect agreement at "
+    "1; ± is the standard deviation of its noise floor. No number here says that a verdict is "
+    "right: a judge can be steadily wrong."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Column:
-    """A column of a table: its head, its cells, and whether they are numbers."""
+class Measured:
+    """What reducers found in judgments that hold verdicts, all with the same groups.
 
-    head: str
-    cells: Sequence[str]
-    is_number: bool = False
-    kind: str = ""
+    Attributes
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.reduce.reduce_judgments`.
+    outcomes : pl.DataFrame
+        From :func:`judgerel_ray.reduce.outcome_table`.
+    unstable : pl.DataFrame
+        From :func:`judgerel_ray.reduce.least_stable`.
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.report.positions.verdict_positions`.
+    """
+
+    coefficients: pl.DataFrame
+    outcomes: pl.DataFrame
+    unstable: pl.DataFrame
+    positions: pl.DataFrame | None = None
 
 
 def render_report(
-    coefficients: pl.DataFrame,
-    outcomes: pl.DataFrame,
-    unstable: pl.DataFrame,
+    measured: Measured | None,
     *,
     title: str,
     asked: Sequence[tuple[str, str]] = (),
+    standing: Mapping[str, object] | None = None,
+    answers: pl.DataFrame | None = None,
+    absent: str = "",
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
     Parameters
     ----------
-    coefficients : pl.DataFrame
-        From :func:`judgerel_ray.reduce.reduce_judgments`.
-    outcomes : pl.DataFrame
-        From :func:`judgerel_ray.reduce.outcome_table`, with the same groups.
-    unstable : pl.DataFrame
-        From :func:`judgerel_ray.reduce.least_stable`.
+    measured : Measured, optional
+        What was found; None where there are no verdicts.
     title : str
         Name of the sweep or file.
     asked : sequence of (name, value)
         What was asked, as the reader should see it: sweep, judges, requests asked and owed.
+    standing : mapping, optional
+        How a run stands, as of :func:`~judgerel_ray.report.unfinished.unfinished_notice`.
+    answers : pl.DataFrame, optional
+        Candidate answers that landed, as of :func:`~judgerel_ray.report.sections.answer_section`.
+    absent : str
+        Why there are no verdicts, where there are none.
 
     Returns
     -------
@@ -73,116 +88,58 @@ def render_report(
 
     Examples
     --------
-    >>> import polars as pl
     >>> from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})
-    >>> page = render_report(reduce_judgments(rows), outcome_table(rows), least_stable(rows),
-    ...                      title="Two replies")
+    >>> found = Measured(coefficients=reduce_judgments(rows), outcomes=outcome_table(rows),
+    ...                  unstable=least_stable(rows))
+    >>> page = render_report(found, title="Two replies")
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    sections = [
-        _section("What was asked", _facts(asked)) if asked else "",
-        _section("What came back", _outcomes(outcomes)),
-        _section("Alpha against temperature", _charts(coefficients)),
-        _section("Coefficients", _coefficients(coefficients)),
-        _section("The least stable questions", _unstable(unstable, group_columns(coefficients))),
-    ]
-    said = "".join(f"<li>{escape(line)}</li>" for line in headlines(coefficients))
     page = Template(files("judgerel_ray.report").joinpath("page.html").read_text("utf-8"))
-    return page.substitute(
-        title=escape(title),
-        headlines=f'<ul class="headlines">{said}</ul>' if said else "",
-        sections="\n".join(section for section in sections if section),
-        footer=escape(_FOOTER),
+    sections = [
+        section("What was asked", facts(asked)) if asked else "",
+        *(_measured(measured) if measured else ()),
+        section("Candidate answers", answer_section(answers)),
+    ]
+    body = {
+        "notice": unfinished_notice(standing) if standing else "",
+        "lead": _lead(measured) if measured else no_verdicts(absent),
+        "sections": "\n".join(text for text in sections if text),
+        "footer": escape(_FOOTER if measured else ""),
+    }
+    # A number and its percent sign stay on one line.
+    tied = {name: text.replace(" %", "\u00a0%") for name, text in body.items()}
+    return page.substitute(title=escape(title), **tied)
+
+
+def _lead(measured: Measured) -> str:
+    """What a reader should know first."""
+    told = cautions(measured.coefficients, measured.positions)
+    warned = "".join(f"<li>{escape(line)}</li>" for line in told)
+    lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
+    stuck = measured.positions is not None and any(
+        one_answer(row) for row in measured.positions.iter_rows(named=True)
     )
+    if len(agreements(measured.coefficients)) == 1 and not stuck:
+        lines.append(paragraph(headlines(measured.coefficients)[0], "lead"))
+    found = headline_table(measured.coefficients, measured.positions)
+    lines += [found, paragraph(_HOW_TO_READ, "soft")] if found else []
+    return "\n".join(line for line in lines if line)
 
 
-def _section(heading: str, body: str) -> str:
-    """A heading and what it is about; nothing where there is nothing."""
-    return f"<section><h2>{escape(heading)}</h2>\n{body}\n</section>" if body else ""
-
-
-def _facts(asked: Iterable[tuple[str, str]]) -> str:
-    """Names and values."""
-    pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in asked)
-    return f"<dl>{pairs}</dl>"
-
-
-def _table(caption: str, columns: Sequence[_Column]) -> str:
-    """A table that scrolls sideways on its own, by keyboard too.
-
-    What is the same in every row is said once, in the caption; what is empty in all is left out.
-    """
-    alike = [column for column in columns if len(column.cells) > 1 and len(set(column.cells)) == 1]
-    said = [f"{column.head}: {column.cells[0]}" for column in alike if column.cells[0] not in "-"]
-    if said:
-        caption = f"{caption} ({'; '.join(said)})"
-    columns = [column for column in columns if column not in alike]
-    heads = "".join(
-        f'<th scope="col"{_class(column)}>{escape(column.head)}</th>' for column in columns
-    )
-    lines = zip(*(_cells(column) for column in columns), strict=True)
-    body = "\n".join(f"<tr>{''.join(line)}</tr>" for line in lines)
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cells(column: _Column) -> list[str]:
-    """The cells of a column."""
-    kind = _class(column)
-    return [f"<td{kind}>{escape(text)}</td>" for text in column.cells]
-
-
-def _class(column: _Column) -> str:
-    """The class attribute of a column's cells."""
-    kind = "number" if column.is_number else column.kind
-    return f' class="{kind}"' if kind else ""
-
-
-def _keys(rows: Sequence[Row], names: Sequence[str]) -> list[_Column]:
-    """The columns that name a group."""
+def _measured(measured: Measured) -> list[str]:
+    """Sections on verdicts."""
+    coefficients = measured.coefficients
+    groups = group_columns(coefficients)
     return [
-        _Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows])
-        for name in names
+        section("What came back", outcome_section(measured.outcomes)),
+        section("Alpha against temperature", _charts(coefficients)),
+        section("Where the verdicts fall", place_section(measured.positions)),
+        section("All coefficients", coefficient_section(coefficients)),
+        section("The least stable questions", unstable_section(measured.unstable, groups)),
     ]
-
-
-def _outcomes(outcomes: pl.DataFrame) -> str:
-    """What became of the requests; outcomes that never occurred are left out."""
-    rows = outcomes.to_dicts()
-    seen = [name for name in OUTCOMES if name == "scored" or outcomes[name].sum()]
-    names = outcomes.columns[: outcomes.columns.index("n_items")]
-
-    def share(row: Row, name: str) -> str:
-        return percent(cast(int, row[name]) / cast(int, row["n_landed"]))
-
-    columns = [
-        *_keys(rows, names),
-        _Column(head="questions", cells=[str(row["n_items"]) for row in rows], is_number=True),
-        _Column(head="replies", cells=[str(row["n_landed"]) for row in rows], is_number=True),
-        *(
-            _Column(
-                head=name.replace("_", " "),
-                cells=[share(row, name) for row in rows],
-                is_number=True,
-            )
-            for name in seen
-        ),
-        _Column(head="valid verdicts", cells=[_valid(row) for row in rows], is_number=True),
-    ]
-    return _table("Outcome of every reply, as shares of what landed", columns)
-
-
-def _valid(row: Row) -> str:
-    """The share of replies with a verdict, with its interval."""
-    if row["low"] is None:
-        return percent(row["valid_rate"])
-    return f"{percent(row['valid_rate'])} [{percent(row['low'])}, {percent(row['high'])}]"
 
 
 def _charts(coefficients: pl.DataFrame) -> str:
@@ -191,62 +148,8 @@ def _charts(coefficients: pl.DataFrame) -> str:
     if not figures:
         return ""
     told = (
-        "1 is perfect agreement of a judge with itself, 0 what chance gives. The band is where "
-        "95 % of noise falls; hollow points are not distinguishable from it. Bars are 95 % "
-        "intervals."
+        "1 is perfect agreement of a judge with itself, asked the same prompt again; 0 is what "
+        "chance gives. The band is where 95 % of noise falls; hollow points are not "
+        "distinguishable from it. Bars are 95 % intervals."
     )
-    return f'<p>{told}</p><div class="charts">{"".join(figures)}</div>'
-
-
-def _coefficients(coefficients: pl.DataFrame) -> str:
-    """Every coefficient with its interval, floor and basis."""
-    rows = coefficients.to_dicts()
-    columns = [
-        *_keys(rows, group_columns(coefficients)),
-        _Column(head="coefficient", cells=[coefficient_name(row) for row in rows]),
-        _Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
-        _Column(head="value [95 %]", cells=[estimate(row) for row in rows], is_number=True),
-        _Column(
-            head="noise floor", cells=[number(row["noise_floor"]) for row in rows], is_number=True
-        ),
-        _Column(head="p", cells=[number(row["p_noise"]) for row in rows], is_number=True),
-        _Column(head="remark", cells=[remark(row) for row in rows], kind="remark"),
-        _Column(head="unit", cells=[str(row["unit"]) for row in rows]),
-        _Column(head="questions", cells=[str(row["n_items"]) for row in rows], is_number=True),
-        _Column(
-            head="replications", cells=[str(row["n_replications"]) for row in rows], is_number=True
-        ),
-        _Column(head="judgments", cells=[str(row["n_judgments"]) for row in rows], is_number=True),
-        _Column(head="missing", cells=[str(row["n_missing"]) for row in rows], is_number=True),
-        _Column(head="estimator", cells=[str(row["estimator"]) for row in rows], kind="prose"),
-    ]
-    return _table("Agreement of each judge with its own replications", columns)
-
-
-def _unstable(unstable: pl.DataFrame, groups: Sequence[str]) -> str:
-    """The questions whose replications agree least, with what they said."""
-    rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
-    if not rows:
-        return "<p>No question that was asked twice got two different verdicts.</p>"
-    told = unstable.columns[: unstable.columns.index("agreement")]
-    # Facets that say nothing, or the same everywhere, would only widen the table.
-    names = [
-        name
-        for name in told
-        if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
-    ]
-    columns = [
-        *_keys(rows, names),
-        _Column(
-            head="agreement", cells=[number(row["agreement"], 2) for row in rows], is_number=True
-        ),
-        _Column(head="replies", cells=[str(row["n_replications"]) for row in rows], is_number=True),
-        _Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
-    ]
-    return _table("Questions by the share of agreeing pairs of replications", columns)
-
-
-def _verdicts(row: Row) -> str:
-    """What the replications said, the most frequent first."""
-    shares = cast("list[dict[str, object]]", row["verdicts"])
-    return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
+    return f'{paragraph(told)}<div class="charts">{"".join(figures)}</div>'

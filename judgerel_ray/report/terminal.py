@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import cast
 
 import polars as pl
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from judgerel_ray.report.headlines import headline
 from judgerel_ray.report.words import (
+    NOISE,
+    Row,
     cell,
     coefficient_name,
+    compared,
     estimate,
+    explanation,
     group_columns,
-    missing_policy,
+    group_label,
     number,
-    remark,
+    reason,
+    remarks,
+    times,
 )
 
-_HEADS = ("coefficient", "no verdict", "value [95 %]", "noise floor", "items x reps", "remark")
+_WIDTH = 80
+_HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
+_COMPACT = 2  # rows a group at most, for all groups to stand in one table
+_POLICIES = {
+    "category": "a reply without a verdict counts as a verdict of its own:",
+    "drop": "replies without a verdict left out:",
+    "bounds": "replies without a verdict, from worst to best case:",
+}
+_COUNTED = {"category": "counted", "drop": "left out", "bounds": "bounds"}
+_LEGEND = (
+    "How to read it: Krippendorff's alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger are 1 "
+    "where a judge always repeats itself and 0 where it agrees with itself as chance would; "
+    "agreement is the share of pairs of replications with the same verdict, flip rate the share "
+    "with different ones. [95 %] is the interval over questions. The noise floor is what the same "
+    "coefficient gives, on average, when these verdicts are dealt to the questions at random."
+)
+_CATEGORIES = (
+    "categories: the verdicts there are to choose from, as far as known, and one more for no "
+    "verdict where that counts; Gwet's AC1 and Brennan-Prediger rest on their number"
+)
+_NOISE = (
+    f'"noise": {NOISE}; more than 5 % of random deals come as far from the floor as the judge did'
+)
 
 
 def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = None) -> None:
@@ -37,30 +67,49 @@ def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = 
 
     Examples
     --------
-    >>> import polars as pl
     >>> from judgerel_ray.reduce import reduce_judgments
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "A", "B", None]}
-    >>> found = reduce_judgments(pl.LazyFrame(rows), coefficients=["valid_rate"])
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> found = reduce_judgments(pl.LazyFrame(rows), coefficients=["flip_rate"])
     >>> print_coefficients(found)  # doctest: +ELLIPSIS
     unit: item_id
     <BLANKLINE>
-    coefficient     no verdict  value [95 %]          noise floor  items x reps  remark
-    valid verdicts  -           0.750 [0.000, 1.000]  -            2 x 2         few ...
+    2 questions asked, each up to 2 times: 4 replies
+    <BLANKLINE>
+    a reply without a verdict counts as a verdict of its own:
+    (2 questions with two verdicts or more)
+    coefficient  value [95 %]          noise floor  remark
+    flip rate    0.500 [0.000, 1.000]  0.500        noise [1]
+    ...
     """
     console = console or Console()
-    shared, heads, lines = _layout(coefficients)
-    for name, value in shared:
-        console.print(f"{name}: {value}", markup=False, highlight=False, soft_wrap=True)
-    if console.is_terminal:
-        table = Table(*heads, header_style="bold", show_edge=False)
-        for line in lines:
-            # Item and judge names may hold what Rich reads as markup.
-            table.add_row(*(escape(text) for text in line))
-        console.print(table)
+
+    def say(text: str, style: str | None = None) -> None:
+        console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+    notes: dict[str, int] = {}
+    labels = [*group_columns(coefficients), "unit"]
+    told = [name for name in labels if coefficients[name].n_unique() > 1]
+    for name in labels:
+        if name not in told and coefficients.height:
+            say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
+    groups = _groups(coefficients)
+    compact = _compact(coefficients, told, notes) if len(groups) > 1 else None
+    if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= _WIDTH:
+        say(compact)
     else:
-        text = f"\n{plain_table(heads, lines)}"
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        notes.clear()
+        for rows in groups:
+            say("")
+            if label := group_label(rows[0], told):
+                say(label, style="bold")
+            for line in _basis(rows, notes):
+                say(line)
+            for text in _blocks(rows, notes):
+                say(f"\n{text}")
+    say("")
+    for line in _legend(coefficients, notes):
+        say(line)
 
 
 def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -99,27 +148,115 @@ def coefficients_json(coefficients: pl.DataFrame) -> str:
     return "[\n" + ",\n".join(f" {row}" for row in rows) + "\n]" if rows else "[]"
 
 
-def _layout(
-    coefficients: pl.DataFrame,
-) -> tuple[list[tuple[str, str]], list[str], list[list[str]]]:
-    """What is said once, the heads, and the cells of every row."""
-    labels = [*group_columns(coefficients), "unit"]
-    told = [name for name in labels if coefficients[name].n_unique() > 1]
-    shared = [
-        (name.replace("_", " "), cell(coefficients[name][0]))
-        for name in labels
-        if name not in told and coefficients.height
-    ]
-    lines = [
-        [
-            *(cell(row[name]) for name in told),
-            coefficient_name(row),
-            missing_policy(row),
-            estimate(row),
-            number(row["noise_floor"]),
-            f"{row['n_items']} x {row['n_replications']}",
-            remark(row),
+def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
+    """Rows by group, in the order they come in."""
+    columns = group_columns(coefficients)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    return list(groups.values())
+
+
+def _compact(coefficients: pl.DataFrame, told: Sequence[str], notes: dict[str, int]) -> str:
+    """All groups in one table; what is the same in every row is said above it."""
+    rows = coefficients.to_dicts()
+    columns = {name: [cell(row[name]) for row in rows] for name in told} | {
+        "coefficient": [coefficient_name(row) for row in rows],
+        "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
+        "questions": [f"{row['n_items']:,}" for row in rows],
+        "times asked": [f"{row['n_replications']:,}" for row in rows],
+        "categories": [cell(row["n_categories"]) for row in rows],
+        "value [95 %]": [_value(row) for row in rows],
+        "noise floor": [number(row["noise_floor"]) for row in rows],
+        "remark": [_marks(row, notes) for row in rows],
+    }
+    shown = ("value [95 %]", "noise floor", "remark")
+    alike = [name for name, cells in columns.items() if len(set(cells)) == 1 and name not in shown]
+    said = [f"{name}: {columns[name][0]}" for name in alike if columns[name][0] != "-"]
+    kept = {name: cells for name, cells in columns.items() if name not in alike}
+    table = plain_table(list(kept), list(zip(*kept.values(), strict=True)))
+    return "\n".join([*said, "", table])
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes."""
+    return max(map(len, text.splitlines()))
+
+
+def _basis(rows: Sequence[Row], notes: dict[str, int]) -> list[str]:
+    """What a group rests on, and its agreement in a sentence."""
+    first = rows[0]
+    text = (
+        f"{_n(first['n_items'], 'question')} asked, each "
+        f"{_often(first)}: {_n(first['n_judgments'], 'reply', 'replies')}"
+    )
+    for row in rows:
+        if row["coefficient"] == "valid_rate":
+            marks = _marks(row, notes)
+            text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
+    lines = _wrapped(text)
+    for row in rows:
+        if row["coefficient"] == "percent_agreement":
+            said = headline(row)
+            return lines + _wrapped(said[0].upper() + said[1:])
+    return lines
+
+
+def _often(row: Row) -> str:
+    """How often a question was asked, at most."""
+    return times(1) if row["n_replications"] == 1 else f"up to {times(row['n_replications'])}"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines that fit; a number keeps its percent sign, an interval its two ends."""
+    tied = re.sub(r" %|, (?=[-0-9.]+\])", lambda found: found[0].replace(" ", "\u00a0"), text)
+    return [line.replace("\u00a0", " ") for line in wrap(tied, _WIDTH, subsequent_indent=indent)]
+
+
+def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
+    """A group's tables, one for what each reply without a verdict counts as."""
+    whole = any(row["coefficient"] == "valid_rate" and row["value"] == 1 for row in rows)
+    rest = [row for row in rows if row["coefficient"] != "valid_rate"]
+    for policy in dict.fromkeys(row["missing"] for row in rest):
+        mine = [row for row in rest if row["missing"] == policy]
+        said = [] if whole and policy == "category" else [_POLICIES.get(str(policy), "")]
+        menus = {cast(int, n) for row in mine if (n := row["n_categories"]) is not None}
+        counts = {n for row in mine if (n := compared(row)) is not None}
+        basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
+        basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
+        heads = [line for line in (*said, f"({', '.join(basis)})" if basis else "") if line]
+        lines = [
+            [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
+            for row in mine
         ]
-        for row in coefficients.iter_rows(named=True)
-    ]
-    return shared, [*told, *_HEADS], lines
+        yield "\n".join([*heads, plain_table(_HEADS, lines)])
+
+
+def _value(row: Row) -> str:
+    """The value with its interval; why there is none."""
+    return estimate(row).replace("undefined: ", "none: ")
+
+
+def _marks(row: Row, notes: dict[str, int]) -> str:
+    """What takes from a value: noise by name, the rest by its number among the notes."""
+    said = remarks(row)
+    if row["undefined"] and row["value"] is None:
+        said = [*said, reason(row["undefined"])]
+    numbers = [f"[{notes.setdefault(text, len(notes) + 1)}]" for text in said if text != NOISE]
+    return " ".join([*(["noise"] if NOISE in said else []), *numbers])
+
+
+def _legend(coefficients: pl.DataFrame, notes: dict[str, int]) -> Iterator[str]:
+    """What marks and columns mean."""
+    for text, n in notes.items():
+        yield from _wrapped(f"[{n}] {explanation(text)}", "    ")
+    if coefficients["noise"].any():
+        yield from _wrapped(_NOISE)
+    if coefficients["n_categories"].drop_nulls().len():
+        yield from _wrapped(_CATEGORIES)
+    yield from _wrapped(_LEGEND)
+
+
+def _n(n: object, one: str, many: str | None = None) -> str:
+    """A number of things."""
+    return f"{cast(int, n):,} {one if n == 1 else many or one + 's'}"

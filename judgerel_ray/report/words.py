@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import polars as pl
 
@@ -16,12 +16,41 @@ _MISSING = {
 }
 _NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
+    "cronbach_alpha": "Cronbach's alpha",
+    "mcdonald_omega": "McDonald's omega",
+    "omega_hierarchical": "hierarchical omega",
+    "icc1": "ICC(1)",
+    "icck": "ICC(k)",
     "percent_agreement": "agreement",
     "fleiss_kappa": "Fleiss' kappa",
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
     "flip_rate": "flip rate",
     "valid_rate": "valid verdicts",
+}
+
+_REASONS = {
+    "single replication": "every question was asked once, so nothing shows how stable the verdicts "
+    "are; ask again with more replications",
+    "no verdicts": "no reply held a verdict",
+    "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
+    "chance has no meaning",
+    "no total variance": "the sums over items are all the same",
+    "no scores": "verdicts are names here, and this coefficient needs numbers",
+    "category needs nominal": "a reply without a verdict has no place on a scale of numbers: see "
+    "the rows with those replies left out",
+    "too few units": "too few questions have two verdicts to compare",
+    "too few replications": "no question was asked often enough for it",
+    "too few items": "it takes two distinct items that vary, or more",
+    "too few subjects": "it takes more questions than there are",
+    "too few factors": "the items do not bear as many factors",
+    "not converged": "the fit did not settle",
+    "singular": "some items are sums of others: maximum likelihood has no answer",
+    "non positive covariances": "the items do not go together: their covariances sum to 0 or less",
+    "non positive total": "the items cancel out: their sum has no variance to speak of",
+    "few informative questions": "fewer than 10 questions show any disagreement (or any "
+    "agreement): a single question can move this interval",
+    "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
 }
 
 Row = Mapping[str, object]
@@ -54,6 +83,41 @@ def percent(value: object) -> str:
     return "> 99 %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
 
 
+def times(n: object) -> str:
+    """Say how often.
+
+    Examples
+    --------
+    >>> times(1), times(1000)
+    ('once', '1,000 times')
+    """
+    return "once" if n == 1 else f"{n:,} times"
+
+
+def percent_interval(low: object, high: object) -> str:
+    """Write the interval of a share in percent; nothing where there is none.
+
+    Examples
+    --------
+    >>> percent_interval(0.563, 0.73), percent_interval(None, None)
+    ('[56, 73]', '')
+    """
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ""
+    return f"[{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def interval(row: Row) -> str:
+    """Write the interval of a coefficient; nothing where there is none.
+
+    Examples
+    --------
+    >>> interval({"low": 0.1694, "high": 0.3584})
+    '[0.169, 0.358]'
+    """
+    return "" if row["low"] is None else f"[{number(row['low'])}, {number(row['high'])}]"
+
+
 def estimate(row: Row) -> str:
     """Give a coefficient with its interval, or the reason why there is none.
 
@@ -84,6 +148,34 @@ def reason(undefined: object) -> str:
     return str(undefined).replace("_", " ")
 
 
+def explanation(text: str) -> str:
+    """Say what a reason or remark means, where it needs saying.
+
+    Examples
+    --------
+    >>> explanation("no verdicts")
+    'no verdicts: no reply held a verdict'
+    >>> explanation("as it says")
+    'as it says'
+    """
+    meaning = _REASONS.get(text)
+    return f"{text}: {meaning}" if meaning else text
+
+
+def compared(row: Row) -> int | None:
+    """Count the questions a value rests on: those with two verdicts that count, or more.
+
+    Examples
+    --------
+    >>> compared({"estimator": "nominal alpha; jackknife-t over 23 questions"})
+    23
+    >>> compared({"estimator": "nominal alpha; no interval: single replication"}) is None
+    True
+    """
+    found = re.search(r"(?:over|all) ([0-9]+) questions", str(row["estimator"]))
+    return int(found.group(1)) if found else None
+
+
 def remark(row: Row) -> str:
     """Say what a reader must know about a coefficient besides its value.
 
@@ -92,11 +184,26 @@ def remark(row: Row) -> str:
     >>> remark({"noise": True, "estimator": "alpha; few informative questions"})
     'not distinguishable from noise; few informative questions'
     """
+    return "; ".join(remarks(row))
+
+
+def remarks(row: Row) -> list[str]:
+    """List what a reader must know about a coefficient besides its value.
+
+    Examples
+    --------
+    >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
+    ['few informative questions']
+    """
     said = [NOISE] if row["noise"] else []
-    estimator = str(row["estimator"])
     told = ("few ", "no interval", "Heywood case", "WARNING")
-    said += [part for part in estimator.split("; ") if part.startswith(told)]
-    return "; ".join(said)
+    parts = str(row["estimator"]).split("; ")
+    # Why there is no value is said where the value would be.
+    return said + [
+        part
+        for part in parts
+        if part.startswith(told) and part != f"no interval: {reason(row.get('undefined'))}"
+    ]
 
 
 def coefficient_name(row: Row) -> str:
@@ -164,45 +271,3 @@ def cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Read the agreement of every group aloud, replies without a verdict counting as one.
-
-    Examples
-    --------
-    >>> row = {"judge": "a", "coefficient": "percent_agreement", "value": 0.647, "low": 0.563,
-    ...        "high": 0.730, "noise_floor": 0.528, "p_noise": 0.001, "noise": False,
-    ...        "missing": "category", "undefined": None}
-    >>> said, chance = headlines(pl.DataFrame([row]))[0].split("; ")
-    >>> said
-    'a: asked again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
-    >>> chance
-    'its own verdicts dealt to the questions at random would agree 53 % of the time.'
-    """
-    columns = group_columns(coefficients)
-    chosen = coefficients.filter(coefficient="percent_agreement").unique(
-        columns or None, keep="first", maintain_order=True
-    )
-    return tuple(_headline(row, columns) for row in chosen.iter_rows(named=True))
-
-
-def _headline(row: Row, columns: Sequence[str]) -> str:
-    """One sentence on one group."""
-    label = group_label(row, columns)
-    who = f"{label}: " if label else ""
-    if row["undefined"] == "single_replication":
-        return f"{who}every question was asked once, so nothing shows how stable its verdicts are."
-    if row["undefined"]:
-        return f"{who}agreement is undefined: {reason(row['undefined'])}."
-    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
-    text = (
-        f"{who}asked again, this judge gives the same verdict {percent(row['value'])} of the time"
-        f"{ends}; its own verdicts dealt to the questions at random would agree "
-        f"{percent(row['noise_floor'])} of the time."
-    )
-    if row["noise"]:
-        text += f" That is {NOISE}: the question hardly matters to the verdict."
-    elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
-        text += " It disagrees with itself more than chance would."
-    return text

@@ -20,14 +20,16 @@ def said(verdicts: list[list[str]], **columns) -> str:
 
 def test_it_says_how_often_the_verdict_is_the_same():
     line = said([["A"] * 4, ["B"] * 4, ["A", "A", "B", "A"], ["B"] * 4], judge="j", temperature=1.0)
-    assert line.startswith("j, temperature 1: asked again, this judge gives the same verdict 88 %")
+    assert line.startswith(
+        "j, temperature 1: asked the same prompt again, this judge gives the same verdict 88 %"
+    )
     assert "at random would agree" in line
     assert NOISE not in line
 
 
 def test_it_says_that_noise_is_noise():
     line = said([["A", "B"], ["A", "A"], ["B", "B"], ["B", "A"]])
-    assert line.startswith("asked again")
+    assert line.startswith("Asked the same prompt again")
     assert NOISE in line
 
 

@@ -1,0 +1,192 @@
+"""Coefficients on the page: the few that lead, and all of them folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import polars as pl
+
+from judgerel_ray.report.headlines import first_rows, one_answer
+from judgerel_ray.report.markup import Column, Notes, counts, key_columns, paragraph, table
+from judgerel_ray.report.places import other_orders
+from judgerel_ray.report.words import (
+    NOISE,
+    Row,
+    coefficient_name,
+    compared,
+    explanation,
+    group_columns,
+    group_label,
+    interval,
+    missing_policy,
+    number,
+    percent,
+    percent_interval,
+    reason,
+    remarks,
+    times,
+)
+
+
+def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> str:
+    """Tabulate what matters most of every group: agreement, alpha, valid verdicts.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.reduce.reduce_judgments`.
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.report.positions.verdict_positions`, with the same groups.
+
+    Examples
+    --------
+    >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}), None)
+    ''
+    """
+    agreements = first_rows(coefficients, "percent_agreement")
+    if not agreements:
+        return ""
+    names = group_columns(coefficients)
+
+    def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
+        """The rows of the same groups, in the order of the agreements."""
+        known = {tuple(row[name] for name in names): row for row in frame_rows}
+        return [known.get(tuple(row[name] for name in names)) for row in agreements]
+
+    alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
+    valid = beside(first_rows(coefficients, "valid_rate"))
+    places = beside(positions.to_dicts() if positions is not None else [])
+    notes = Notes()
+    said = [_remark(row, place) for row, place in zip(agreements, places, strict=True)]
+    columns = [
+        *key_columns(agreements, names),
+        _shares("same verdict again", agreements, notes),
+        Column(
+            head="by chance",
+            cells=[percent(row["noise_floor"]) for row in agreements],
+            is_number=True,
+        ),
+        *other_orders(places),
+        _values("Krippendorff's alpha", alphas, notes),
+        _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
+        _shares("valid verdicts", valid),
+        Column(head="remark", cells=said, kind="remark"),
+    ]
+    caption = "How steady each judge is, with 95 % intervals"
+    return f"{table(caption, columns, cards=True)}{notes.html()}"
+
+
+def _why(row: Row) -> list[str]:
+    """Why a coefficient has no value."""
+    return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
+
+
+def _remark(row: Row, place: Row | None) -> str:
+    """What makes a row's agreement worth little."""
+    label = one_answer(place) if place else None
+    said = [f"answers {label} only"] if label is not None else []
+    return "; ".join([*said, NOISE] if row["noise"] else said)
+
+
+def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
+    """Numbers of the notes on each row, noise apart."""
+    if notes is None:
+        return []
+    said = [[text for text in remarks(row) if text != NOISE] if row else [] for row in rows]
+    return [[notes.number(explanation(text)) for text in texts] for texts in said]
+
+
+def coefficient_section(coefficients: pl.DataFrame) -> str:
+    """Fold every group's coefficients away under its name, each with floor, basis and notes.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce import reduce_judgments
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
+    >>> coefficient_section(reduce_judgments(rows)).count("<details>")
+    1
+    """
+    names = group_columns(coefficients)
+    told = [name for name in names if coefficients[name].n_unique() > 1]
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return "\n".join(
+        _folded(group_label(rows[0], told) or "All coefficients", rows) for rows in groups.values()
+    )
+
+
+def _folded(label: str, rows: Sequence[Row]) -> str:
+    """One group's coefficients."""
+    notes = Notes()
+    parts = [[*str(row["estimator"]).split("; "), *_why(row)] for row in rows]
+    shared = set.intersection(*map(set, parts)) if len(rows) > 1 else set()
+    marks = [
+        sorted(notes.number(explanation(text)) for text in texts if text not in shared)
+        for texts in parts
+    ]
+    first = rows[0]
+    basis = (
+        f"Unit of agreement: {first['unit']}. Questions asked: {first['n_items']:,}, each "
+        f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
+        f"judgments: {first['n_judgments']:,}."
+    )
+    if shared:
+        basis += (
+            f" Everywhere: {'; '.join(explanation(text) for text in parts[0] if text in shared)}."
+        )
+    columns = [
+        Column(head="coefficient", cells=[coefficient_name(row) for row in rows], marks=marks),
+        Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
+        _values("value [95 %]", rows),
+        _floors(rows),
+        Column(head="p of noise", cells=[number(row["p_noise"]) for row in rows], is_number=True),
+        counts("categories", [row["n_categories"] for row in rows]),
+        counts("questions compared", [compared(row) for row in rows]),
+        counts("left out", [row["n_missing"] or None for row in rows]),
+        Column(head="remark", cells=[NOISE if row["noise"] else "" for row in rows], kind="remark"),
+    ]
+    return (
+        f"<details><summary>{escape(label)}</summary>{paragraph(basis)}"
+        f"{table(f'Coefficients: {label}', columns)}{notes.html()}</details>"
+    )
+
+
+def _shares(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+    """Shares in percent with their intervals; in words where there is none."""
+    cells = [
+        "-" if row is None else _none(row) if row["value"] is None else percent(row["value"])
+        for row in rows
+    ]
+    small = ["" if row is None else percent_interval(row["low"], row["high"]) for row in rows]
+    marks = _marked(rows, notes)
+    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+
+
+def _values(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+    """Coefficients with their intervals."""
+    cells = [
+        "-" if row is None else _none(row) if row["value"] is None else number(row["value"])
+        for row in rows
+    ]
+    small = ["" if row is None else interval(row) for row in rows]
+    marks = _marked(rows, notes)
+    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+
+
+def _none(row: Row) -> str:
+    """Why there is no value, shortly."""
+    if row["low"] is not None:
+        return ""
+    return "asked once" if row["undefined"] == "single_replication" else reason(row["undefined"])
+
+
+def _floors(rows: Sequence[Row]) -> Column:
+    """Noise floors with their spread."""
+    cells = [number(row["noise_floor"]) for row in rows]
+    small = [
+        "" if row["noise_floor_sd"] is None else f"± {number(row['noise_floor_sd'])}"
+        for row in rows
+    ]
+    return Column(head="noise floor", cells=cells, small=small, is_number=True)

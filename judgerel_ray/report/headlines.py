@@ -1,0 +1,229 @@
+"""What a reader should know first: how steady each judge is, and what takes the worth from that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.report.words import (
+    NOISE,
+    Row,
+    cell,
+    group_columns,
+    group_label,
+    percent,
+    reason,
+)
+
+
+def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
+    """Read the agreement of every group aloud, replies without a verdict counting as one.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
+    ...        "noise_floor": 0.528, "noise": False, "undefined": None}
+    >>> said, chance = headlines(pl.DataFrame([row]))[0].split("; ")
+    >>> said
+    'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
+    >>> chance
+    'its own verdicts dealt to the questions at random would agree 53 % of the time.'
+    """
+    columns = group_columns(coefficients)
+    said = []
+    for row in agreements(coefficients):
+        label, text = group_label(row, columns), headline(row)
+        said.append(f"{label}: {text}" if label else text[0].upper() + text[1:])
+    return tuple(said)
+
+
+def agreements(coefficients: pl.DataFrame) -> list[Row]:
+    """Choose each group's agreement, replies without a verdict counting as one.
+
+    Examples
+    --------
+    >>> agreements(pl.DataFrame({"coefficient": ["valid_rate"]}))
+    []
+    """
+    return first_rows(coefficients, "percent_agreement")
+
+
+def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
+    """Choose the first row of a coefficient in every group: the policy and level that lead.
+
+    Examples
+    --------
+    >>> first_rows(pl.DataFrame({"coefficient": ["x", "x"], "missing": ["category", "drop"]}), "x")
+    [{'coefficient': 'x', 'missing': 'category'}]
+    """
+    columns = list(group_columns(coefficients))
+    mine = coefficients.filter(coefficient=name)
+    if not columns:
+        return [*mine.head(1).to_dicts()]
+    return [*mine.unique(columns, keep="first", maintain_order=True).to_dicts()]
+
+
+def headline(row: Row) -> str:
+    """Read one group's agreement aloud; the same prompt is what it is about, never another order.
+
+    Examples
+    --------
+    >>> headline({"undefined": "no_verdicts"})
+    'its agreement is undefined: no verdicts.'
+    """
+    if row["undefined"] == "single_replication":
+        return "every question was asked once, so nothing shows how stable its verdicts are."
+    if row["undefined"]:
+        return f"its agreement is undefined: {reason(row['undefined'])}."
+    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    text = (
+        f"asked the same prompt again, this judge gives the same verdict {percent(row['value'])} "
+        f"of the time{ends}; its own verdicts dealt to the questions at random would agree "
+        f"{percent(row['noise_floor'])} of the time."
+    )
+    if row["noise"]:
+        text += f" That is {NOISE}: the question hardly matters to the verdict."
+    elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
+        text += " It disagrees with itself more than chance would."
+    return text
+
+
+def cautions(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> tuple[str, ...]:
+    """Say what makes agreement worth less than it looks, in plain sentences.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.reduce.reduce_judgments`.
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.report.positions.verdict_positions`, with the same groups.
+
+    Returns
+    -------
+    tuple of str
+        One sentence a judge and finding, its temperatures named together.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce import reduce_judgments
+    >>> from judgerel_ray.report.positions import verdict_positions
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...                      "verdict": ["x", "x", "y", "y"], "label": ["A"] * 4})
+    >>> print(cautions(reduce_judgments(rows), verdict_positions(rows))[0])
+    This judge answers A whatever the options are (4 of 4 verdicts, 2 questions): agreement says nothing about its judgment.
+    """  # noqa: E501
+    said: list[str] = []
+    if positions is not None:
+        columns = positions.columns[: positions.columns.index("n_verdicts")]
+        rows = positions.to_dicts()
+        for label in dict.fromkeys(one_answer(row) for row in rows):
+            if label is not None:
+                stuck = [row for row in rows if one_answer(row) == label]
+                said += [_stuck(who, mine) for who, mine in _by_judge(stuck, columns)]
+        swayed = [row for row in rows if one_answer(row) is None and follows_place(row)]
+        said += [_swayed(who, mine) for who, mine in _by_judge(swayed, columns)]
+        said += _one_order(rows)
+    return (*said, *_greedy(coefficients))
+
+
+def one_answer(row: Row) -> str | None:
+    """Name the label of a judge that gives no other, over two questions or more.
+
+    Examples
+    --------
+    >>> one_answer({"shares": [{"label": "A"}], "n_questions": 2})
+    'A'
+    """
+    shares = cast("list[dict[str, object]]", row["shares"])
+    return str(shares[0]["label"]) if len(shares) == 1 and row["n_questions"] != 1 else None
+
+
+def follows_place(row: Row) -> bool:
+    """Tell whether verdicts name the same place more surely than the same option.
+
+    Examples
+    --------
+    >>> follows_place({"same_option": 0.2, "same_option_half": 0.1, "same_label": 0.9,
+    ...                "same_label_half": None})
+    True
+    """
+    if row["same_option"] is None:
+        return False
+    halves = [cast(float, row[f"same_{name}_half"] or 0.0) for name in ("option", "label")]
+    apart = cast(float, row["same_label"]) - cast(float, row["same_option"])
+    return apart > sum(halves)
+
+
+def _by_judge(rows: Sequence[Row], columns: Sequence[str]) -> Iterator[tuple[str, list[Row]]]:
+    """Rows that differ in temperature alone, and whom they are of."""
+    rest = [name for name in columns if name != "temperature"]
+    parts: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        parts.setdefault(tuple(row[name] for name in rest), []).append(row)
+    for mine in parts.values():
+        at = sorted(cast(float, row["temperature"]) for row in mine if _temperature(row))
+        heat = f" (temperature {', '.join(cell(value) for value in at)})" if at else ""
+        told = [name for name in rest if len({row[name] for row in rows}) > 1 or name == "judge"]
+        yield f"{group_label(mine[0], told) or 'This judge'}{heat}", mine
+
+
+def _temperature(row: Row) -> bool:
+    """Whether a group has a temperature."""
+    return row.get("temperature") is not None
+
+
+def _stuck(who: str, rows: Sequence[Row]) -> str:
+    """A judge of one answer."""
+    n = sum(cast(int, row["n_verdicts"]) for row in rows)
+    questions = max(cast(int, row["n_questions"]) for row in rows)
+    place = any(row["is_place"] for row in rows)
+    whatever = "whatever the options are" if place else "whatever the question is"
+    return (
+        f"{who} answers {one_answer(rows[0])} {whatever} ({n:,} of {n:,} verdicts, {questions:,} "
+        "questions): agreement says nothing about its judgment."
+    )
+
+
+def _swayed(who: str, rows: Sequence[Row]) -> str:
+    """A judge whose verdicts stay at their place when the options move."""
+    label, option = ([row[f"same_{name}"] for row in rows] for name in ("label", "option"))
+    return (
+        f"{who} follows the place more than the option: shown the same question with its options "
+        f"in another order, two verdicts name the same place {_range(label)} of the time and the "
+        f"same option {_range(option)}."
+    )
+
+
+def _range(shares: Sequence[object]) -> str:
+    """One percentage, or from the least to the greatest."""
+    low, high = (percent(end(cast("Sequence[float]", shares))) for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def _one_order(rows: Sequence[Row]) -> list[str]:
+    """What agreement cannot show where options were never moved."""
+    asked_so = [row for row in rows if row["is_place"] and row["n_orders"] == 1]
+    if not asked_so:
+        return []
+    return [
+        "Only the same prompt in the same order of the options was asked again: a judge that goes "
+        "by the place and not by the option agrees with itself all the same. With option_orders = "
+        "2 or more the sweep would tell the two apart."
+    ]
+
+
+def _greedy(coefficients: pl.DataFrame) -> list[str]:
+    """What agreement at temperature 0 is, where it was asked more than once."""
+    repeated = [
+        row
+        for row in agreements(coefficients)
+        if row.get("temperature") == 0 and row["value"] is not None
+    ]
+    if not repeated:
+        return []
+    return [
+        "Temperature 0 is greedy: asked the same prompt in the same order again, a model repeats "
+        "itself. Agreement there shows how steady the serving is, not how sound the judgment."
+    ]

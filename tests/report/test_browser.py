@@ -1,0 +1,109 @@
+"""The page in a real browser: it fits narrow and wide windows, and the browser has no complaint."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+import polars as pl
+import pytest
+
+from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
+from judgerel_ray.report import Measured, render_report, verdict_positions
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+LONG = "a-judge-whose-name-is-longer-than-any-telephone-is-wide-" * 2
+
+# Scripts of the page itself are forbidden, so a frame around it measures.
+HARNESS = """<!doctype html><title>x</title><link rel="icon" href="data:,"><pre></pre>
+<iframe></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.style = "border:0;height:900px;width:WIDTHpx";
+frame.onload = () => {
+  const page = frame.contentDocument, root = page.documentElement;
+  for (const one of page.querySelectorAll("details")) one.open = true;
+  const reach = page.querySelectorAll("summary, .wide[tabindex='0']");
+  let reached = 0;
+  for (const one of reach) { one.focus(); reached += page.activeElement === one; }
+  document.querySelector("pre").textContent =
+    `scroll=${root.scrollWidth} client=${root.clientWidth} all=${reach.length} reached=${reached}`;
+};
+frame.src = "report.html";
+</script>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a word, and remembers what was asked of it."""
+
+    asked: ClassVar[list[str]] = []
+
+    def log_message(self, *words):  # noqa: ARG002
+        self.asked.append(self.path)
+
+
+@pytest.fixture
+def served(tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield tmp_path, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def page() -> str:
+    rows = [
+        {"judge": judge, "temperature": temperature, "item_id": f"q{item}-{LONG}",
+         "replication": replication, "option_order": order, "label": "AB"[(item + order) % 2],
+         "verdict": "xy"[(item * replication) % 2] if item else None, "benchmark": "b",
+         "protocol": "best_of"}
+        for judge in ("j", LONG)
+        for temperature in (0.0, 0.5, 1.0)
+        for item in range(5)
+        for order in (0, 1)
+        for replication in range(3)
+    ]  # fmt: skip
+    frame = pl.LazyFrame(rows)
+    found = reduce_judgments(frame)
+    measured = Measured(
+        coefficients=found,
+        outcomes=outcome_table(frame),
+        unstable=least_stable(frame),
+        positions=verdict_positions(frame, by=["judge", "benchmark", "protocol", "temperature"]),
+    )
+    judge = {"judge": LONG, "asked": 9, "landed": 1, "owed": 8, "failed": 3, "error": LONG}
+    counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
+    standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
+    return render_report(measured, title=LONG, asked=[("sweep", LONG)], standing=standing)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
+@pytest.mark.parametrize("width", [380, 1200])
+def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(served, tmp_path, width):
+    folder, address = served
+    (folder / "report.html").write_text(page(), encoding="utf-8")
+    (folder / "harness.html").write_text(HARNESS.replace("WIDTH", str(width)), encoding="utf-8")
+    Quiet.asked.clear()
+    done = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         "--window-size=1400,1000", f"--user-data-dir={tmp_path / 'browser'}",
+         "--virtual-time-budget=5000", "--dump-dom", f"{address}/harness.html"],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    found = re.search(r"scroll=(\d+) client=(\d+) all=(\d+) reached=(\d+)", done.stdout)
+    assert found, done.stdout[:2000]
+    scroll, client, regions, reached = map(int, found.groups())
+    assert scroll <= client <= width
+    assert regions == reached > 10
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    assert sorted(Quiet.asked) == ["/harness.html", "/report.html"]
