@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from math import expm1
 
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
@@ -23,8 +24,15 @@ FLOPS_PER_S = 9.89e14
 REACHED = 0.4
 BATCH = 256
 START_S = 90.0
-BYTES_PER_ROW = 60.0  # of a judgment, compressed; texts come on top
-BYTES_PER_TOKEN = 2.0  # of a text, compressed
+# Disk, measured on parts of 1 to 10,000 rows and on recorded replies of three judges.
+BYTES_PER_LEASE = 13_000.0  # footers of two Parquet files of many columns, and the commit record
+BYTES_PER_CONDITION = 90.0  # in the commit records
+BYTES_PER_ROW = 45.0  # of a judgment and the key of its text, compressed
+BYTES_PER_TOKEN = 1.2  # of a text, compressed
+LEASES = 20  # of a judge at least: leases grow from small ones, and shrink at the end
+ROWS_PER_LEASE = 500
+CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
+SHARED_STREAMS = 1e-3  # a probability worth a note
 SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
 
 
@@ -81,15 +89,16 @@ def plan_resolved(resolved: Resolved) -> Plan:
         _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
         for name in resolved.specs
     )
-    generated = sum(judge.generated_at_most for judge in judges)
     requests = sum(count.requests for count in counts)
+    notes += _stream_notes(resolved, counts)
+    disk_bytes, disk_note = _disk(judges, counts)
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
         stages=counts,
         judges=judges,
-        disk_bytes=int(requests * BYTES_PER_ROW + generated * BYTES_PER_TOKEN),
-        notes=tuple(notes),
+        disk_bytes=disk_bytes,
+        notes=(*notes, disk_note),
     )
 
 
@@ -116,6 +125,39 @@ def _judge_cost(
         tokens_are=tokens_are,
         gpu_hours=_gpu_hours(spec, shared, generated, notes) if requests and on_gpu else None,
     )
+
+
+def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
+    """Bytes of a run directory, and what they hold."""
+    asked = [judge for judge in judges if judge.requests]
+    leases = sum(min(judge.requests, LEASES + judge.requests // ROWS_PER_LEASE) for judge in asked)
+    rows = sum(judge.requests for judge in asked)
+    texts = sum(judge.generated_at_most for judge in asked) * BYTES_PER_TOKEN
+    records = sum(count.conditions for count in counts) * BYTES_PER_CONDITION
+    note = (
+        f"disk holds judgments ({BYTES_PER_ROW:.0f} B a request), replies ({BYTES_PER_TOKEN} B a "
+        f"token, all as long as max_tokens allows) and {BYTES_PER_LEASE / 1000:.0f} kB for each of "
+        f"about {leases:,} leases; reports, logs and failed attempts come on top"
+    )
+    return round(leases * BYTES_PER_LEASE + rows * BYTES_PER_ROW + texts + records), note
+
+
+def _stream_notes(resolved: Resolved, counts: Sequence[StageCount]) -> Iterator[str]:
+    """Where a CPU engine may answer two conditions from one random stream."""
+    for name, spec in resolved.specs.items():
+        if spec.gpus or spec.engine != "vllm":
+            continue
+        own = [count for count in counts if count.judge == name]
+        conditions = sum(count.conditions for count in own)
+        # Ranges of m and n seeds meet in m + n of all places: over all pairs, this many do.
+        expected = conditions * sum(count.requests for count in own) / CPU_SEEDS
+        chance = -expm1(-expected)
+        if chance > SHARED_STREAMS:
+            yield (
+                f"{name}: a CPU keeps 32 bits of a seed, so two of its {conditions:,} conditions "
+                f"may share part of a random stream: {expected:.2g} pairs expected, probability "
+                f"{chance:.2g}; two replications of one condition never do (on a GPU: none)"
+            )
 
 
 def _wave_tokens(

@@ -80,7 +80,10 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
     assert (status["landed"], status["owed"], status["failed"]) == (planned, 0, 0)
     assert status["tokens"]["generated"] == rows["completion_tokens"].sum()
     assert status["tokens"]["prompt"] == rows["prompt_tokens"].sum()
-    [judge] = json.loads((demo_run / "plan.json").read_text())["judges"]
+    plan = json.loads((demo_run / "plan.json").read_text())
+    size = sum(file.stat().st_size for file in demo_run.rglob("*") if file.is_file())
+    assert 0.8 * size < plan["disk_bytes"] < 1.6 * size
+    [judge] = plan["judges"]
     assert (judge["tokens_are"], judge["prompt"]) == ("counted", status["tokens"]["prompt"])
 
 

@@ -1,6 +1,8 @@
 """What a sweep asks and takes, before anything is asked."""
 
 import json
+from itertools import pairwise
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -9,11 +11,12 @@ import judgerel_ray
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Message
 from judgerel_ray.engines import prompt_counter
-from judgerel_ray.pipeline import plan_resolved, resolve
+from judgerel_ray.pipeline import plan_resolved, planning, resolve
 from judgerel_ray.pipeline.planning import BATCH, BYTES_PER_S, REACHED, START_S
 from judgerel_ray.report import plan_text
 
 DEMO = Path(judgerel_ray.__file__).parent / "demo"
+DEMO_SWEEP = "jobs/demo__tiny-judge__cpu.toml"
 GRID = "temperatures = [1.0, 0.75, 0.5, 0.25, 0.0]\nreplications = 100\n"
 
 
@@ -158,3 +161,55 @@ def test_a_plan_is_plain_values_and_its_text_shows_every_default(sweep):
     assert "revision = (not set)" in lines
     assert "replications = 5" in lines
     assert "simulated, answers from a stated distribution; not a judge" in text
+
+
+def test_the_disk_expected_is_what_the_demo_took():
+    """455,173 bytes on 2026-11-21, 23 leases; its replies were 0.37 of the length allowed."""
+    plan = plan_resolved(resolve(load_sweep(Path(judgerel_ray.__file__).parents[1] / DEMO_SWEEP)))
+    shorter = 0.63 * plan.judges[0].generated_at_most * planning.BYTES_PER_TOKEN
+    assert plan.disk_bytes - shorter == pytest.approx(455_173, rel=0.15)
+    assert any("disk holds judgments" in note and "leases" in note for note in plan.notes)
+
+
+def test_disk_grows_with_requests_replies_and_conditions(sweep):
+    def disk(ask, n=40):
+        return plan_resolved(sweep(asks=[ask], items=list(items(n)))).disk_bytes
+
+    once = disk("replications = 100\nmax_tokens = 10\n")
+    assert disk("replications = 100\nmax_tokens = 110\n") - once == 4000 * 100 * 1.2
+    split = "replications = 50\ntemperatures = [1.0, 0.5]\nmax_tokens = 10\n"
+    assert disk(split) - once == 40 * planning.BYTES_PER_CONDITION
+    # A request alone in its lease costs the files it lies in.
+    assert disk("replications = 1\n", n=1) > planning.BYTES_PER_LEASE
+
+
+def test_a_cpus_short_seeds_are_told_where_streams_may_meet(tmp_path):
+    def notes(judge, replications, n):
+        (tmp_path / "i.jsonl").write_text("\n".join(items(n)))
+        (tmp_path / "s.toml").write_text(
+            f'name = "s"\n[[judge]]\nname = "j"\n{judge}\n[[ask]]\nprotocol = "best_of"\n'
+            f'benchmark = "b"\npath = "i.jsonl"\nreplications = {replications}\n'
+        )
+        plan = plan_resolved(resolve(load_sweep(tmp_path / "s.toml")))
+        return [note for note in plan.notes if "random stream" in note]
+
+    cpu = f'model = "{DEMO}/judge"\ngpus = 0'
+    assert notes(cpu, 100, 40) == []
+    [note] = notes(cpu, 10_000, 40)
+    # 40 x 400,000 / 2^32, and the probability that any pair meets
+    assert "two of its 40 conditions" in note
+    assert "0.0037 pairs expected, probability 0.0037" in note
+    assert notes('model = "acme/judge-8B"\ngpus = 1', 10_000, 40) == []
+
+
+def test_ranges_of_seeds_meet_as_often_as_is_said():
+    """Drawn at random: 60 ranges of 40 places among 2^20."""
+    from random import Random
+
+    draw, places, conditions, n = Random(1), 2**20, 60, 40
+    met = 0
+    for _ in range(2000):
+        bases = sorted(draw.randrange(places) for _ in range(conditions))
+        met += any(b - a < n for a, b in pairwise([*bases, bases[0] + places]))
+    expected = conditions * conditions * n / places
+    assert met / 2000 == pytest.approx(1 - exp(-expected), abs=0.02)
