@@ -132,10 +132,12 @@ def unit_table(
     """
     units = rows.units
     code, n = units[KIND].explode().to_numpy(), units[N].explode().to_numpy()
-    seen = np.flatnonzero(np.bincount(code, minlength=rows.kinds.height))
+    seen = np.flatnonzero(np.bincount(code, weights=n, minlength=rows.kinds.height))
     n_kinds = seen.size
     if n_kinds < rows.kinds.height:
-        code = np.searchsorted(seen, code)
+        column = np.zeros(rows.kinds.height, dtype=np.int64)
+        column[seen] = np.arange(n_kinds)
+        code = column[code]
     order = units.select(pl.arg_sort_by(unit)).to_series()
     number = np.arange(units.height)
     if not distinct:

@@ -22,7 +22,7 @@ class UnitRows:
     ----------
     units : pl.DataFrame
         In no order: columns that tell units apart, and two lists as long as each other,
-        ``__kind`` (places in `kinds`) and ``n`` (numbers of rows).
+        ``__kind`` (places in `kinds`) and ``n`` (numbers of rows, which may be 0).
     kinds : pl.DataFrame
         What a row may be, one row a kind, sorted.
     """
@@ -39,13 +39,25 @@ class UnitRows:
         >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).long(["item_id"]).rows()
         [('q', 'A', 2), ('q', 'B', 1)]
         """
-        rows = self.units.select(*columns, KIND, N).explode(KIND, N)
+        rows = self.units.select(*columns, KIND, N).explode(KIND, N).filter(pl.col(N) > 0)
         # Kinds of a unit that are told apart by its columns alone are one in fewer columns.
         rows = rows.group_by(*columns, KIND, maintain_order=True).agg(pl.col(N).sum())
         named = self.kinds.with_row_index(KIND)
         return rows.join(named, on=KIND, maintain_order="left").select(
             *columns, *self.kinds.columns, N
         )
+
+    def seen(self) -> pl.DataFrame:
+        """Kinds of which there is a row.
+
+        Examples
+        --------
+        >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"], "n": [2, 0]})
+        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).seen().rows()
+        [('A',)]
+        """
+        rows = self.units.select(pl.col(KIND, N).explode())
+        return self.kinds[rows.filter(pl.col(N) > 0)[KIND].unique()]
 
 
 def nest_rows(rows: pl.DataFrame, *, unit: Sequence[str], kinds: Sequence[str]) -> UnitRows:

@@ -20,7 +20,7 @@ from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import unit_table
-from judgerel_ray.reduce.nesting import KIND, UnitRows
+from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
 from judgerel_ray.reduce.policy import (
     FAILED,
@@ -178,7 +178,7 @@ def _groups(
 ) -> Iterator[tuple[Row, Group, UnitRows]]:
     """Every group with its key and its rows, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
-    seen = kinds[units[KIND].explode().unique()]
+    seen = counted.nested.seen()
     distinct: int = seen.filter(SCORED).select(LABEL.n_unique()).item()
     any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}

@@ -6,19 +6,18 @@ no replication is there twice.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.census import WRONG, count_few, count_rows, kind_columns
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
 from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
-_WRONG = "__wrong"
 _READ = {"verdict": pl.String(), "score": pl.Float64()}
 
 
@@ -125,17 +124,43 @@ def tally_unchecked(
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
     typed = {name: typed_column(name, schema[name]) for name in names if name in TYPED}
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in typed}
+    told = [name for name in names if name not in alike.columns]
+    if indexed and schema["replication"].is_integer():
+        # The usual file has few kinds of rows, and replications from 0 on of every unit.
+        unit, kinds = _apart(told)
+        few = count_few(frame, unit=unit, kinds=kinds, proof=Ranges())
+        laid_out = _laid_out(*few, alike, typed) if few else None
+        if few and laid_out:
+            holds = Ranges().holds(few[0]) or _shown(frame, unit)
+            return laid_out, not holds or _any_wrong(few[0])
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
-        # The usual file has all replications from 0 on of every unit, and is read once.
         proofs.insert(0, Ranges())
     for proof in proofs:
-        counts = _counted(frame, [name for name in names if name not in alike.columns], proof)
-        wrong = _WRONG in counts.columns and bool(counts[_WRONG].any())
+        counts = count_rows(frame, told, proof)
         nested, holds = _nested(counts, alike, typed, proof)
-        if holds and not wrong:
+        if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
+
+
+def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Columns of units, and of kinds."""
+    return (
+        [name for name in names if name not in KINDS],
+        [name for name in names if name in KINDS],
+    )
+
+
+def _any_wrong(counts: pl.DataFrame) -> bool:
+    """Whether any row cannot be."""
+    return WRONG in counts.columns and bool(counts[WRONG].any())
+
+
+def _shown(frame: pl.LazyFrame, unit: Sequence[str]) -> bool:
+    """Whether replications are distinct that are no ranges: another pass."""
+    proof = PowersOfTwo()
+    return proof.holds(count_rows(frame, unit, proof))
 
 
 def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
@@ -166,46 +191,6 @@ def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
     return first
 
 
-def _counted(frame: pl.LazyFrame, keys: Sequence[str], proof: Proof) -> pl.DataFrame:
-    """The pass over the rows: how many there are of each, and the sums of the proof."""
-    schema = frame.collect_schema()
-    replication = pl.col("replication").cast(pl.Int64, strict=False)
-    wrong = []
-    if not schema["replication"].is_integer():
-        number = typed_column("replication", schema["replication"])
-        replication = number.cast(pl.Int64, strict=False)
-        wrong.append((number != number.floor()) | ~number.is_finite())
-    if "confidence" in schema:
-        confidence = typed_column("confidence", schema["confidence"])
-        wrong.append(~confidence.is_between(0, 1))
-    faults = [pl.any_horizontal(wrong).any().alias(_WRONG)] if wrong else []
-    query = (
-        frame.with_columns(*proof.columns(replication))
-        .group_by(*keys, *proof.keys)
-        .agg(pl.len().alias(N), proof.sums(), *faults)
-    )
-    with _little_read_ahead():
-        return query.collect(engine="streaming")
-
-
-@contextmanager
-def _little_read_ahead() -> Iterator[None]:
-    """One row group of Parquet ready for each thread, unless the environment says otherwise.
-
-    By default eight or more are held, of a million rows each where pyarrow wrote them: 100 MB more
-    and no faster.
-    """
-    name = "POLARS_ROW_GROUP_PREFETCH_SIZE"
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = str(pl.thread_pool_size())
-    try:
-        yield
-    finally:
-        del os.environ[name]
-
-
 def _nested(
     counts: pl.DataFrame,
     alike: pl.DataFrame,
@@ -223,7 +208,7 @@ def _nested(
         rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
     rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
     keys = proof.keys if proof else ()
-    unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, _WRONG)]
+    unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True
     if proof and keys:
         holds = proof.holds(rows.group_by(*unit, *keys).agg(pl.col(N).sum(), proof.sums()))
@@ -235,10 +220,41 @@ def _nested(
         units = units.drop(SUM, "__total")
     if not proof or keys:
         units = rows.group_by(unit).agg(KIND, N)
+    return UnitRows(units=_with_alike(units, alike, typed), kinds=kinds), holds
+
+
+def _laid_out(
+    counts: pl.DataFrame, raw: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
+) -> UnitRows | None:
+    """Counts of few kinds in the types that columns have by their names.
+
+    None where units that differ in the file may be the same in those types.
+    """
+    columns = kind_columns(raw)
+    found = counts.drop(N, SUM, WRONG, *columns, strict=False)
+    units = found.with_columns(typed[name] for name in found.columns if name in typed)
+    for name, kind in found.schema.items():
+        if not kind.is_integer() and not units[name].equals(found[name], check_dtypes=True):
+            return None
+    kinds, meant = _kinds(raw, alike, typed)
+    numbers_UK = np.zeros((units.height, kinds.height), dtype=np.uint32)
+    for column, kind in zip(columns, meant.to_list(), strict=True):
+        numbers_UK[:, kind] += counts[column].to_numpy()
+    every_UK = np.tile(np.arange(kinds.height, dtype=np.uint32), (units.height, 1))
+    units = units.with_columns(
+        pl.Series(KIND, every_UK).arr.to_list(), pl.Series(N, numbers_UK).arr.to_list()
+    )
+    return UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+
+
+def _with_alike(
+    units: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Units with the columns that have one value in all rows."""
     one = alike.select(name for name in alike.columns if name not in KINDS)
     one = one.with_columns(typed[name] for name in one.columns if name in typed)
     values = [pl.lit(one[name].first(), kind).alias(name) for name, kind in one.schema.items()]
-    return UnitRows(units=units.with_columns(values), kinds=kinds), holds
+    return units.with_columns(values)
 
 
 def _kinds(
