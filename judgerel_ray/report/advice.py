@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.report.terminal import plain_table
-from judgerel_ray.report.words import cell, number, reason
+from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason
 
 Row = Mapping[str, object]
 Columns = Mapping[str, Callable[[Row], str]]
@@ -29,16 +29,17 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "score": [1.0, 3.0, 5.0, 5.0]}
     >>> advice = advise_judgments(pl.LazyFrame(rows), target={"generalizability": 0.9})
-    >>> print(advice_text({"needs": advice.needs}))  # doctest: +NORMALIZE_WHITESPACE
-    What the targets take ("sure": where the low end of the interval reaches it)
-    target                now    standing   by               needed  sure  judgments  ...
-    generalizability 0.9  0.889  undecided  replications    2.25 -> 3  -   6          ...
+    >>> print(advice_text({"needs": advice.needs}))  # doctest: +ELLIPSIS
+    What the targets take
+    target                now    standing   by            needed    judgments
+    generalizability 0.9  0.889  undecided  replications  3 (2.25)  6
+    needed: how many in all, ...
     """
     parts = []
-    for name, (title, columns) in _TABLES.items():
+    for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            parts.append(_section(table, title, columns))
+            parts.append(_section(table, title, columns, note))
     return "\n\n".join(parts)
 
 
@@ -60,8 +61,9 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
     >>> print(comparison_text(found).splitlines()[1].split("  ")[0])
     a
     """
-    title = "b less a, on the questions both have; p corrected for all pairs (Holm; FDR)"
-    return _section(comparisons, title, _COMPARISON)
+    return _section(
+        comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
+    )
 
 
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -81,7 +83,7 @@ def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
     return json.dumps(rows, allow_nan=False, default=str)
 
 
-def _section(table: pl.DataFrame, title: str, columns: Columns) -> str:
+def _section(table: pl.DataFrame, title: str, columns: Columns, note: str = "") -> str:
     """A title, what all rows share, and a table of the rest."""
     first = next(name for name in table.columns if name in _FIRST)
     groups = table.columns[: table.columns.index(first)]
@@ -91,13 +93,18 @@ def _section(table: pl.DataFrame, title: str, columns: Columns) -> str:
         for name in groups
         if name not in told and table[name][0] is not None
     ]
-    heads = [*told, *columns]
     lines = [
         [*(cell(row[name]) for name in told), *(write(row) for write in columns.values())]
         for row in table.iter_rows(named=True)
     ]
+    heads = [*told, *columns]
+    # A column that says nothing in any row (GPU-seconds of a judge without GPUs) is left out.
+    said_in = [any(text not in ("", "-") for text in texts) for texts in zip(*lines, strict=True)]
+    heads = [head for head, kept in zip(heads, said_in, strict=True) if kept]
+    lines = [[text for text, kept in zip(line, said_in, strict=True) if kept] for line in lines]
     said = f"{title} [{', '.join(shared)}]" if shared else title
-    return f"{said}\n{plain_table(heads, lines)}"
+    text = f"{said}\n{plain_table(heads, lines)}"
+    return f"{text}\n{note}" if note else text
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -149,16 +156,31 @@ def _lever(name: str) -> Callable[[Row], str]:
 def _needed(row: Row) -> str:
     """How many, as a fraction and as one can buy it."""
     if row["needed"] is None:
-        return f"out of reach: {reason(row['unreachable'])}"
+        known = row["now"] is not None
+        return f"{'out of reach' if known else 'not known'}: {reason(row['unreachable'])}"
     whole = f"{row['needed_whole']:,}"
     needed = row["needed"]
     exact = isinstance(needed, float) and needed != row["needed_whole"]
-    return f"{needed:.3g} -> {whole}" if exact else whole
+    return f"{whole} ({needed:.3g})" if exact else whole
 
 
 def _target(row: Row) -> str:
     """A target with its value."""
     return f"{reason(row['target'])} {cell(row['wanted'])}"
+
+
+def _component(row: Row) -> str:
+    """What verdicts vary with, as a reader calls it."""
+    if row["component"] is None:
+        return "-"
+    names = str(row["component"]).replace("_", " ").replace("item id", "question")
+    return "repeats, and what is left" if names == "residual" else names
+
+
+def _estimated(row: Row) -> str:
+    """A component's size, or what it cannot be told apart from."""
+    told = _interval("estimate", "low", "high")(row)
+    return told.replace("confounded with residual", "not told apart from repeats")
 
 
 def _best(row: Row) -> str:
@@ -173,31 +195,51 @@ _COST = {
     "tokens": _whole("tokens"),
     "GPU-seconds": _whole("gpu_seconds"),
 }
-_TABLES: Mapping[str, tuple[str, Columns]] = {
+_COMPARISON_NOTE = """\
+b - a has its 95 % interval over questions. p: how often chance alone makes them differ as much;
+Holm and FDR correct it for all pairs compared. undecided: it cannot be told which is higher."""
+_COMPONENTS_NOTE = """\
+wanted: how verdicts differ because questions do; error: how they differ though the question is
+the same; chosen: what was set on purpose. share: of the whole variance; levels: how many."""
+_DESIGNS_NOTE = """\
+From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart;
+value: for the mean as it stands. Same majority: how often a second set has the same winner."""
+_NEEDS_NOTE = """\
+needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
+even the low end of the 95 % interval reaches the target. Costs are of the whole purchase: judgments
+asked, tokens read and written, GPU-seconds where the run measured them."""
+_SPLITS_NOTE = """\
+width: of the 95 % interval of alpha that such a purchase would give, s.e. its standard error."""
+_PANEL_NOTE = """\
+majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
+many judges with errors of their own these are worth."""
+_TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "components": (
         "What verdicts vary with",
         {
-            "component": _plain("component"),
+            "component": _component,
             "role": _plain("role"),
             "share": _plain("share"),
-            "estimate [95 %]": _interval("estimate", "low", "high"),
+            "estimate [95 %]": _estimated,
             "levels": _plain("n_levels"),
             "remark": lambda row: "below 0: counts as 0 below" if row["negative"] else "",
         },
+        _COMPONENTS_NOTE,
     ),
     "designs": (
         "What more judgments of a question are worth",
         {
             "by": _lever("design"),
             "judgments": _plain("n_judgments"),
-            "mean, comparing questions [95 %]": _interval("generalizability", "low", "high"),
-            "mean, its value": _plain("dependability"),
-            "majority comes back": _plain("majority_stability"),
+            "ranking [95 %]": _interval("generalizability", "low", "high"),
+            "value": _plain("dependability"),
+            "same majority": _plain("majority_stability"),
             "alpha of majorities": _plain("majority_alpha"),
         },
+        _DESIGNS_NOTE,
     ),
     "needs": (
-        'What the targets take ("sure": where the low end of the interval reaches it)',
+        "What the targets take",
         {
             "target": _target,
             "now": _plain("now"),
@@ -207,9 +249,10 @@ _TABLES: Mapping[str, tuple[str, Columns]] = {
             "sure": _plain("needed_cautious"),
             **_COST,
         },
+        _NEEDS_NOTE,
     ),
     "splits": (
-        "How to split a budget between questions and replications (interval of alpha, 95 %)",
+        "How to split the budget between questions and replications",
         {
             "questions": _plain("n_items"),
             "replications": _plain("n_replications"),
@@ -218,6 +261,7 @@ _TABLES: Mapping[str, tuple[str, Columns]] = {
             "": _best,
             **_COST,
         },
+        _SPLITS_NOTE,
     ),
     "panel": (
         "The judges as a panel",
@@ -229,19 +273,20 @@ _TABLES: Mapping[str, tuple[str, Columns]] = {
             "worth [95 %]": _interval("effective", "effective_low", "effective_high"),
             "error correlation": _plain("error_correlation"),
         },
+        _PANEL_NOTE,
     ),
 }
 _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
-    "coefficient": lambda row: reason(row["coefficient"]),
+    "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),
     "b - a [95 %]": _interval("difference", "low", "high"),
-    "p": _plain("p"),
-    "Holm": _plain("p_holm"),
-    "FDR": _plain("p_fdr"),
+    "p": lambda row: p_value(row["p"]),
+    "Holm": lambda row: p_value(row["p_holm"]),
+    "FDR": lambda row: p_value(row["p_fdr"]),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
 }

@@ -83,6 +83,17 @@ def percent(value: object) -> str:
     return "> 99 %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
 
 
+def p_value(p: object) -> str:
+    """Write a p value, never as nothing.
+
+    Examples
+    --------
+    >>> p_value(0.0002), p_value(0.0312), p_value(None)
+    ('< 0.001', '0.031', '-')
+    """
+    return "< 0.001" if isinstance(p, int | float) and p < 0.0005 else number(p)
+
+
 def times(n: object) -> str:
     """Say how often.
 

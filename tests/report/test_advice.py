@@ -32,12 +32,14 @@ def test_advice_answers_each_question_once(judged):
     assert titles == [
         "What verdicts vary with [temperature 1]",
         "What more judgments of a question are worth [temperature 1]",
-        'What the targets take ("sure": where the low end of the interval reaches it) '
-        "[temperature 1]",
-        "How to split a budget between questions and replications (interval of alpha, 95 %) "
-        "[temperature 1]",
+        "What the targets take [temperature 1]",
+        "How to split the budget between questions and replications [temperature 1]",
         "The judges as a panel [temperature 1]",
     ]
+    # Each is explained below it, in the words of its heads.
+    assert [part.splitlines()[-1][-1] for part in text.split("\n\n")] == ["."] * 5
+    assert "\ncalm   question  " in text
+    assert "GPU-seconds  " not in text
     assert text.count("<- best") == 2
     assert "no gold" in text
     assert "None" not in text
@@ -52,6 +54,28 @@ def test_what_is_out_of_reach_says_why(judged):
     assert "out of reach: too few questions, however often they are asked" in text
 
 
+def test_what_was_asked_once_is_not_known_rather_than_out_of_reach():
+    rows = {"item_id": ["q", "r", "s"], "replication": [0, 0, 0], "verdict": list("ABA")}
+    text = advice_text({"needs": advise_judgments(pl.LazyFrame(rows)).needs})
+    assert "not known: single replication" in text
+    assert "out of reach" not in text
+
+
+def test_a_small_p_is_not_printed_as_nothing():
+    rng = np.random.default_rng(3)
+    coin = rng.choice(["A", "B"], 160)
+    steady = np.repeat(rng.choice(["A", "B"], 40), 4)
+    steady[::16] = "B"
+    rows = pl.DataFrame(
+        {"item_id": np.tile(np.repeat(np.arange(40), 4), 2), "replication": [0, 1, 2, 3] * 80,
+         "judge": ["coin"] * 160 + ["steady"] * 160, "verdict": np.concatenate([coin, steady])}
+    )  # fmt: skip
+    text = comparison_text(compare_judgments(rows.lazy(), by=["judge"]))
+    assert "< 0.001" in text
+    assert " 0.000 " not in text
+    assert "Krippendorff's alpha" in text
+
+
 def test_a_negative_component_is_remarked_on():
     rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2, "verdict": list("ABAB")}
     text = advice_text(advise_judgments(pl.LazyFrame(rows)).tables())
@@ -62,8 +86,9 @@ def test_a_negative_component_is_remarked_on():
 def test_comparisons_print_what_was_compared(judged):
     found = compare_judgments(judged, by=["judge"])
     lines = comparison_text(found).splitlines()
-    assert lines[0].endswith("(Holm; FDR) [temperature 1]")
-    assert len(lines) == 2 + found.height
+    assert lines[0] == "b less a, on the questions both have [temperature 1]"
+    assert len(lines) == 2 + found.height + 2
+    assert "FDR correct it for all pairs compared" in lines[-1]
     row = found.row(0, named=True)
     assert f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in lines[2]
     assert "counts as a verdict" in lines[2]
