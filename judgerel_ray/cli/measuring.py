@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from judgerel_ray.core import SweepError
+
+if TYPE_CHECKING:
+    from judgerel_ray.pipeline import ReduceOptions
 
 DONE = 0
 AddVerb = Callable[..., argparse.ArgumentParser]
@@ -35,6 +39,13 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument("--format", default="table", help="table, json")
     reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
     reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
+    reduce.add_argument(
+        "--tolerance", action="append", metavar="NAME=VALUE", help="judged by whole intervals"
+    )
+    reduce.add_argument("--bands", action="store_true", help="verbal bands, by whole intervals")
+    reduce.add_argument(
+        "--questions", action="store_true", help="accuracy and agreement of every question"
+    )
     reduce.set_defaults(act=_reduce)
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
@@ -63,7 +74,7 @@ def add_files(add_verb: AddVerb) -> None:
     items.set_defaults(act=_items)
     importing = add_verb("import", help="judgments from logs that people hold")
     importing.add_argument("format", metavar="FORMAT", help="schroeder2024")
-    importing.add_argument("path", metavar="PATH")
+    importing.add_argument("path", metavar="PATH", nargs="+")
     importing.add_argument("--out", required=True, metavar="FILE.parquet")
     importing.set_defaults(act=_import)
 
@@ -72,6 +83,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
     """Print coefficients."""
     from judgerel_ray.pipeline import ReduceOptions, reduce_path, write_coefficients
     from judgerel_ray.report import coefficients_json, print_coefficients
+    from judgerel_ray.report.tolerances import tolerance_text
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     options = ReduceOptions(
@@ -81,13 +93,45 @@ def _reduce(parsed: argparse.Namespace) -> int:
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         block=parsed.block,
         items=parsed.items,
+        tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
+        bands=parsed.bands,
     )
+    if parsed.questions:
+        return _questions(parsed, options, formats or ())
     frame = reduce_path(parsed.path, options)
     for name in formats or ():
         if name == "json":
             print(coefficients_json(frame))
         else:
             print_coefficients(frame, console=_Screen())
+            if text := tolerance_text(frame):
+                print(f"\n{text}")
+    if parsed.out:
+        write_coefficients(frame, parsed.out)
+    return DONE
+
+
+def _tolerance(texts: Sequence[str]) -> dict[str, float]:
+    """Values by name of coefficient; loads what advice needs, so only where there are any."""
+    from judgerel_ray.pipeline import assigned
+
+    return dict(assigned(text, "--tolerance") for text in texts)
+
+
+def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequence[str]) -> int:
+    """Print every question."""
+    from judgerel_ray.pipeline import question_path, write_coefficients
+    from judgerel_ray.report import coefficients_json
+    from judgerel_ray.report.tolerances import questions_text
+
+    if parsed.coefficient or options.tolerance or options.bands or options.items:
+        raise SweepError(
+            "--questions has its own columns",
+            hint="leave out --coefficient, --items, --tolerance and --bands",
+        )
+    frame = question_path(parsed.path, options)
+    for name in formats:
+        print(coefficients_json(frame) if name == "json" else questions_text(frame))
     if parsed.out:
         write_coefficients(frame, parsed.out)
     return DONE

@@ -9,13 +9,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from judgerel_ray.pipeline.advising import advise_path, compare_paths
+    from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
     from judgerel_ray.pipeline.importing import write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
     from judgerel_ray.pipeline.reducing import (
         ReduceOptions,
         open_judgments,
+        question_path,
         reduce_path,
         verify_path,
         write_coefficients,
@@ -32,9 +33,11 @@ __all__ = [
     "RunStatus",
     "RunSummary",
     "advise_path",
+    "assigned",
     "compare_paths",
     "open_judgments",
     "plan_resolved",
+    "question_path",
     "read_status",
     "reduce_path",
     "report_path",
@@ -47,13 +50,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "advising": ("advise_path", "compare_paths"),
+    "advising": ("advise_path", "assigned", "compare_paths"),
     "importing": ("write_judgments",),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),
     "reducing": (
         "ReduceOptions",
         "open_judgments",
+        "question_path",
         "reduce_path",
         "verify_path",
         "write_coefficients",

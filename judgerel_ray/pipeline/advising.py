@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline.reducing import Judged, open_judgments
+from judgerel_ray.pipeline.reducing import open_judgments, with_gold
 from judgerel_ray.reduce.advice import Advice, advise_judgments
 from judgerel_ray.reduce.comparison import COMPARED, compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
@@ -45,12 +45,12 @@ def advise_path(
     StoreError
         If the path is a folder but no run directory.
     """
-    target = None if targets is None else dict(_assigned(text, "--target") for text in targets)
+    target = None if targets is None else dict(assigned(text, "--target") for text in targets)
     spendable = None if budget is None else _budget(budget)
     judged = open_judgments(path)
     seconds = gpu_seconds(judged.run) if judged.run else None
     return advise_judgments(
-        _with_gold(judged), target=target, budget=spendable, costs=seconds, by=by
+        with_gold(judged), target=target, budget=spendable, costs=seconds, by=by
     )
 
 
@@ -113,21 +113,7 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def _with_gold(judged: Judged) -> pl.LazyFrame:
-    """The judgments, with the right option of each item where a run knows it."""
-    if judged.run is None:
-        return judged.frame
-    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
-    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
-    right = items.filter(names.list.contains(pl.col("gold"))).select("benchmark", "item_id", "gold")
-    if right.is_empty():
-        return judged.frame
-    asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
-    joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
-    return joined.with_columns(asked)
-
-
-def _assigned(text: str, flag: str) -> tuple[str, float]:
+def assigned(text: str, flag: str) -> tuple[str, float]:
     """NAME=VALUE as a name and a number."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
@@ -139,7 +125,7 @@ def _budget(text: str) -> Budget:
     """A number of judgments, or UNIT=NUMBER."""
     if "=" not in text:
         return Budget(amount=_number(text, "--budget"))
-    name, amount = _assigned(text, "--budget")
+    name, amount = assigned(text, "--budget")
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if name not in known:
         raise SweepError(f"--budget is in {', '.join(UNITS)}, got {name!r}")

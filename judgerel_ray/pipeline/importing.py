@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import polars as pl
 
 from judgerel_ray.core import SweepError
 
+_KEY = ("judge", "benchmark", "item_id", "protocol", "responder", "temperature", "replication")
 
-def write_judgments(format_name: str, path: str, out: str) -> int:
-    """Write foreign judgments as Parquet; return how many.
+
+def write_judgments(format_name: str, paths: Sequence[str], out: str) -> int:
+    """Write foreign judgments of one path or more as one Parquet file; return how many.
 
     Effects: writes one file. Retry: safe.
 
     Raises
     ------
     SweepError
-        If the format is unknown, the path cannot be read, or the file cannot be written.
+        If the format is unknown, the path cannot be read, the paths hold one
+        judgment twice, or the file cannot be written.
     """
     from judgerel_ray.importers import import_judgments
 
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
-    judgments = import_judgments(format_name, path)
+    judgments = pl.concat(
+        [import_judgments(format_name, path) for path in paths], how="diagonal_relaxed"
+    )
+    key = [name for name in _KEY if name in judgments.columns]
+    twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
+    if not twice.is_empty():
+        raise SweepError(
+            "the paths hold a judgment more than once", where=twice.select(key).row(0, named=True)
+        )
     try:
         judgments.write_parquet(out)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +11,10 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
+from judgerel_ray.reduce.bands import with_bands
+from judgerel_ray.reduce.policy import Missing
+from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.stats.correctness import CORRECTNESS
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.config import Sweep
@@ -29,6 +33,8 @@ class ReduceOptions:
     coefficients: tuple[str, ...] | None = None
     block: str = "0"
     items: str | None = None
+    tolerance: Mapping[str, float] | None = None
+    bands: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +77,52 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     """
     options = options or ReduceOptions()
     extra = [*(options.by or ()), *([options.items] if options.items else [])]
-    return reduce_judged(open_judgments(path, extra=extra), options)
+    judged = open_judgments(path, extra=extra)
+    if judged.run and set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = replace(judged, frame=with_gold(judged))
+    found = reduce_judged(judged, options)
+    if options.tolerance:
+        found = with_tolerance(found, options.tolerance)
+    return with_bands(found) if options.bands else found
+
+
+def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Accuracy and agreement of every question of a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    from judgerel_ray.reduce import question_table
+
+    options = options or ReduceOptions()
+    judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
+    missing: Missing = "category" if "category" in options.missing else "drop"
+    return question_table(
+        judged.tally or with_gold(judged),
+        by=options.by,
+        missing=missing,
+        block="all" if options.block == "all" else 0,
+    )
+
+
+def with_gold(judged: Judged) -> pl.LazyFrame:
+    """The judgments, with the right option of each item where a run knows it."""
+    if judged.run is None:
+        return judged.frame
+    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    right = items.filter(names.list.contains(pl.col("gold"))).select("benchmark", "item_id", "gold")
+    if right.is_empty():
+        return judged.frame
+    asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
+    joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
+    return joined.with_columns(asked)
 
 
 def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:

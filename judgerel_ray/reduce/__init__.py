@@ -30,6 +30,7 @@ from judgerel_ray.reduce.tally import Tally, tally_judgments
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
     from judgerel_ray.reduce.advice import Advice, advise_judgments
+    from judgerel_ray.reduce.bands import with_bands
     from judgerel_ray.reduce.comparison import compare_judgments
     from judgerel_ray.reduce.correctness import question_table
     from judgerel_ray.reduce.costs import Budget, Costs
@@ -65,10 +66,12 @@ __all__ = [
     "tally_file",
     "tally_judgments",
     "variance_table",
+    "with_bands",
     "with_tolerance",
 ]
 _LATER = {
     "advice": ("Advice", "advise_judgments"),
+    "bands": ("with_bands",),
     "comparison": ("compare_judgments",),
     "correctness": ("question_table",),
     "costs": ("Budget", "Costs"),

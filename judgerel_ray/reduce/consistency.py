@@ -233,7 +233,7 @@ def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
 
 def _words(found: Omega, bounded: float | None) -> str:
     """The estimator, with what is wrong with its solution."""
-    said = [found.estimator, *found.notes]
+    said = [found.estimator, *(f"WARNING: {note}" for note in found.notes)]
     if found.heywood:
         nearest = "" if bounded is None else f", {bounded:.6g} with none"
         said.append(f"Heywood case: a negative uniqueness{nearest}")

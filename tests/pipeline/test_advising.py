@@ -107,7 +107,7 @@ def test_the_verbs_print_tables_and_json(files, capsys):
 
 
 def test_right_options_of_a_run_become_gold(monkeypatch):
-    from judgerel_ray.pipeline import advising
+    from judgerel_ray.pipeline import reducing
     from judgerel_ray.pipeline.reducing import Judged
 
     items = pl.DataFrame(
@@ -118,7 +118,7 @@ def test_right_options_of_a_run_become_gold(monkeypatch):
             "gold": ["x", "a text"],
         }
     )
-    monkeypatch.setattr(advising.pl, "read_parquet", lambda _: items)
+    monkeypatch.setattr(reducing.pl, "read_parquet", lambda _: items)
     frame = pl.LazyFrame(
         {
             "item_id": ["q", "r", "q"],
@@ -128,5 +128,5 @@ def test_right_options_of_a_run_become_gold(monkeypatch):
     )
     run = SimpleNamespace(read_bytes=lambda _: b"")
     judged = Judged(frame=frame, run=run)
-    found = advising._with_gold(judged).collect().sort("protocol", "item_id")
+    found = reducing.with_gold(judged).collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, None]

@@ -1,0 +1,45 @@
+"""The published verbal bands of reliability, given to intervals and never to points."""
+
+from __future__ import annotations
+
+import polars as pl
+
+BANDED = (
+    "krippendorff_alpha", "icc1", "icck", "cronbach_alpha", "mcdonald_omega", "omega_hierarchical",
+    "schroeder2024_alpha", "schroeder2024_omega",
+)  # fmt: skip
+"""Coefficients that are reliabilities; of others there is no band."""
+
+
+def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
+    """Name the verbal band of each reliability, or the bands that its interval spans.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns coefficient, missing, low and high, as of
+        :func:`judgerel_ray.reduce.reduce_judgments`.
+
+    Returns
+    -------
+    pl.DataFrame
+        With one column more, ``band``, by :func:`judgerel_ray.legacy.verbal_band`; null for
+        coefficients that are no reliability, and for worst and best cases.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["krippendorff_alpha", "icc1", "flip_rate"],
+    ...                      "missing": ["drop"] * 3, "low": [0.81, 0.5, 0.1],
+    ...                      "high": [0.88, 0.75, 0.2]})
+    >>> with_bands(rows)["band"].to_list()
+    ['Good', 'no one band: the interval spans Unacceptable to Acceptable', None]
+    """
+    from judgerel_ray.legacy import verbal_band
+
+    bands = [
+        str(verbal_band(low, high)) if name in BANDED and missing != "bounds" else None
+        for name, missing, low, high in coefficients.select(
+            "coefficient", "missing", "low", "high"
+        ).iter_rows()
+    ]
+    return coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
