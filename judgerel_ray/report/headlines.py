@@ -83,6 +83,8 @@ def headline(row: Row) -> str:
         f"of the time{ends}; its own verdicts dealt to the questions at random would agree "
         f"{percent(row['noise_floor'])} of the time."
     )
+    if row.get("temperature") == 0:
+        text += " At temperature 0 that is how steady the serving is, not the judgment."
     if row["noise"]:
         text += f" That is {NOISE}: the question hardly matters to the verdict."
     elif cast(float, row["value"]) < cast(float, row["noise_floor"]):

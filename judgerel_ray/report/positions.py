@@ -69,6 +69,7 @@ def verdict_positions(
     found = _joined(basis, orders, groups)
     found = _joined(found, _shares(counts, question, groups), groups)
     found = _joined(found, _followed(counts, columns, groups), groups)
+    found = found.filter(pl.col("n_verdicts") > 0)
     return found.sort(groups) if groups else found
 
 

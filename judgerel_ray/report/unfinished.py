@@ -46,6 +46,8 @@ def unfinished_notice(standing: Mapping[str, object]) -> str:
     counts = f"{landed:,} of {asked:,} requests landed, {owed:,} are owed"
     if failed:
         counts += f"; {failed:,} of those were tried and failed"
+    if not asked:
+        counts = "it ended before anything was asked"
     judges = cast("Sequence[Row]", standing["judges"])
     why = _reasons(standing)
     return (

@@ -215,6 +215,23 @@ def test_a_run_that_goes_on_says_so_and_a_done_one_nothing(page):
     assert "<aside" not in page
 
 
+def test_a_run_that_ended_before_it_began_says_so():
+    nothing = {"asked": 0, "landed": 0, "owed": 0, "failed": 0, "judges": [], "reasons": []}
+    page = render_report(None, title="t", standing={**STANDING, **nothing}, absent="None.")
+    assert "This run is unfinished: it ended before anything was asked." in page
+    assert "0 of 0" not in page
+
+
+def test_replies_without_any_verdict_have_a_page():
+    frame = pl.LazyFrame(
+        {"item_id": ["q", "r"], "replication": [0, 0], "verdict": [None, None]},
+        schema_overrides={"verdict": pl.String},
+    )
+    text = " ".join(Checker(rendered(frame)).text)
+    assert "no verdicts: no reply held a verdict" in text
+    assert "Where the verdicts fall" not in text
+
+
 def test_without_verdicts_there_is_a_page_all_the_same():
     answers = pl.DataFrame(
         {"judge": ["x", "y"], "stage": ["answer"] * 2, "questions": [3, 3], "answers": [6, 1234],

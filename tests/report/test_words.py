@@ -48,6 +48,13 @@ def test_asked_once_nothing_is_known():
     assert "was asked once" in said([["A"], ["B"]], temperature=0.0)
 
 
+def test_greedy_repeats_are_no_praise():
+    steady = [["A"] * 3, ["B"] * 3, ["A"] * 3]
+    told = "At temperature 0 that is how steady the serving is, not the judgment."
+    assert told in said(steady, temperature=0.0)
+    assert told not in said(steady, temperature=0.5)
+
+
 def test_nothing_is_called_a_number_that_is_none():
     assert number(None) == "-"
     assert percent(None) == "-"
