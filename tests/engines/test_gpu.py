@@ -171,6 +171,6 @@ def test_replications_share_the_prompt(served, conditions):
 
 
 def test_a_prompt_too_long_never_reaches_the_device(served, make_condition):
-    condition = make_condition("which of these " * 1000)
+    condition = make_condition("accurate vague " * 1000)
     with pytest.raises(RequestRefused, match="prompt_too_long"):
         served.engine.prepare(condition)
