@@ -65,13 +65,13 @@ def test_noise_is_called_noise(base):
     ]
     floors = [
         noise_floors(table, statistics, n_permutations=39, seed=run)
-        for run, table in enumerate(tables(judge, 27, 5))
+        for run, table in enumerate(tables(judge, 27, 5)[:100])
     ]
     called = np.mean([[floor.p > 0.05 for floor in row] for row in floors], axis=0)
-    # .93 less two standard errors.
-    assert called.min() >= 0.894
+    # .93 less two standard errors of 100 runs.
+    assert called.min() >= 0.879
     # And an exact p is no excuse for calling everything noise.
-    assert called[list(TRUTHS).index("krippendorff_alpha")] < 0.995
+    assert called[list(TRUTHS).index("krippendorff_alpha")] < 1
 
 
 def test_noise_of_items_is_called_noise():
