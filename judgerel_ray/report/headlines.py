@@ -17,6 +17,8 @@ from judgerel_ray.report.words import (
     reason,
 )
 
+_MOST = 0.5
+
 
 def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
     """Read the agreement of every group aloud, replies without a verdict counting as one.
@@ -127,7 +129,7 @@ def cautions(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> tupl
         swayed = [row for row in rows if one_answer(row) is None and follows_place(row)]
         said += [_swayed(who, mine) for who, mine in _by_judge(swayed, columns)]
         said += _one_order(rows)
-    return (*said, *_greedy(coefficients))
+    return (*said, *_silent(coefficients), *_greedy(coefficients))
 
 
 def one_answer(row: Row) -> str | None:
@@ -213,6 +215,23 @@ def _one_order(rows: Sequence[Row]) -> list[str]:
         "Only the same prompt in the same order of the options was asked again: a judge that goes "
         "by the place and not by the option agrees with itself all the same. With option_orders = "
         "2 or more the sweep would tell the two apart."
+    ]
+
+
+def _silent(coefficients: pl.DataFrame) -> list[str]:
+    """Where agreement is mostly agreement on giving no verdict."""
+    rates = [row for row in first_rows(coefficients, "valid_rate") if row["value"] is not None]
+    few = [row for row in rates if cast(float, row["value"]) < _MOST]
+    if not few:
+        return []
+    judges = list(dict.fromkeys(cell(row["judge"]) for row in few if row.get("judge") is not None))
+    of = f" of {', '.join(judges)}" if judges else ""
+    shares = _range([row["value"] for row in few])
+    where = f" in {len(few)} of {len(rates)} groups" if len(rates) > 1 else ""
+    return [
+        f"Fewer than half of the replies{of} hold a verdict{where} ({shares}): "
+        "agreement there is mostly agreement on giving none. Coefficients with those replies left "
+        "out stand under All coefficients."
     ]
 
 

@@ -54,10 +54,11 @@ class Column:
     def cell_html(self, row: int) -> str:
         """One cell; on narrow screens its head stands before it."""
         text = escape(self.cells[row])
+        if self.marks and self.marks[row]:
+            # One piece with its marks, where a card lays the parts of a cell side by side.
+            text = f"<span>{text}<sup>{','.join(map(str, self.marks[row]))}</sup></span>"
         if self.small and self.small[row]:
             text += f" <small>{escape(self.small[row])}</small>"
-        if self.marks and self.marks[row]:
-            text += f"<sup>{','.join(map(str, self.marks[row]))}</sup>"
         return f'<td{self._class()} data-head="{escape(self.head)}">{text}</td>'
 
     def _class(self) -> str:

@@ -158,7 +158,7 @@ def test_counts_of_questions_are_named_apart():
     }
     page = rendered(pl.LazyFrame(rows))
     assert "Questions asked: 4" in page
-    agreements = [row for row in re.findall("<tr>.*?</tr>", page) if ">agreement<" in row]
+    agreements = [row for row in re.findall("<tr>.*?</tr>", page) if ">agreement<sup" in row]
     (left_out,) = (row for row in agreements if ">left out</td>" in row)
     assert '"questions compared">2<' in left_out
     assert '"left out">1<' in left_out
@@ -230,6 +230,15 @@ def test_replies_without_any_verdict_have_a_page():
     text = " ".join(Checker(rendered(frame)).text)
     assert "no verdicts: no reply held a verdict" in text
     assert "Where the verdicts fall" not in text
+
+
+def test_a_judge_that_mostly_gives_no_verdict_is_called_out():
+    verdicts = ["A", None, None, "A", None, None, "B", None, None, "B", None, None]
+    rows = {"item_id": ["q"] * 6 + ["r"] * 6, "replication": [*range(6)] * 2, "verdict": verdicts}
+    said = "Fewer than half of the replies hold a verdict (33 %): agreement there is mostly"
+    assert said in rendered(pl.LazyFrame(rows))
+    rows["verdict"] = [verdict or "C" for verdict in verdicts]
+    assert "Fewer than half" not in rendered(pl.LazyFrame(rows))
 
 
 def test_without_verdicts_there_is_a_page_all_the_same():
