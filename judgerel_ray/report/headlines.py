@@ -230,7 +230,7 @@ def _silent(coefficients: pl.DataFrame) -> list[str]:
     where = f" in {len(few)} of {len(rates)} groups" if len(rates) > 1 else ""
     return [
         f"Fewer than half of the replies{of} hold a verdict{where} ({shares}): "
-        "agreement there is mostly agreement on giving none. Coefficients with those replies left "
+        "much of the agreement there is on giving none. Coefficients with those replies left "
         "out stand under All coefficients."
     ]
 

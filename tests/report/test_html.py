@@ -235,7 +235,7 @@ def test_replies_without_any_verdict_have_a_page():
 def test_a_judge_that_mostly_gives_no_verdict_is_called_out():
     verdicts = ["A", None, None, "A", None, None, "B", None, None, "B", None, None]
     rows = {"item_id": ["q"] * 6 + ["r"] * 6, "replication": [*range(6)] * 2, "verdict": verdicts}
-    said = "Fewer than half of the replies hold a verdict (33 %): agreement there is mostly"
+    said = "Fewer than half of the replies hold a verdict (33 %): much of the agreement"
     assert said in rendered(pl.LazyFrame(rows))
     rows["verdict"] = [verdict or "C" for verdict in verdicts]
     assert "Fewer than half" not in rendered(pl.LazyFrame(rows))
