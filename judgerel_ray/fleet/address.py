@@ -120,7 +120,7 @@ def _running_here() -> str:
 
 def _problem(place: str, *, is_client: bool) -> str | None:
     """Why no Ray that takes us can be there; None where one answers."""
-    import grpc
+    import grpc  # type: ignore[import-untyped]
     from ray._private.grpc_utils import init_grpc_channel
     from ray.core.generated import (
         gcs_service_pb2,

@@ -6,11 +6,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import cast
+from typing import NamedTuple, cast
 
-from judgerel_ray.core import TokenCounts
+from judgerel_ray.core import StoreError, TokenCounts
 from judgerel_ray.pipeline.pace import average_pace
-from judgerel_ray.store import RunDirectory, live_session, read_errors, read_ledger
+from judgerel_ray.store import (
+    Ledger,
+    RunDirectory,
+    live_session,
+    read_errors,
+    read_whole_ledger,
+    reading,
+    scan_judgments,
+)
 
 FRESH_S = 15.0  # progress older than this is history
 
@@ -98,20 +106,21 @@ def read_status(out: str) -> RunStatus:
     Raises
     ------
     StoreError
-        If there is no run directory.
+        If there is no run directory, or a file of it cannot be read.
     """
     run = RunDirectory.open(out)
-    plan = cast("dict[str, list[dict[str, object]]]", _json(run, "plan.json"))
-    progress = _json(run, "progress.json")
-    ledger = read_ledger(run)
-    failed = _failed(run)
+    plan = _plan(run)
+    progress = _progress(run)
+    # What is really there, so that nothing is called done that a run would ask again.
+    ledger = read_whole_ledger(run)
+    with reading(out):
+        failed = _failed(run, ledger)
     live = live_session(run)
     fresh = live is not None or _age_s(progress) < FRESH_S
     running = fresh and progress.get("state") == "running"
     boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
     judges = []
-    for cost in plan.get("judges", []):
-        name, asked = str(cost["judge"]), int(cast("int", cost["requests"]))
+    for name, asked in plan.asked.items() if plan else ():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = boards.get(name, {})
@@ -137,10 +146,10 @@ def read_status(out: str) -> RunStatus:
         )
     owed = sum(judge.owed for judge in judges)
     # Without a plan the run ended before it began: nothing is known to be owed, and nothing done.
-    state = "running" if running else ("incomplete" if owed or not plan else "done")
+    state = "running" if running else ("incomplete" if owed or plan is None else "done")
     return RunStatus(
         run=run.url,
-        sweep=str(plan.get("sweep", "")),
+        sweep=plan.sweep if plan else "",
         session=ledger.session,
         state=state,
         live=live,
@@ -149,17 +158,15 @@ def read_status(out: str) -> RunStatus:
     )
 
 
-def _failed(run: RunDirectory) -> dict[str, int]:
+def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     """Requests recorded as failed that have not landed since, by judge."""
     import polars as pl
-
-    from judgerel_ray.store import scan_judgments
 
     recorded = read_errors(run)
     if recorded.is_empty():
         return {}
     errors = recorded.lazy().select("key", "judge").unique()
-    open_ = errors.join(scan_judgments(run).select("key"), on="key", how="anti")
+    open_ = errors.join(scan_judgments(run, ledger=ledger).select("key"), on="key", how="anti")
     counts = open_.group_by("judge").len().collect()
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
 
@@ -178,18 +185,50 @@ def _number(value: object) -> float | None:
 
 def _age_s(progress: Mapping[str, object]) -> float:
     """How long ago the driver wrote."""
-    at = progress.get("updated_at")
-    if not isinstance(at, str):
+    try:
+        at = datetime.fromisoformat(str(progress.get("updated_at")))
+    except ValueError:
         return float("inf")
-    return (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()
+    return (datetime.now(UTC) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
 
 
-def _json(run: RunDirectory, name: str) -> dict[str, object]:
-    """A JSON file of the run, or nothing where it is not there yet."""
-    if not run.exists(name):
+class _Plan(NamedTuple):
+    """What a run was planned to ask."""
+
+    sweep: str
+    asked: dict[str, int]
+
+
+def _plan(run: RunDirectory) -> _Plan | None:
+    """The plan; None where the run ended before it was written."""
+    if not run.exists("plan.json"):
+        return None
+    try:
+        content = json.loads(run.read_text("plan.json"))
+        asked = {str(cost["judge"]): int(cost["requests"]) for cost in content["judges"]}
+        return _Plan(sweep=str(content["sweep"]), asked=asked)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"the plan is damaged: {type(error).__name__}: {error}",
+            where={"path": run.address("plan.json")},
+            hint="judgerel run with the same sweep writes it again",
+        ) from error
+
+
+def _progress(run: RunDirectory) -> dict[str, object]:
+    """What the driver told last; nothing where it told nothing, or nothing that can be read.
+
+    Drivers write it anew every second and need it for nothing: a damaged one is history.
+    """
+    if not run.exists("progress.json"):
         return {}
-    content = json.loads(run.read_text(name))
-    return content if isinstance(content, dict) else {}
+    try:
+        content = json.loads(run.read_text("progress.json"))
+    except (ValueError, RecursionError, StoreError):
+        return {}
+    boards = content.get("judges", {}) if isinstance(content, dict) else None
+    whole = isinstance(boards, dict) and all(isinstance(one, dict) for one in boards.values())
+    return content if whole else {}
 
 
 def _tokens(tokens: TokenCounts) -> dict[str, int]:

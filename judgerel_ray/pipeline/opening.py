@@ -12,7 +12,8 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray import __version__
-from judgerel_ray.core import StoreError
+from judgerel_ray.config import Sweep, parse_sweep
+from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.pipeline.planning import Plan
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.store import (
@@ -45,7 +46,9 @@ def open_run(
 ) -> RunDirectory:
     """The run directory with its plan, items and manifest; refused where it is another's."""
     run = RunDirectory.create(out, storage_options=storage_options)
-    check_same_sweep(run, resolved.identity)
+    check_same_sweep(
+        run, resolved.identity, same_file=_is_same_file(run, resolved.sweep), versions=_versions()
+    )
     alive = live_session(run)
     if alive:
         raise StoreError(
@@ -53,12 +56,60 @@ def open_run(
             where={"run": run.url},
             hint="wait for it, or stop it first",
         )
-    if "sweep" not in read_manifest(run):
+    begun = "sweep" in read_manifest(run)
+    if not begun and run.names("commits") and not _is_same_file(run, resolved.sweep):
+        raise StoreError(
+            "rows have landed here, and no manifest says of which sweep",
+            where={"run": run.url},
+            hint="run its own sweep.toml, or give --out a new directory",
+        )
+    # Of a run begun before, too, where they are lost: they follow from what was just compared.
+    if not begun or _stored_sweep(run) is None:
         run.write_text("sweep.toml", resolved.sweep.text)
+    if not begun or not _holds_plan(run):
         run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
+    if not begun or not _holds_items(run):
         run.write_bytes("items.parquet", _items_bytes(resolved))
+    if not begun:
         write_manifest(run, _manifest(resolved))
     return run
+
+
+def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
+    """Whether the run's copy of the sweep file says what the sweep says."""
+    stored = _stored_sweep(run)
+    return stored is not None and stored.model_dump() == sweep.model_dump()
+
+
+def _stored_sweep(run: RunDirectory) -> Sweep | None:
+    """The run's copy of its sweep; None where it is not there or cannot be read any more."""
+    if not run.exists("sweep.toml"):
+        return None
+    try:
+        return parse_sweep(run.read_text("sweep.toml"))
+    except (SweepError, StoreError):
+        return None
+
+
+def _holds_plan(run: RunDirectory) -> bool:
+    """Whether the plan is there and whole."""
+    try:
+        return run.exists("plan.json") and "judges" in json.loads(run.read_text("plan.json"))
+    except (ValueError, TypeError, RecursionError, StoreError):
+        return False
+
+
+def _holds_items(run: RunDirectory) -> bool:
+    """Whether the items are there and whole."""
+    try:
+        return run.exists("items.parquet") and not _items(run).is_empty()
+    except (pl.exceptions.PolarsError, OSError):
+        return False
+
+
+def _items(run: RunDirectory) -> pl.DataFrame:
+    """The items of a run as they lie there."""
+    return pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
 
 
 def _items_bytes(resolved: Resolved) -> bytes:
@@ -78,11 +129,22 @@ def _manifest(resolved: Resolved) -> dict[str, object]:
         "sweep": resolved.identity,
         "judgerel_ray": __version__,
         "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": _packages(),
         "fingerprints": {name: print_.digest for name, print_ in resolved.fingerprints.items()},
         "seeds": "base + replication; base is the hash of what is asked",
         "created_at": datetime.now(UTC).isoformat(),
     }
+
+
+def _versions() -> dict[str, str]:
+    """Versions of all that may change what is asked."""
+    own = {"judgerel_ray": __version__, "python": platform.python_version()}
+    return {**_packages(), **own}
+
+
+def _packages() -> dict[str, str]:
+    """Versions of the packages that are installed here."""
+    return {name: found for name in PACKAGES if (found := _version(name))}
 
 
 def _version(package: str) -> str | None:

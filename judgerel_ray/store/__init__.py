@@ -5,13 +5,13 @@ readers see what commits name and nothing else. May import only core and tables.
 """
 
 from judgerel_ray.store.failures import read_errors, record_errors
-from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
+from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger, read_whole_ledger
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest
 from judgerel_ray.store.parts import close_lease, land
 from judgerel_ray.store.ranges import Range
 from judgerel_ray.store.records import CommitRecord
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
-from judgerel_ray.store.scan import scan_completions, scan_judgments
+from judgerel_ray.store.scan import reading, scan_completions, scan_judgments
 from judgerel_ray.store.sessions import (
     Session,
     begin_session,
@@ -43,6 +43,8 @@ __all__ = [
     "read_ledger",
     "read_manifest",
     "read_token",
+    "read_whole_ledger",
+    "reading",
     "record_errors",
     "scan_completions",
     "scan_judgments",

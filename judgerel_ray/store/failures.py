@@ -81,8 +81,9 @@ def read_errors(run: RunDirectory) -> pl.DataFrame:
     frames: list[pl.DataFrame] = [Errors.create_empty()]
     for name, data in run.files.read_many(names).items():
         try:
-            frames.append(pl.read_parquet(io.BytesIO(data)))
-        except pl.exceptions.PolarsError as error:
+            found = pl.read_parquet(io.BytesIO(data))
+            frames.append(found.select(frames[0].columns).cast(frames[0].schema))
+        except (pl.exceptions.PolarsError, OSError) as error:
             raise StoreError(
                 f"a file of failures cannot be read: {error}",
                 where={"path": run.address(name)},

@@ -50,7 +50,7 @@ def read_manifest(run: RunDirectory) -> dict[str, object]:
     """
     try:
         content = json.loads(run.read_text(MANIFEST))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(
             f"the manifest is not JSON: {error}", where={"path": run.address(MANIFEST)}
         ) from error
@@ -62,7 +62,13 @@ def read_manifest(run: RunDirectory) -> dict[str, object]:
     return content
 
 
-def check_same_sweep(run: RunDirectory, digest_parts: Mapping[str, object]) -> None:
+def check_same_sweep(
+    run: RunDirectory,
+    digest_parts: Mapping[str, object],
+    *,
+    same_file: bool = False,
+    versions: Mapping[str, str] | None = None,
+) -> None:
     """Refuse a run directory that was begun with another sweep.
 
     Parameters
@@ -72,6 +78,12 @@ def check_same_sweep(run: RunDirectory, digest_parts: Mapping[str, object]) -> N
     digest_parts : mapping
         What :func:`write_manifest` was given as ``sweep``, of the sweep at hand. A run whose
         manifest has no such entry yet is nobody's and passes.
+    same_file : bool
+        Whether the sweep file says what it said when the run was begun. What differs then is the
+        work of other code, or of a file that the sweep names.
+    versions : mapping, optional
+        Packages and their versions now; the manifest's entries ``judgerel_ray``, ``python`` and
+        ``packages`` are those the run was begun with.
 
     Raises
     ------
@@ -95,12 +107,37 @@ def check_same_sweep(run: RunDirectory, digest_parts: Mapping[str, object]) -> N
         for name in sorted(stored.keys() | given.keys())
         if _shown(stored, name) != _shown(given, name)
     ]
+    if differing and same_file:
+        raise StoreError(
+            "the sweep file is the run's, but what it is read as has changed: "
+            f"{'; '.join(differing)}. {_changed_versions(manifest, versions or {})}",
+            where={"run": run.url},
+            hint="give --out a new directory, or go back to the code and files it was begun with",
+        )
     if differing:
         raise StoreError(
             "the run directory is of another sweep: " + "; ".join(differing),
             where={"run": run.url},
             hint="give --out a new directory, or put the sweep back as it was",
         )
+
+
+def _changed_versions(manifest: Mapping[str, object], now: Mapping[str, str]) -> str:
+    """In words, which packages are not those that the run was begun with."""
+    packages = manifest.get("packages")
+    begun = dict(packages) if isinstance(packages, Mapping) else {}
+    begun |= {name: manifest[name] for name in ("judgerel_ray", "python") if name in manifest}
+    changed = [
+        f"{name} {begun.get(name, _ABSENT)}, now {now.get(name, _ABSENT)}"
+        for name in sorted(begun.keys() | now.keys())
+        if begun.get(name) != now.get(name)
+    ]
+    if changed:
+        return "It was begun with " + "; ".join(changed)
+    return (
+        f"Versions are the same (judgerel_ray {now.get('judgerel_ray', 'unknown')}): another "
+        "state of its code, or a file that the sweep names"
+    )
 
 
 def _flat(value: object, name: str = "") -> dict[str, object]:

@@ -23,6 +23,7 @@ from judgerel_ray.store.disk import Disk
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/1"
+_BESIDE = frozenset({"commits", "sweep.toml"})
 _SLUG_LENGTH = 160  # bytes; with digest, "judge=" and part names far below the usual limit of 255
 
 
@@ -85,6 +86,12 @@ class RunDirectory:
         run = cls(url=url, storage_options=storage_options or {})
         if run.is_run():
             return run
+        if run.is_local and os.path.exists(run.url) and not os.path.isdir(run.url):
+            raise StoreError(
+                "expected an empty or a run directory, got a file",
+                where={"run": run.url},
+                hint="give --out a new directory",
+            )
         strangers = [name for name in run.names() if not name.startswith(".")]
         if strangers:
             raise StoreError(
@@ -117,7 +124,7 @@ class RunDirectory:
         run = cls(url=url, storage_options=storage_options or {})
         if not run.is_run():
             raise StoreError(
-                "expected a run directory, got none (no manifest.json of ours)",
+                f"expected a run directory, got {run._what_is_there()}",
                 where={"run": run.url},
                 hint="judgerel run SWEEP.toml --out RUN makes one",
             )
@@ -136,15 +143,40 @@ class RunDirectory:
         return "://" not in self.url
 
     def is_run(self) -> bool:
-        """Tell whether a run directory is there."""
+        """Tell whether a run directory is there.
+
+        Raises
+        ------
+        StoreError
+            If it is one, and its manifest is gone, damaged or of another format.
+        """
+        if self.is_local and not os.path.isdir(self.url):
+            return False
         data = self.files.read_many([MANIFEST]).get(MANIFEST)
-        if data is None:
+        problem = _manifest_problem(data)
+        if problem is None:
+            return True
+        # Other programs have manifests, too; only ours lie beside these.
+        if not _BESIDE.issubset(self.names()):
             return False
-        try:
-            manifest = json.loads(data)
-        except ValueError:
-            return False
-        return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+        raise StoreError(
+            f"the manifest of the run {problem}",
+            where={"path": self.address(MANIFEST)},
+            hint=(
+                f"put a copy back, or write {json.dumps({'format': FORMAT})} into it and run "
+                "the same sweep again: what landed is not asked again"
+                if "format" not in problem
+                else "read it with the version of judgerel_ray that wrote it"
+            ),
+        )
+
+    def _what_is_there(self) -> str:
+        """What lies at the address in place of a run directory, in words."""
+        if self.is_local and os.path.isfile(self.url):
+            return "a file"
+        if not self.names() and not (self.is_local and os.path.isdir(self.url)):
+            return "none"
+        return f"a folder without a {MANIFEST} of ours"
 
     def address(self, name: str) -> str:
         """Full path or URL of a file of the directory."""
@@ -199,6 +231,28 @@ class RunDirectory:
             means "mine", whatever the network repeated.
         """
         return data if self.files.create(name, data) else self.files.read(name)
+
+
+def _manifest_problem(data: bytes | None) -> str | None:
+    """What is wrong with a manifest; None where it is a run directory's."""
+    if data is None:
+        return "is gone"
+    if not data.strip():
+        return "is empty"
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return f"is not JSON: {error}"
+    if not isinstance(content, dict):
+        return f"is no JSON object, it starts with {data[:20].decode(errors='replace')!r}"
+    stated = content.get("format")
+    if stated != FORMAT:
+        return f"states another format, expected {FORMAT!r}, got {stated!r}"
+    sweep = content.get("sweep", {})
+    judges = sweep.get("judge", {}) if isinstance(sweep, dict) else None
+    if not isinstance(judges, dict) or not all(isinstance(one, dict) for one in judges.values()):
+        return "has a sweep that is no table of tables"
+    return None
 
 
 def judge_folder(judge: str) -> str:

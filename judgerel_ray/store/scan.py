@@ -5,15 +5,17 @@ The folders are never searched: a torn, foreign or late file in them disturbs no
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 import dataframely as dy
 import polars as pl
 
-from judgerel_ray.core import request_key
+from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.ledger import Ledger, read_ledger
+from judgerel_ray.store.ledger import SMALLEST_PARQUET, Ledger, read_ledger
 from judgerel_ray.store.records import CommitRecord
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.tables import Completions, Judgments
@@ -41,7 +43,8 @@ def scan_judgments(
     Raises
     ------
     StoreError
-        If the commits cannot be read.
+        If the commits cannot be read, or a file they name is gone or cut. What else is wrong
+        inside a file is seen where the frame is collected: :func:`reading` tells it.
 
     Examples
     --------
@@ -62,6 +65,54 @@ def scan_completions(
     ['key', 'text', 'logprobs']
     """
     return _scan(run, Completions, "texts_file", judges, ledger)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Tell what is found wrong inside files while frames of a run are collected.
+
+    Parameters
+    ----------
+    path : str
+        The run, as its user named it.
+
+    Raises
+    ------
+    StoreError
+        In place of what the readers of files raise; other errors pass.
+
+    Examples
+    --------
+    >>> with reading("runs/one"):
+    ...     pl.scan_parquet("gone.parquet").collect()
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.StoreError: a file of the run cannot be read: No such file or ...
+    """
+    try:
+        yield
+    except file_errors() as error:
+        # A pipe that nobody reads any more is no file of a run.
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise StoreError(
+            f"a file of the run cannot be read: {(str(error) or type(error).__name__).strip()}",
+            where={"run": path},
+            hint=f"judgerel verify {path} names it; without it, judgerel run asks its rows again",
+        ) from error
+
+
+def file_errors() -> tuple[type[Exception], ...]:
+    """Classes of what the readers of files raise; those of pyarrow where it is in use.
+
+    Examples
+    --------
+    >>> OSError in file_errors(), pl.exceptions.ColumnNotFoundError in file_errors()
+    (True, False)
+    """
+    arrow = getattr(sys.modules.get("pyarrow"), "ArrowException", None)
+    known: tuple[type[Exception], ...] = (OSError, pl.exceptions.ComputeError)
+    return (*known, arrow) if isinstance(arrow, type) else known
 
 
 def scan_files(
@@ -113,6 +164,7 @@ def _scan(
     """Scan one file of every commit that counts, without rows an earlier commit holds."""
     ledger = ledger or read_ledger(run)
     commits = [one for one in ledger.commits if judges is None or one.judge in judges]
+    _check_files(run, commits, file)
     clean = [_name(one, file) for one in commits if one.name not in ledger.duplicates]
     frames = [scan_files(run, clean, table=table)] if clean else []
     for one in commits:
@@ -123,6 +175,34 @@ def _scan(
     if not frames:
         return table.create_empty().lazy()
     return pl.concat(frames) if len(frames) > 1 else frames[0]
+
+
+def _check_files(
+    run: RunDirectory,
+    commits: Sequence[CommitRecord],
+    file: Literal["data_file", "texts_file"],
+) -> None:
+    """Refuse files that are gone or cut: what is left would be numbers of another run."""
+    if not commits:
+        return
+    is_data = file == "data_file"
+    # Listed after the commits were read, so that every file of theirs was there.
+    sizes = run.files.sizes("data" if is_data else "texts")
+    wrong = [
+        (_name(one, file), one.name)
+        for one in commits
+        if (found := sizes.get(_name(one, file))) is None
+        or (found != one.data_bytes if is_data else found < SMALLEST_PARQUET)
+    ]
+    if wrong:
+        part, commit = wrong[0]
+        size = sizes.get(part)
+        raise StoreError(
+            f"a file that landed is {'gone' if size is None else f'cut, it has {size} bytes'}"
+            + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""),
+            where={"path": run.address(part), "commit": commit},
+            hint="judgerel run asks its rows again, judgerel verify lists what is wrong",
+        )
 
 
 def _name(commit: CommitRecord, file: Literal["data_file", "texts_file"]) -> str:

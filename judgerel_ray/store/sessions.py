@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits, whole_commits
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
@@ -78,7 +78,7 @@ def begin_session(run: RunDirectory) -> Session:
         )
     while True:
         look = look_at_commits(run)
-        kept, lost = _whole(run, look)
+        kept, lost = whole_commits(run, look)
         # Above every name in use, broken ones included.
         number = 1 + max((parse_session(name) or 0 for name in look.names), default=0)
         record = _record(number, kept)
@@ -145,19 +145,6 @@ def live_session(run: RunDirectory) -> str | None:
     return (
         f"session {record.number}, process {record.pid} on {record.host}, since {record.started_at}"
     )
-
-
-def _whole(run: RunDirectory, look: Look) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
-    """Part the commits: those whose files are there, the data whole, and the others by name."""
-    sizes = run.files.sizes("data") if look.commits else {}
-    texts = run.files.sizes("texts") if look.commits else {}
-    kept = tuple(
-        one
-        for one in look.commits
-        if sizes.get(one.data_file) == one.data_bytes and one.texts_file in texts
-    )
-    held = {one.name for one in kept}
-    return kept, tuple(one.name for one in look.commits if one.name not in held)
 
 
 def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
+import json
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt, read_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -51,10 +54,10 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Errors: a committed file missing, altered, unreadable, or with other rows or keys than its
-        record says; texts that do not match judgments; a request held twice; a record torn or
-        altered. Notes: files no commit names, and records that came too late to count. Empty if
-        all is well.
+        Errors: the run's own sweep, plan or items missing or damaged; a committed file missing,
+        altered, unreadable, or with other rows or keys than its record says; texts that do not
+        match judgments; a request held twice; a record torn or altered. Notes: files no commit
+        names, and records that came too late to count. Empty if all is well.
 
     Raises
     ------
@@ -78,6 +81,7 @@ def verify_run(run: RunDirectory) -> list[Finding]:
         findings.extend(_files(run, commit, keys))
     findings.extend(_twice(keys, ledger))
     findings.extend(_orphans(run, look))
+    findings.extend(_own_files(run))
     return findings
 
 
@@ -164,6 +168,29 @@ def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
             yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+
+
+def _own_files(run: RunDirectory) -> Iterator[Finding]:
+    """Check what a run is begun with; one that has no sweep yet has none of it."""
+    if SWEEP_KEY not in read_manifest(run):
+        return
+    for name, reader in _OWN.items():
+        data = run.files.read_many([name]).get(name)
+        if data is None:
+            yield _error("missing_file", name, "not there; the next run writes it again")
+            continue
+        try:
+            reader(data)
+        except (ValueError, OSError, RecursionError, pl.exceptions.PolarsError) as error:
+            first = str(error).split("\n")[0]
+            yield _error("unreadable_file", name, f"{first}; the next run writes it again")
+
+
+_OWN: dict[str, Callable[[bytes], object]] = {
+    "sweep.toml": lambda data: tomllib.loads(data.decode()),
+    "plan.json": json.loads,
+    "items.parquet": lambda data: pl.read_parquet(io.BytesIO(data)),
+}
 
 
 def _error(kind: Kind, name: str, message: str) -> Finding:

@@ -49,3 +49,12 @@ def test_broken_rows_are_refused(disk_run):
     with pytest.raises(TableError, match="kind"):
         record_errors(disk_run, session=1, judge="j", rows=failure("k", 1).drop("kind"))
     assert disk_run.names("errors") == ()
+
+
+def test_a_file_of_failures_with_other_columns_is_told(run):
+    from judgerel_ray.store.parts import encode_parquet
+
+    name = "errors/judge=j/errors-s0001-abc.parquet"
+    run.write_bytes(name, encode_parquet(pl.DataFrame({"key": ["a"]})))
+    with pytest.raises(StoreError, match="a file of failures cannot be read"):
+        read_errors(run)

@@ -56,3 +56,22 @@ def test_a_broken_manifest_is_named(disk_run, text):
     disk_run.write_text("manifest.json", text)
     with pytest.raises(StoreError, match=r"manifest\.json"):
         read_manifest(disk_run)
+
+
+def test_other_code_is_not_blamed_on_the_sweep(disk_run):
+    begun = {"judgerel_ray": "0.1.0", "python": "3.11.7", "packages": {"vllm": "0.31.0"}}
+    write_manifest(disk_run, {"sweep": {**SWEEP, "first_keys": "a"}, **begun})
+    now = {"judgerel_ray": "0.1.0", "python": "3.11.7", "vllm": "0.32.0"}
+    read_otherwise = {**SWEEP, "first_keys": "b"}
+    with pytest.raises(StoreError, match="what it is read as has changed") as told:
+        check_same_sweep(disk_run, read_otherwise, same_file=True, versions=now)
+    assert 'first_keys: expected "a", got "b"' in str(told.value)
+    assert "vllm 0.31.0, now 0.32.0" in str(told.value)
+    assert "another sweep" not in str(told.value)
+    assert "the code and files it was begun with" in told.value.hint
+    with pytest.raises(StoreError, match=r"Versions are the same \(judgerel_ray 0\.1\.0\)"):
+        check_same_sweep(
+            disk_run, read_otherwise, same_file=True, versions={**now, "vllm": "0.31.0"}
+        )
+    with pytest.raises(StoreError, match="is of another sweep"):
+        check_same_sweep(disk_run, read_otherwise, versions=now)

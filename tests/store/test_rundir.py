@@ -67,8 +67,15 @@ def test_create_takes_empty_folders_and_runs_and_refuses_others(tmp_path):
     with pytest.raises(StoreError, match=r"chapter1\.tex"):
         RunDirectory.create(str(tmp_path / "thesis"))
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter1.tex"]
-    with pytest.raises(StoreError, match="expected a run directory, got none"):
-        RunDirectory.open(str(tmp_path / "thesis"))
+    for place, found in (
+        (tmp_path / "thesis", "a folder without a manifest.json of ours"),
+        (tmp_path / "thesis" / "chapter1.tex", "a file"),
+        (tmp_path / "nowhere", "none"),
+    ):
+        with pytest.raises(StoreError, match=f"expected a run directory, got {found} "):
+            RunDirectory.open(str(place))
+    with pytest.raises(StoreError, match="expected an empty or a run directory, got a file"):
+        RunDirectory.create(str(tmp_path / "thesis" / "chapter1.tex"))
 
 
 @pytest.mark.parametrize("manifest", ["{}", "[]", '{"manifest_version": 3}', "{", ""])
@@ -288,3 +295,35 @@ def test_long_names_that_differ_at_the_end_stay_apart():
 
 def _encodable(name):
     return not any(0xD800 <= ord(letter) < 0xE000 for letter in name)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        (None, "is gone"),
+        ("", "is empty"),
+        ('{"format": "judge', "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[1]", "is no JSON object, it starts with"),
+        ("null", "is no JSON object"),
+        ('{"format": "judgerel-run/9"}', "another format, expected 'judgerel-run/1'"),
+        ("{}", "another format"),
+        ('{"format": "judgerel-run/1", "sweep": 3}', "no table of tables"),
+        ('{"format": "judgerel-run/1", "sweep": {"judge": []}}', "no table of tables"),
+        ('{"format": "judgerel-run/1", "sweep": {"judge": {"j": 1}}}', "no table of tables"),
+    ],
+)
+def test_a_damaged_manifest_is_named_by_all_with_what_to_do(disk_run, manifest, said):
+    disk_run.write_text("sweep.toml", "")
+    disk_run.write_text("commits/token", "")
+    file = Path(disk_run.address("manifest.json"))
+    file.unlink()
+    if manifest is not None:
+        file.write_text(manifest)
+    for take in (RunDirectory.open, RunDirectory.create):
+        with pytest.raises(StoreError, match=said) as told:
+            take(disk_run.url)
+        assert told.value.where == {"path": str(file)}
+        assert "run the same sweep again" in told.value.hint or "the version" in told.value.hint
+    file.write_text('{"format": "judgerel-run/1"}')  # what the hint says
+    assert RunDirectory.create(disk_run.url).is_run()

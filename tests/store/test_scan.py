@@ -5,9 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.core import StoreError
 from judgerel_ray.store import (
     begin_session,
     read_ledger,
+    read_whole_ledger,
+    reading,
     scan_completions,
     scan_judgments,
     verify_run,
@@ -88,3 +91,48 @@ def test_folders_with_signs_that_mean_something_elsewhere(tmp_path, land_rows):
     land_rows(run, 1, 1, {"aa": [(0, 3)]}, judge="[x]*?")
     assert scan_judgments(run).collect().height == 3
     assert verify_run(run) == []
+
+
+DAMAGE = {
+    "gone": lambda file: file.unlink(),
+    "cut": lambda file: file.write_bytes(file.read_bytes()[:-9]),
+    "empty": lambda file: file.write_bytes(b""),
+}
+
+
+@pytest.mark.parametrize(
+    ("folder", "damage"),  # records do not state the size of texts
+    [("data", "gone"), ("data", "cut"), ("data", "empty"), ("texts", "gone"), ("texts", "empty")],
+)
+def test_files_gone_or_cut_are_told_and_counted_as_a_run_counts_them(
+    disk_run, land_rows, folder, damage
+):
+    begin_session(disk_run)
+    land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
+    land_rows(disk_run, 1, 2, {"bb": [(0, 2)]})
+    assert read_whole_ledger(disk_run) == read_ledger(disk_run)
+    file = Path(disk_run.address(getattr(read_ledger(disk_run).commits[0], f"{folder}_file")))
+    DAMAGE[damage](file)
+    whole = read_whole_ledger(disk_run)
+    assert (whole.n_rows, whole.broken) == (2, ("s0001-l000001-a1.json",))
+    scan = scan_judgments if folder == "data" else scan_completions
+    with pytest.raises(StoreError, match=f"is {'gone' if damage == 'gone' else 'cut'}") as told:
+        scan(disk_run)
+    assert told.value.where["path"] == str(file)
+    assert "judgerel run asks its rows again" in told.value.hint
+    assert scan(disk_run, ledger=whole).collect().height == 2
+    assert begin_session(disk_run).ledger.landed == whole.landed
+
+
+def test_what_is_wrong_inside_a_file_is_told_when_it_is_read(disk_run, land_rows):
+    begin_session(disk_run)
+    land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
+    file = Path(disk_run.address(read_ledger(disk_run).commits[0].data_file))
+    file.write_bytes(bytes(byte ^ 0x5A for byte in file.read_bytes()[:-4]) + b"PAR1")
+    with pytest.raises(StoreError, match="a file of the run cannot be read") as told, reading("r"):
+        scan_judgments(disk_run).collect()
+    assert "judgerel verify r" in told.value.hint
+    with pytest.raises(pl.exceptions.ColumnNotFoundError), reading("r"):  # a defect stays one
+        pl.LazyFrame({"a": [1]}).select("b").collect()
+    with pytest.raises(BrokenPipeError), reading("r"):
+        raise BrokenPipeError
