@@ -106,12 +106,8 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     }
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
-    return Resolved(
-        sweep=sweep,
-        specs=specs,
-        fingerprints=fingerprints,
-        frames=with_shared_orders(frames),
-    )
+    shared = with_shared_orders(frames)
+    return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared)
 
 
 def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
