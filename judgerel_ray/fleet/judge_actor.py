@@ -237,7 +237,9 @@ class JudgeActor:
                 withdrawn=withdrawn,
             )
         tokens, seconds = self._spent()
-        rows = landed_rows(
+        # All of landing is off the loop: for a second the engine would get no new requests.
+        rows = await asyncio.to_thread(
+            landed_rows,
             answered,
             attempt=lease.attempt,
             prices=self._spec.prices,
@@ -246,7 +248,6 @@ class JudgeActor:
         conditions: dict[str, list[tuple[int, int]]] = {}
         for ask, _ in answered:
             conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
-        # Compression and fsync block: off the loop, so that other leases go on.
         landed = await asyncio.to_thread(
             land,
             self._spec.run,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 
 from judgerel_ray.core import Ask, Completion, EngineLost, StoreError, SweepError, TokenCounts
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint
-from judgerel_ray.fleet import JudgeActor, Lease, Receipt
+from judgerel_ray.fleet import JudgeActor, Lease, Receipt, judge_actor, landed_rows
 from judgerel_ray.store import (
     begin_session,
     close_lease,
@@ -91,6 +92,26 @@ def test_a_lease_lands_whole_and_says_so(asking, run_here, make_actor_here):
     assert ledger.tokens == receipt.tokens
     assert scan_completions(run_here).collect()["text"].null_count() == 0
     assert verify_run(run_here) == []
+
+
+def test_rows_are_laid_out_beside_the_loop(asking, run_here, make_actor_here, monkeypatch):
+    """A large lease's rows take a second; meanwhile the engine must be fed."""
+    begin_session(run_here)
+    places: list[bool] = []
+
+    def watched(*args, **given):
+        places.append(threading.current_thread() is threading.main_thread())
+        return landed_rows(*args, **given)
+
+    monkeypatch.setattr(judge_actor, "landed_rows", watched)
+
+    async def story() -> Receipt:
+        actor = make_actor_here()
+        await actor.start()
+        return await actor.run(lease_of([asking.ask(n=5)]))
+
+    assert asyncio.run(story()).rows == 5
+    assert places == [False]
 
 
 def test_an_actor_that_sees_another_directory_says_so_and_loads_nothing(make_actor_here):
