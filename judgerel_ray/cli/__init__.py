@@ -6,15 +6,19 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 
 from rich.console import Console
 
+from judgerel_ray import __version__
 from judgerel_ray.cli.measuring import add_files, add_numbers
+from judgerel_ray.cli.paths import judged_path, output_path
 from judgerel_ray.core import EngineError, JudgeRelError
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
+STDOUT, STDERR = 1, 2
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,6 +32,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The verbs and their options."""
     parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
+    parser.add_argument("--version", action="version", version=f"judgerel {__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     # A shortened flag would mean something else as soon as a longer list has two of its kind.
     add_verb = partial(verbs.add_parser, allow_abbrev=False)
@@ -89,11 +94,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except _file_errors() as error:
+        # What no room could foresee of files, disks and what lies in them; defects still show.
+        print(f"judgerel: {_about_a_file(error, parsed)}", file=sys.stderr)
+        return MISTAKE
 
 
-def _one_line(error: JudgeRelError) -> str:
+def _one_line(error: Exception) -> str:
     """An error without line breaks."""
     return " ".join(str(error).split())
+
+
+def _file_errors() -> tuple[type[Exception], ...]:
+    """Classes of what readers and writers of files raise; looked up only when something did."""
+    if "polars" not in sys.modules:
+        return (OSError,)
+    from judgerel_ray.store.scan import file_errors
+
+    return file_errors()
+
+
+def _about_a_file(error: Exception, parsed: argparse.Namespace) -> str:
+    """What is wrong with a file, and what to try."""
+    what = f"a file cannot be read or written: {_one_line(error) or type(error).__name__}"
+    given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]
+    runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
+    return f"{what}. Try: judgerel verify {' or '.join(runs)}" if runs else what
+
+
+@contextmanager
+def _stdout_kept() -> Iterator[None]:
+    """Let what Ray, engines and their children print meanwhile go to stderr, not among results."""
+    try:
+        sys.stdout.flush()
+        kept = os.dup(STDOUT)
+    except OSError:  # there is no stdout
+        yield
+        return
+    try:
+        os.dup2(STDERR, STDOUT)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
 
 
 def _plan(parsed: argparse.Namespace) -> int:
@@ -115,11 +159,16 @@ def _plan(parsed: argparse.Namespace) -> int:
 def _run(parsed: argparse.Namespace) -> int:
     """Run or resume."""
     from judgerel_ray.config import load_sweep
+    from judgerel_ray.fleet.address import probe_cluster
     from judgerel_ray.pipeline import run_sweep
+    from judgerel_ray.store import RunDirectory
 
     sweep = load_sweep(parsed.sweep)
     console = Console(stderr=True)
-    summary = run_sweep(sweep, out=parsed.out, address=parsed.address, console=console)
+    with _stdout_kept():
+        if not RunDirectory(url=parsed.out).is_run():
+            probe_cluster(parsed.address)  # before anything is written; later only where it is owed
+        summary = run_sweep(sweep, out=parsed.out, address=parsed.address, console=console)
     print(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
         f"({summary.asked_now} in this session, {summary.owed} owed)"
@@ -150,7 +199,8 @@ def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
     from judgerel_ray.pipeline import report_path
 
-    print(f"wrote {report_path(parsed.path, parsed.out)}")
+    output_path(parsed.out, (".html", ".htm"))
+    print(f"wrote {report_path(judged_path(parsed.path), parsed.out)}")
     return DONE
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from judgerel_ray.cli.paths import judged_path, output_path, source_path
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ def _reduce(parsed: argparse.Namespace) -> int:
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
     )
+    if parsed.out is not None:
+        output_path(parsed.out, (".parquet", ".csv", ".json"))
+    judged_path(parsed.path)
     if parsed.questions:
         return _questions(parsed, options, formats or ())
     frame = reduce_path(parsed.path, options)
@@ -106,7 +110,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
             print_coefficients(frame, console=_Screen())
             if text := tolerance_text(frame):
                 print(f"\n{text}")
-    if parsed.out:
+    if parsed.out is not None:
         write_coefficients(frame, parsed.out)
     return DONE
 
@@ -132,7 +136,7 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
     frame = question_path(parsed.path, options)
     for name in formats:
         print(coefficients_json(frame) if name == "json" else questions_text(frame))
-    if parsed.out:
+    if parsed.out is not None:
         write_coefficients(frame, parsed.out)
     return DONE
 
@@ -144,7 +148,7 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        parsed.path, targets=parsed.target, budget=parsed.budget, by=_names(parsed.by)
+        judged_path(parsed.path), targets=parsed.target, budget=parsed.budget, by=_names(parsed.by)
     )
     tables = advice.tables()
     for name in formats or ():
@@ -159,8 +163,8 @@ def _compare(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     found = compare_paths(
-        parsed.a,
-        parsed.b,
+        judged_path(parsed.a),
+        None if parsed.b is None else judged_path(parsed.b),
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,
@@ -187,7 +191,9 @@ def _items(parsed: argparse.Namespace) -> int:
     """Write items."""
     from judgerel_ray.pipeline import write_items
 
-    n = write_items(parsed.benchmark, parsed.path, parsed.out, answers=parsed.answers)
+    output_path(parsed.out, (".parquet",))
+    answers = None if parsed.answers is None else source_path(parsed.answers)
+    n = write_items(parsed.benchmark, source_path(parsed.path), parsed.out, answers=answers)
     print(f"wrote {n} items to {parsed.out}")
     return DONE
 
@@ -196,6 +202,8 @@ def _import(parsed: argparse.Namespace) -> int:
     """Write foreign judgments."""
     from judgerel_ray.pipeline import write_judgments
 
-    n = write_judgments(parsed.format, parsed.path, parsed.out)
+    output_path(parsed.out, (".parquet",))
+    paths = [source_path(path) for path in parsed.path]
+    n = write_judgments(parsed.format, paths, parsed.out)
     print(f"wrote {n} judgments to {parsed.out}")
     return DONE

@@ -5,10 +5,12 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 
+import polars as pl
 import pytest
 
-from judgerel_ray import cli
+from judgerel_ray import __version__, cli
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
 
@@ -228,6 +230,148 @@ def command(*arguments, **options):
         check=False,
         **options,
     )
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out == f"judgerel {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        PermissionError(13, "Permission denied", "x"),
+        pl.exceptions.ComputeError("parquet: File out of specification\nmore"),
+    ],
+)
+def test_whatever_is_wrong_with_a_file_is_one_line(monkeypatch, capsys, tmp_path, error):
+    def act(_):
+        raise error
+
+    monkeypatch.setattr(cli, "_verify", act)
+    assert main(["verify", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("judgerel: a file cannot be read or written: ")
+    assert err.endswith(f"Try: judgerel verify {tmp_path}\n")
+    assert err.count("\n") == 1
+
+
+@pytest.fixture
+def landed(sweep_file, tmp_path):
+    """A small run directory, as the actors would land it."""
+    from judgerel_ray.config import load_sweep
+    from judgerel_ray.pipeline import plan_resolved, resolve
+    from judgerel_ray.pipeline.opening import open_run
+
+    resolved = resolve(load_sweep(sweep_file()))
+    run = open_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
+    land_all(resolved, run)
+    return tmp_path / "run"
+
+
+def land_all(resolved, run):
+    """Land every request of a sweep of one wave as the simulated engine's row."""
+    from judgerel_ray.core import TokenCounts
+    from judgerel_ray.design import build_wave
+    from judgerel_ray.fleet import landed_rows, never_sent
+    from judgerel_ray.store import begin_session, end_session, land
+
+    session = begin_session(run).number
+    [frame] = resolved.frames
+    asks = [ask for work in build_wave(frame, 0, frame.judges[0], {}) for ask in work.asks]
+    rows = landed_rows(
+        [(ask, never_sent(ask, "as if")) for ask in asks],
+        attempt=1,
+        prices=None,
+        landed_at=datetime.now(UTC),
+    )
+    conditions = {ask.condition.condition_key: [(ask.first, ask.n)] for ask in asks}
+    assert land(
+        run, session=session, lease=1, attempt=1, judge="coin", judgments=rows.judgments,
+        completions=rows.completions, conditions=conditions, tokens=TokenCounts(), seconds=1.0,
+    )  # fmt: skip
+    end_session(run, session)
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "empty", "altered"])
+def test_a_part_that_is_gone_or_damaged_is_one_line(landed, capsys, damage):
+    [part] = (landed / "data").rglob("*.parquet")
+    whole = part.read_bytes()
+    altered = bytes(byte ^ 0x5A for byte in whole[:-4]) + b"PAR1"
+    part.unlink()
+    if damage != "gone":
+        part.write_bytes({"cut": whole[:-9], "empty": b"", "altered": altered}[damage])
+    for verb in (
+        ["reduce"],
+        ["advise"],
+        ["compare", "--by", "judge"],
+        ["report", "--out", "r.html"],
+    ):
+        assert main([verb[0], str(landed), *verb[1:]]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert "judgerel verify" in err
+    assert main(["verify", str(landed)]) == 1
+    assert part.name in capsys.readouterr().out
+    assert main(["status", str(landed), "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert (status["landed"], status["owed"]) == ((6, 0) if damage == "altered" else (0, 6))
+    assert status["state"] == ("done" if damage == "altered" else "incomplete")
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "nonsense"])
+def test_a_dead_cluster_is_told_before_anything_is_written(
+    sweep_file, tmp_path, capsys, monkeypatch, address, flag
+):
+    run = tmp_path / "run"
+    arguments = ["run", sweep_file(), "--out", str(run)]
+    if flag:
+        arguments += ["--address", address]
+    else:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    assert main(arguments) == (2 if address == "nonsense" else 3)
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert address in err
+    assert not run.exists()
+
+
+def test_a_run_prints_its_own_words_only(sweep_file, tmp_path):
+    """Whatever Ray and its children print meanwhile goes to stderr."""
+    code = f"""
+import os, subprocess, sys
+from judgerel_ray import cli, pipeline
+from judgerel_ray.pipeline.running import RunSummary
+
+def run_sweep(*_, **__):
+    print("(raylet) a notice")
+    os.write(1, b"from C++\\n")
+    subprocess.run(["echo", "from a child"], check=True)
+    done = {{"session": 1, "asked": 6, "landed": 6, "owed": 0, "failed": 0, "asked_now": 6}}
+    return RunSummary(run="r", problems={{}}, **done)
+
+pipeline.run_sweep = run_sweep
+sys.exit(cli.main(["run", {sweep_file()!r}, "--out", {str(tmp_path / "run")!r}]))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "6 of 6 requests landed in r (6 in this session, 0 owed)\n"
+    assert all(words in found.stderr for words in ("(raylet)", "from C++", "from a child"))
+
+
+@pytest.mark.parametrize("verb", ["plan", "run"])
+def test_a_hub_that_is_not_there_is_one_line(sweep_file, tmp_path, verb):
+    file = sweep_file(swaps=[("simulated", "vllm"), ('"uniform"', '"acme/judge-of-a-test"')])
+    out = ["--out", str(tmp_path / "run")] if verb == "run" else []
+    environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://nothing.invalid"}
+    found = command(verb, file, *out, env=environment)
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (3, "", 1)
+    assert "acme/judge-of-a-test" in found.stderr
+    assert "HF_HUB_OFFLINE=1" in found.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_python_m_is_the_command(tmp_path):

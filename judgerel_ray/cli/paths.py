@@ -1,0 +1,103 @@
+"""Paths that callers give: one rule and one wording for all verbs, before any work is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from judgerel_ray.core import SweepError
+
+
+def source_path(path: str) -> str:
+    """A file or folder that must be there; URLs are left to who opens them.
+
+    Raises
+    ------
+    SweepError
+        If there is none, naming the one beside it that was likely meant.
+
+    Examples
+    --------
+    >>> source_path("no-such.json")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such.json]
+    """
+    if "://" in path or _exists(path):
+        return path
+    folder, name = os.path.split(path)
+    try:
+        near = get_close_matches(name, os.listdir(folder or "."), n=1)
+    except (OSError, ValueError):
+        near = []
+    raise SweepError(
+        "no such file or folder",
+        where={"path": path},
+        hint=os.path.join(folder, near[0]) if near else None,
+    )
+
+
+def judged_path(path: str) -> str:
+    """A run directory or a file of judgments, which must be there.
+
+    Raises
+    ------
+    SweepError
+        If nothing is there.
+    StoreError
+        If a folder is there that is no run directory.
+
+    Examples
+    --------
+    >>> judged_path("no-such-run")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such-run]
+    """
+    if os.path.isdir(source_path(path)):
+        from judgerel_ray.store import RunDirectory  # coefficients of a file need none
+
+        RunDirectory.open(path)
+    return path
+
+
+def output_path(path: str, endings: Sequence[str]) -> str:
+    """A file to write, by its ending, in a folder that is there.
+
+    Raises
+    ------
+    SweepError
+        If the ending is another, or the place is none for a file.
+
+    Examples
+    --------
+    >>> output_path("c.xlsx", (".csv", ".json"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: --out must end in .csv or .json, got 'c.xlsx' [file=c.xlsx]
+    """
+    where = {"file": path}
+    if Path(path).suffix.lower() not in endings:
+        *most, last = endings
+        known = f"{', '.join(most)} or {last}" if most else last
+        raise SweepError(f"--out must end in {known}, got {path!r}", where=where)
+    if "://" in path:
+        return path
+    folder = os.path.dirname(path) or "."
+    if not _exists(folder):
+        raise SweepError(f"--out is in a folder that is not there: {folder!r}", where=where)
+    if not os.path.isdir(folder) or os.path.isdir(path):
+        raise SweepError("--out is no place for a file", where=where)
+    if not os.access(path if _exists(path) else folder, os.W_OK):
+        raise SweepError("--out may not be written", where=where)
+    return path
+
+
+def _exists(path: str) -> bool:
+    """Whether something is there; nothing is at a path that no file system could have."""
+    try:
+        return os.path.exists(path)
+    except ValueError:
+        return False
