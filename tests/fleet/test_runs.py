@@ -109,7 +109,7 @@ def test_an_item_is_asked_of_one_engine(runner):
     engines: dict[str, set[int]] = {}
     items = dict(run.judgments.select("key", "item_id").iter_rows())
     for record in read_ledger(run.run).commits:
-        frame = pl.read_parquet(run.run.address(record.data_file))
+        frame = pl.read_parquet(run.run.address(record.data_file)).cast({"judge": pl.String})
         for key in frame["key"]:
             engines.setdefault(items[key], set()).add(record.engine["pid"])
     assert len({record.engine["pid"] for record in read_ledger(run.run).commits}) == 2
@@ -301,7 +301,7 @@ def test_what_an_actor_lands_after_its_lease_was_closed_is_not_read(runner):
     session = read_ledger(run.run).session
     assert close_lease(run.run, session=session, lease=999, attempt=1) is None
     record = read_ledger(run.run).commits[0]
-    frame = pl.read_parquet(run.run.address(record.data_file))
+    frame = pl.read_parquet(run.run.address(record.data_file)).cast({"judge": pl.String})
     texts = pl.read_parquet(run.run.address(record.texts_file))
     landed = judge_actor.land(
         run.run,
