@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.bounds import bound_rows
@@ -16,6 +18,7 @@ from judgerel_ray.reduce.consistency import (
     consistency_rows,
     item_scores,
 )
+from judgerel_ray.reduce.continuous import continuous_rows, moments_of
 from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
@@ -113,10 +116,16 @@ def reduce_judgments(
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
     rows = []
-    for key, group, part in _groups(counted, n_categories or {}):
+    for key, group, part, moments in _groups(counted, n_categories or {}):
         asked = [name for name in chosen if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
-        found = [*group_rows(group, coefficients=asked, missing=counting, levels=levels)]
+        found: list[Row] = []
+        if moments is not None:
+            found += continuous_rows(
+                group, moments, coefficients=asked, missing=counting, levels=levels
+            )
+            asked = [name for name in asked if name == "valid_rate"]
+        found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
         if "bounds" in policies:
             found += bound_rows(group, asked)
         found += _of_more_than_counts(group, part, chosen, counting)
@@ -175,8 +184,8 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 
 def _groups(
     counted: CountedJudgments, declared: Mapping[str, int]
-) -> Iterator[tuple[Row, Group, UnitRows]]:
-    """Every group with its key and its rows, in the order of the keys."""
+) -> Iterator[tuple[Row, Group, UnitRows, NDArray[np.float64] | None]]:
+    """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
     seen = counted.nested.seen()
     distinct: int = seen.filter(SCORED).select(LABEL.n_unique()).item()
@@ -192,15 +201,18 @@ def _groups(
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         rows = UnitRows(units=part, kinds=kinds)
-        table = unit_table(rows, unit=unit, cluster=cluster, distinct=counted.distinct)
+        moments = moments_of(rows, unit=unit)
+        counting = moments.rows if moments else rows
+        table = unit_table(counting, unit=unit, cluster=cluster, distinct=counted.distinct)
         group = Group(
             table=table,
             unit=unit,
-            level=own_level(_with_scales(table.kinds, part)),
+            level="interval" if moments else own_level(_with_scales(table.kinds, part)),
             n_categories=max(options, default=distinct),
             any_without_verdict=any_without,
         )
-        yield dict(zip(groups, values, strict=True)), group, rows
+        key = dict(zip(groups, values, strict=True))
+        yield key, group, rows, moments.moments_U3 if moments else None
 
 
 def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:

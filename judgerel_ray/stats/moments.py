@@ -113,8 +113,10 @@ def moments_from_scores(scores_UR: ArrayLike) -> Floats:
     return np.stack([there.sum(axis=1), scores.sum(axis=1), (scores**2).sum(axis=1)], axis=1)
 
 
-def moment_floor(moments_U3: ArrayLike) -> NoiseFloor:
-    """Compute the null of ICC(1) of continuous scores in closed form.
+def moment_floor(
+    moments_U3: ArrayLike, name: Literal["icc1", "krippendorff_alpha"] = "icc1"
+) -> NoiseFloor:
+    """Compute the null of ICC(1) or interval alpha of continuous scores in closed form.
 
     Were the scores independent of their units, and normal, the share of the squares between units
     would be a beta variable with (Q - 1) / 2 and (n - Q) / 2.
@@ -123,11 +125,13 @@ def moment_floor(moments_U3: ArrayLike) -> NoiseFloor:
     ----------
     moments_U3 : array-like of float, shape (n_units, 3)
         Number, sum and sum of squares of each unit's scores.
+    name : {"icc1", "krippendorff_alpha"}
+        Of which coefficient.
 
     Returns
     -------
     NoiseFloor
-        Mean, spread and two-sided p from 9,999 quantiles; nothing where ICC(1) is undefined.
+        Mean, spread and two-sided p from 9,999 quantiles; nothing where it is undefined.
 
     Raises
     ------
@@ -138,6 +142,8 @@ def moment_floor(moments_U3: ArrayLike) -> NoiseFloor:
     -----
     The normal theory of the analysis of variance holds well under random dealing of any scores
     (for scores whose values are few, deal the counts: :func:`judgerel_ray.stats.noise_floor`).
+    Of alpha, units with one score take no part, and the spread is that of units with as many
+    scores each.
 
     Examples
     --------
@@ -147,19 +153,22 @@ def moment_floor(moments_U3: ArrayLike) -> NoiseFloor:
     """
     from scipy.special import betaincinv
 
-    statistic = moment_statistic("icc1")
+    statistic = moment_statistic(name)
     moments = statistic.checked(moments_U3, function="moment_floor")
+    moments = moments[statistic.takes_part(moments)]
+    value = float(statistic.value(statistic.terms(moments).sum(axis=0)))
     total = moment_terms(moments).sum(axis=0)
-    value = float(one_rating(total))
-    if np.isnan(value):
-        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
     q, n = total[0], total[1]
+    if np.isnan(value) or q < 2 or n <= q:
+        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
     _, _, m0 = mean_squares(total)
     share = betaincinv(
         (q - 1) / 2, (n - q) / 2, (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     )  # of the squares, between units
     between, within = share / (q - 1), (1 - share) / (n - q)
     null = (between - within) / (between + (m0 - 1) * within)
+    if name == "krippendorff_alpha":
+        null = 1 - (n - 1) * within
     far = abs(value - null.mean())
     p = (1 + int((np.abs(null - null.mean()) >= far).sum())) / (1 + _QUANTILES)
     return NoiseFloor(
