@@ -107,7 +107,7 @@ class Record:
             return value
         try:
             return json.loads(value)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self.wrong(
                 f"{name} must be a list, or a list in JSON text; got text {excerpt(value)}",
                 hint=f"write {name} as a JSON list ({error})",

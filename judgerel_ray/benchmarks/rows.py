@@ -162,7 +162,10 @@ def _csv(path: str) -> tuple[Record, ...]:
 
 def _parse(text: str) -> object:
     """JSON without repeated names and without NaN, which JSON does not have."""
-    value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    try:
+        value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     return value
 
 
@@ -185,5 +188,5 @@ def _is_object(line: str) -> bool:
     """Whether a line is a whole JSON object by itself."""
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

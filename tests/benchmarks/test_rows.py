@@ -83,3 +83,23 @@ def test_long_cells_are_read(tmp_path):
     long = "x" * 200_000
     (row,) = read_records(written(tmp_path / "a.csv", f"a,b\n{long},1\n"))
     assert len(row.text("a")) == 200_000
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a": ' * 100_000])
+def test_what_is_nested_too_deeply_is_one_line(tmp_path, name, line):
+    with pytest.raises(SweepError, match="nested too deeply") as caught:
+        read_records(written(tmp_path / name, line))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_first_line_nested_too_deeply_is_no_row_of_json_lines(tmp_path):
+    with pytest.raises(SweepError, match="broken JSON"):
+        read_json(written(tmp_path / "a.json", "[" * 100_000 + "\n]"))
+
+
+def test_a_cell_nested_too_deeply_is_one_line(tmp_path):
+    (row,) = read_records(written(tmp_path / "a.csv", "turns\n" + "[" * 100_000))
+    with pytest.raises(SweepError, match="turns must be a list") as caught:
+        row.structure("turns")
+    assert len(str(caught.value)) < 1000
