@@ -25,7 +25,10 @@ class FleetTable(Table):
     max_attempts: Whole = Field(default=3, ge=1)
     """How often a request that failed is asked before it is recorded."""
     max_engine_losses: Whole = Field(default=8, ge=1)
-    """How many engines of one judge may die, with nothing landed between, before it is given up."""
+    """How many engines of one judge may die, with nothing landed between, before it is given up.
+
+    3 suffice to find one deadly request.
+    """
     replications_per_request: Whole = Field(default=32, ge=1, le=1024)
     """Replications asked in one request."""
 

@@ -46,8 +46,9 @@ def open_run(
 ) -> RunDirectory:
     """The run directory with its plan, items and manifest; refused where it is another's."""
     run = RunDirectory.create(out, storage_options=storage_options)
+    identity = resolved.identity
     check_same_sweep(
-        run, resolved.identity, same_file=_is_same_file(run, resolved.sweep), versions=_versions()
+        run, identity, same_file=_is_same_file(run, resolved.sweep), versions=_versions()
     )
     alive = live_session(run)
     if alive:
@@ -71,7 +72,7 @@ def open_run(
     if not begun or not _holds_items(run):
         run.write_bytes("items.parquet", _items_bytes(resolved))
     if not begun:
-        write_manifest(run, _manifest(resolved))
+        write_manifest(run, _manifest(resolved, identity))
     return run
 
 
@@ -123,10 +124,10 @@ def _items_bytes(resolved: Resolved) -> bytes:
     return buffer.getvalue()
 
 
-def _manifest(resolved: Resolved) -> dict[str, object]:
+def _manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, object]:
     """Who made this run, with what."""
     return {
-        "sweep": resolved.identity,
+        "sweep": identity,
         "judgerel_ray": __version__,
         "python": platform.python_version(),
         "packages": _packages(),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import asdict, dataclass, replace
-from itertools import combinations, islice
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 from judgerel_ray.benchmarks import load_items, sample_items
@@ -14,14 +14,13 @@ from judgerel_ray.design import (
     AskFrame,
     StageCount,
     Voice,
-    build_wave,
     check_asks,
     check_items,
     count_stages,
-    voices_of,
     with_shared_orders,
 )
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
+from judgerel_ray.pipeline.identity import ask_identity, first_keys
 from judgerel_ray.protocols import (
     FORMS,
     READER_VERSION,
@@ -30,10 +29,6 @@ from judgerel_ray.protocols import (
     question_form,
     shipped_templates,
 )
-
-# Of an ask: what these name goes into its identity by content, wherever it lies.
-KEYED_ITEMS = 4
-LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +72,9 @@ class Resolved:
             "name": self.sweep.name,
             "judge": judges,
             # By content: the order of the asks in the file changes nothing that is asked.
-            "ask": sorted((_ask_identity(frame) for frame in self.frames), key=digest),
+            "ask": sorted((ask_identity(frame) for frame in self.frames), key=digest),
             "reader_version": READER_VERSION,
-            "first_keys": _first_keys(self.frames),
+            "first_keys": first_keys(self.frames),
         }
 
 
@@ -254,45 +249,3 @@ def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object
 def _responds(template: Template) -> bool:
     """Whether a template asks for answers, not for verdicts."""
     return template.protocol == "respond"
-
-
-def _first_keys(frames: tuple[AskFrame, ...]) -> str:
-    """Digest of some of the keys: a release that renders or hashes otherwise is another sweep.
-
-    Without it a run begun by another version would ask everything again beside what has landed.
-    """
-    keys = [
-        ask.condition.condition_key
-        for frame in frames
-        for voice in voices_of(frame, 0)
-        for work in islice(build_wave(_sorted_items(frame), 0, voice, {}), KEYED_ITEMS)
-        for ask in (*work.asks, *(ask for ask, _ in work.impossible))
-    ]
-    return digest({"keys": sorted(keys)})
-
-
-def _sorted_items(frame: AskFrame) -> AskFrame:
-    """The frame with its first items by name, whatever the order of the file."""
-    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
-    return replace(frame, items=tuple(items[:KEYED_ITEMS]))
-
-
-def _ask_identity(frame: AskFrame) -> dict[str, object]:
-    """What an ask asks, by content: whatever the order and the place of what it names."""
-    ask = frame.ask
-    plain = {
-        key: value for key, value in ask.model_dump(mode="json").items() if key not in LOCATED_KEYS
-    }
-    if ask.respond is not None:
-        plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})
-    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
-    return {
-        **plain,
-        "temperatures": sorted(ask.temperatures),
-        "items": digest({"items": [asdict(item) for item in items]}),
-        "n_items": len(items),
-        "judges": sorted(voice.name for voice in frame.judges),
-        "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
-        "templates": {template.name: template.sha for template in frame.templates},
-        "respond_template": frame.respond_template.sha if frame.respond_template else None,
-    }

@@ -1,0 +1,69 @@
+"""What a run is of, by content: its asks, its items, and some of its keys."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from itertools import islice
+
+from judgerel_ray.core import HumanRating, Item, Option, digest
+from judgerel_ray.design import AskFrame, build_wave, voices_of
+
+KEYED_ITEMS = 4
+# Of an ask: what these name goes into its identity by content, wherever it lies.
+LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
+
+_ITEM_FIELDS = tuple(field.name for field in fields(Item))
+_NESTED = {
+    "options": tuple(field.name for field in fields(Option)),
+    "ratings": tuple(field.name for field in fields(HumanRating)),
+}
+
+
+def first_keys(frames: tuple[AskFrame, ...]) -> str:
+    """Digest of some of the keys: a release that renders or hashes otherwise is another sweep.
+
+    Without it a run begun by another version would ask everything again beside what has landed.
+    """
+    keys = [
+        ask.condition.condition_key
+        for frame in frames
+        for voice in voices_of(frame, 0)
+        for work in islice(build_wave(_sorted_items(frame), 0, voice, {}), KEYED_ITEMS)
+        for ask in (*work.asks, *(ask for ask, _ in work.impossible))
+    ]
+    return digest({"keys": sorted(keys)})
+
+
+def _sorted_items(frame: AskFrame) -> AskFrame:
+    """The frame with its first items by name, whatever the order of the file."""
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
+    return replace(frame, items=tuple(items[:KEYED_ITEMS]))
+
+
+def ask_identity(frame: AskFrame) -> dict[str, object]:
+    """What an ask asks, by content: whatever the order and the place of what it names."""
+    ask = frame.ask
+    plain = {
+        key: value for key, value in ask.model_dump(mode="json").items() if key not in LOCATED_KEYS
+    }
+    if ask.respond is not None:
+        plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
+    return {
+        **plain,
+        "temperatures": sorted(ask.temperatures),
+        "items": digest({"items": [_plain(item) for item in items]}),
+        "n_items": len(items),
+        "judges": sorted(voice.name for voice in frame.judges),
+        "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
+        "templates": {template.name: template.sha for template in frame.templates},
+        "respond_template": frame.respond_template.sha if frame.respond_template else None,
+    }
+
+
+def _plain(item: Item) -> dict[str, object]:
+    """An item as plain content: as ``dataclasses.asdict``, which copies every value first."""
+    content = {name: getattr(item, name) for name in _ITEM_FIELDS}
+    for name, inner in _NESTED.items():
+        content[name] = [{key: getattr(one, key) for key in inner} for one in content[name]]
+    return content

@@ -1,0 +1,34 @@
+"""What a run is of: an item's content is the whole item."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.core import HumanRating, Item, Option, digest
+from judgerel_ray.pipeline.identity import _plain
+
+words = st.text(max_size=8)
+
+
+@given(
+    st.builds(
+        Item,
+        item_id=words,
+        benchmark=words,
+        category=words,
+        question=words,
+        context=st.none() | words,
+        turns=st.lists(words, max_size=2).map(tuple),
+        options=st.lists(st.builds(Option, option_id=words, text=words), max_size=3).map(tuple),
+        gold=st.none() | words,
+        ratings=st.lists(
+            st.builds(HumanRating, rater=words, score=st.none() | st.floats(0, 5), label=words),
+            max_size=2,
+        ).map(tuple),
+    )
+)
+def test_the_content_of_an_item_is_every_field_of_it(item):
+    assert digest(_plain(item)) == digest(asdict(item))
