@@ -22,7 +22,6 @@ from judgerel_ray.stats.agreement import (
     percent_agreement,
     valid_rate,
 )
-from judgerel_ray.stats.bootstrap import bootstrap_interval
 from judgerel_ray.stats.catalogue import count_statistic
 from judgerel_ray.stats.certainty import entropy_agreement, total_agreement
 from judgerel_ray.stats.coefficient import Coefficient
@@ -30,12 +29,13 @@ from judgerel_ray.stats.coefficients import COEFFICIENTS, DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.column_noise import column_noise_floor
 from judgerel_ray.stats.consistency import item_interval, item_values
 from judgerel_ray.stats.counts import Counts, counts_from_ratings
-from judgerel_ray.stats.interval import Interval, clopper_pearson, jackknife_interval
+from judgerel_ray.stats.inference import bootstrap_interval, jackknife_interval, noise_floor
+from judgerel_ray.stats.interval import Interval, clopper_pearson
 from judgerel_ray.stats.intraclass import icc, icc1, icc_from_moments, icck
 from judgerel_ray.stats.krippendorff import LEVELS, Level, krippendorff_alpha
 from judgerel_ray.stats.majority import majority_probabilities, majority_stability
 from judgerel_ray.stats.moments import moment_floor, moment_statistic, moments_from_scores
-from judgerel_ray.stats.noise import NoiseFloor, noise_floor, noise_floors
+from judgerel_ray.stats.noise import NoiseFloor, noise_floors
 from judgerel_ray.stats.omega import Omega, mcdonald_omega
 from judgerel_ray.stats.omega_bootstrap import OmegaResamples, omega_bootstrap
 from judgerel_ray.stats.schmid_leiman import omega_from_correlation, omega_hierarchical

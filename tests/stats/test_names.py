@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from judgerel_ray.stats import mcnemar_exact
+from judgerel_ray.stats import (
+    bootstrap_interval,
+    count_statistic,
+    jackknife_interval,
+    mcnemar_exact,
+    noise_floor,
+)
 
 PLANS = ("paired", "dstudy", "panel", "budget", "variance_components")
 
@@ -50,3 +56,21 @@ def test_mcnemar_is_the_binomial_test_of_discordant_pairs(b, c):
 def test_mcnemar_refuses_what_is_no_number_of_questions(b, c):
     with pytest.raises(ValueError, match="whole numbers from 0 on"):
         mcnemar_exact(b, c)
+
+
+COUNTS = [[4, 0, 1], [0, 3, 1], [2, 2, 0], [5, 0, 0], [0, 1, 4], [3, 0, 2]]
+
+
+@pytest.mark.parametrize("name", ["krippendorff_alpha", "gwet_ac1", "majority_stability_2"])
+@pytest.mark.parametrize("function", [jackknife_interval, bootstrap_interval, noise_floor])
+def test_a_name_is_its_coefficient(function, name):
+    statistic = count_statistic(name, n_values=3)
+    assert function(COUNTS, name) == function(COUNTS, statistic)
+
+
+@pytest.mark.parametrize("function", [jackknife_interval, bootstrap_interval, noise_floor])
+def test_names_of_nothing_are_refused(function):
+    with pytest.raises(ValueError, match="name must be one of"):
+        function(COUNTS, "alpha")
+    with pytest.raises(ValueError, match="2 dimensions"):
+        function([1, 2], "krippendorff_alpha")
