@@ -107,7 +107,8 @@ class SimulatedEngine:
         if longest is not None and n_tokens + condition.max_tokens > longest:
             raise RequestRefused(
                 f"prompt_too_long: {n_tokens} prompt + {condition.max_tokens} new tokens > "
-                f"{longest}"
+                f"{longest}",
+                where={"prompt_tokens": n_tokens},
             )
         return Prepared(
             condition_key=condition.condition_key,

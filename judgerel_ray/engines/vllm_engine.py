@@ -129,7 +129,8 @@ class VllmEngine:
         if len(ids) + condition.max_tokens > self._max_model_len:
             raise RequestRefused(
                 f"prompt_too_long: {len(ids)} prompt + {condition.max_tokens} new tokens > "
-                f"{self._max_model_len}"
+                f"{self._max_model_len}",
+                where={"prompt_tokens": len(ids)},
             )
         key = condition.condition_key
         return Prepared(condition_key=key, text=text, token_ids=ids, prompt_tokens=len(ids))

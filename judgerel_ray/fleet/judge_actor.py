@@ -194,7 +194,7 @@ class JudgeActor:
             finally:
                 self._gate.leave(tokens=size, sequences=ask.n)
         except RequestRefused as refusal:
-            return _Answer(ask, completions=never_sent(ask, refusal.problem))
+            return _Answer(ask, completions=never_sent(ask, refusal.problem, refusal.where))
         except EngineLost:
             raise
         except EngineError as error:

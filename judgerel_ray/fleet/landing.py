@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,8 +73,12 @@ def landed_rows(
     )
 
 
-def never_sent(ask: Ask, reason: str) -> tuple[Completion, ...]:
+def never_sent(
+    ask: Ask, reason: str, known: Mapping[str, object] | None = None
+) -> tuple[Completion, ...]:
     """Completions of an ask that can never succeed: no text, and the reason why.
+
+    What is `known` of it may hold the ``prompt_tokens`` that were counted before it was refused.
 
     Examples
     --------
@@ -88,6 +92,7 @@ def never_sent(ask: Ask, reason: str) -> tuple[Completion, ...]:
     """
     condition = ask.condition
     greedy = condition.temperature == 0.0
+    counted = (known or {}).get("prompt_tokens")
     return tuple(
         Completion(
             key=request_key(condition.condition_key, r),
@@ -95,7 +100,7 @@ def never_sent(ask: Ask, reason: str) -> tuple[Completion, ...]:
             seed=None if greedy else condition.seed_base + r,
             text=None,
             finish_reason=f"refused: {reason}",
-            prompt_tokens=None,
+            prompt_tokens=counted if isinstance(counted, int) else None,
             cached_tokens=None,
             completion_tokens=0,
         )
@@ -167,7 +172,7 @@ def _judgment(
         if label is not None and outcome == "scored":
             verdict = menu.option_ids[menu.labels.index(label)]
     cost = None
-    if prices is not None and completion.prompt_tokens is not None:
+    if prices is not None and completion.prompt_tokens is not None and not refused:
         spent = completion.prompt_tokens * prices.prompt
         spent += completion.completion_tokens * prices.completion
         cost = spent / MILLION

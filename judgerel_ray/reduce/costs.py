@@ -108,8 +108,10 @@ def measured_costs(
     tokens = [name for name in ("prompt_tokens", "completion_tokens") if name in columns]
     # Whose judgments they are: two names are enough to know that a group has no one judge.
     judges = ["judge"] if "judge" in columns else []
+    # What was never sent has a length, perhaps, and took nothing.
+    sent = pl.col("outcome").ne_missing("failed") if "outcome" in columns else pl.lit(True)
     wanted = [
-        *(pl.col(name).cast(pl.Float64).mean().alias(f"__{name}") for name in tokens),
+        *(pl.col(name).filter(sent).cast(pl.Float64).mean().alias(f"__{name}") for name in tokens),
         *(pl.col(name).min().alias("__first") for name in judges),
         *(pl.col(name).max().alias("__last") for name in judges),
         pl.len().alias("__n"),

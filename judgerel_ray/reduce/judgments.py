@@ -192,7 +192,12 @@ def _refuse_twice(rows: pl.LazyFrame, path: str) -> None:
             f"{n} rows hold the same replication of the same question",
             where={
                 "file": path,
-                **{name: value for name, value in first.items() if value is not None},
+                **{name: _as_told(value) for name, value in first.items() if value is not None},
             },
             hint="add the column that tells them apart (judge, template, ...), or number the rows",
         )
+
+
+def _as_told(value: object) -> object:
+    """A value as people write it: a temperature of 0, not of 0.0."""
+    return f"{value:g}" if isinstance(value, float) else value

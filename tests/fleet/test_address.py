@@ -59,7 +59,7 @@ def test_a_dead_cluster_is_told_at_once(monkeypatch, closed_port, shape, by_envi
         monkeypatch.setenv("RAY_ADDRESS", dead)
     began = time.monotonic()
     with pytest.raises(
-        EngineStartError, match="no Ray cluster answers at .*nobody listens"
+        EngineStartError, match=r"no Ray cluster answers at .*nobody listens"
     ) as told:
         probe_cluster(None if by_environment else dead)
     assert time.monotonic() - began < address.PROBE_S

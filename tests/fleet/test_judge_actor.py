@@ -183,6 +183,8 @@ def test_what_can_never_be_answered_lands_as_failed(asking, run_here, make_actor
     assert receipt.failed == ()
     failed = scan_judgments(run_here).collect().filter(item_id="q2")
     assert failed["finish_reason"][0].startswith("refused: prompt_too_long")
+    stated = int(failed["finish_reason"][0].split()[2])
+    assert set(failed["prompt_tokens"]) == {stated}
 
 
 def test_a_lost_engine_lands_nothing_of_its_lease(asking, run_here, make_actor_here):

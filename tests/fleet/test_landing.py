@@ -149,3 +149,11 @@ def test_a_failure_may_have_no_words_and_keeps_only_so_many(asking):
 
     assert message("  \n ") == ""
     assert len(message("y" * 2000)) == 500
+
+
+def test_what_was_counted_of_a_refused_request_is_kept_and_costs_nothing(asking):
+    ask = asking.ask(n=2)
+    refused = never_sent(ask, "prompt_too_long", {"prompt_tokens": 61})
+    rows = land((ask, refused), prices=Prices(prompt=1.0, completion=1.0)).judgments
+    assert (rows["prompt_tokens"].to_list(), rows["cost"].null_count()) == ([61, 61], 2)
+    assert [each.prompt_tokens for each in never_sent(ask, "no answer of y")] == [None, None]

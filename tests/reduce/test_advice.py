@@ -286,3 +286,14 @@ def test_a_hundred_replications_of_few_questions_are_close_to_the_worst_split():
     best, worst = splits.filter("best")["width"].item(), splits["width"].to_list()[-1]
     assert splits["n_replications"].to_list()[-1] == 100
     assert 2.5 < worst / best < 4.5
+
+
+def test_what_was_never_sent_took_no_tokens():
+    rows = {
+        "item_id": ["q", "q", "long"],
+        "prompt_tokens": [10, 30, 9000],
+        "completion_tokens": [2, 2, 0],
+        "outcome": ["scored", "unparsed", "failed"],
+    }
+    found = measured_costs(pl.LazyFrame(rows), [])[()]
+    assert (found.prompt_tokens, found.completion_tokens) == (20.0, 2.0)

@@ -137,3 +137,12 @@ def test_a_file_goes_all_the_way(tmp_path):
     path = write(pl.DataFrame(ROWS), tmp_path / "rows.csv")
     found = reduce_judgments(load_judgments(path), coefficients=["valid_rate"])
     assert found.row(0, named=True)["value"] == 0.75
+
+
+def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
+    file = tmp_path / "twice.csv"
+    row = "q1,0,0,A\n"
+    file.write_text(f"item_id,replication,temperature,verdict\n{row}{row}")
+    with pytest.raises(SweepError) as told:
+        load_judgments(str(file))
+    assert told.value.where["temperature"] == "0"
