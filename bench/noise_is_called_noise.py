@@ -31,7 +31,7 @@ DEALS = 99
 FITS = 19
 LEVEL = 0.05
 MANY = (2000, 60)  # questions x replications: above this many ratings floors are in closed form
-DEAR = 2  # of experiments that cost more one run in two, of the dearest one in four
+DEAR = 2  # of experiments that cost more one run in two, in four, in eight
 BY_MINRES: tuple[ItemCoefficient, ...] = ("cronbach_alpha", "mcdonald_omega")
 BY_SCHMID_LEIMAN: tuple[ItemCoefficient, ...] = ("omega_total", "omega_hierarchical")
 MATRICES: tuple[Matrix, ...] = ("covariance", "correlation")
@@ -78,8 +78,8 @@ def experiments(runs: int, seed: int) -> Iterator[tuple[str, Callable[[], list[C
     """Name everything but the cells of the coverage table, with what computes it."""
     parts = (
         ("numbers", _levels, runs),
-        ("majorities", _majorities, runs // DEAR),
-        ("many judgments", _many, runs // DEAR**2),
+        ("majorities", _majorities, runs // DEAR**2),
+        ("many judgments", _many, runs // DEAR**3),
         ("continuous scores", _scores, runs // DEAR),
         ("distinct items", _items, runs),
         ("published estimator", _published, runs // DEAR**2),
@@ -169,18 +169,18 @@ def _items(runs: int, seed: int) -> Iterator[list[Called]]:
         data = f"{'skewed Likert' if likert else 'normal'}, {subjects} subjects x 9 items"
         for name in BY_MINRES:
             for matrix in MATRICES:
-                some = scores if name == "cronbach_alpha" else scores[: runs // DEAR]
+                some = scores if name == "cronbach_alpha" else scores[: runs // DEAR**2]
                 ps = [
                     column_noise_floor(one, name, matrix=matrix, n_permutations=DEALS, seed=run).p
                     for run, one in enumerate(some)
                 ]
                 yield [called(f"{name} ({matrix})", data, ps)]
-        for name in BY_SCHMID_LEIMAN:
-            ps = [
-                column_noise_floor(one, name, n_permutations=FITS, seed=run).p
-                for run, one in enumerate(scores[: runs // DEAR**2])
-            ]
-            yield [called(name, data, ps)]
+        name = BY_SCHMID_LEIMAN[likert]
+        ps = [
+            column_noise_floor(one, name, n_permutations=FITS, seed=run).p
+            for run, one in enumerate(scores[: runs // DEAR**2])
+        ]
+        yield [called(name, data, ps)]
 
 
 def _published(runs: int, seed: int) -> Iterator[list[Called]]:
