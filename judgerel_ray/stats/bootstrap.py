@@ -112,7 +112,7 @@ def bootstrap_weights(n: int, *, n_resamples: int, seed: int) -> Iterator[Floats
     [[3.0, 3.0]]
     """
     rng = np.random.default_rng(seed)
-    block = max(1, min(512, _CELLS // n))
+    block = max(1, min(500, _CELLS // n))
     for start in range(0, n_resamples, block):
         # Whole blocks are drawn, so that more resamples begin with those of fewer.
         drawn = rng.integers(n, size=(block, n)) + np.arange(block)[:, None] * n
