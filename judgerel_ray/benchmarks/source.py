@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import lzma
+import sys
 import zlib
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from judgerel_ray.benchmarks.record import closest
@@ -18,6 +19,13 @@ _FORMATS: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".csv": "csv",
+}
+# Roots of what remote file systems raise that is no OSError; looked up only once they are loaded.
+_REMOTE = {
+    "botocore.exceptions": "BotoCoreError",
+    "gcsfs.retry": "HttpError",
+    "azure.core.exceptions": "AzureError",
+    "aiohttp": "ClientError",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".xz")
 _BOM = b"\xef\xbb\xbf"
@@ -71,6 +79,8 @@ def format_of(path: str) -> Format:
     'jsonl'
     """
     found = known_format(path)
+    if found is None and _is_absent(path):
+        raise SweepError("no such file", where={"file": path}, hint=_neighbour(path))
     if found is None:
         raise SweepError(
             f"unknown file format: expected {', '.join(_FORMATS)} (the text ones also "
@@ -88,7 +98,7 @@ def is_folder(path: str) -> bool:
     try:
         fs, root = fsspec.core.url_to_fs(path)
         return bool(fs.isdir(root))
-    except (OSError, ValueError, ImportError) as error:
+    except _reading_errors() as error:
         raise _unreadable(path, error) from error
 
 
@@ -99,7 +109,7 @@ def list_folder(path: str) -> tuple[str, ...]:
     try:
         fs, root = fsspec.core.url_to_fs(path)
         names = sorted(PurePosixPath(str(p)).name for p in fs.ls(root, detail=False))
-    except (OSError, ValueError, ImportError) as error:
+    except _reading_errors() as error:
         raise _unreadable(path, error) from error
     return tuple(f"{path.rstrip('/')}/{name}" for name in names)
 
@@ -119,7 +129,7 @@ def read_bytes(path: str) -> bytes:
             content: bytes = file.read()
     except FileNotFoundError as error:
         raise SweepError("no such file", where={"file": path}, hint=_neighbour(path)) from error
-    except (OSError, ValueError, ImportError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except _reading_errors() as error:
         raise _unreadable(path, error) from error
     if not content.removeprefix(_BOM).strip():
         raise SweepError("the file is empty", where={"file": path})
@@ -148,6 +158,14 @@ def read_text(path: str) -> str:
         ) from error
 
 
+def _is_absent(path: str) -> bool:
+    """Whether a path of this machine names nothing."""
+    try:
+        return "://" not in path and not Path(path).exists()
+    except (OSError, ValueError):
+        return True
+
+
 def _neighbour(path: str) -> str | None:
     """Hint naming the file beside a missing one that it likely meant."""
     folder, _, name = path.rpartition("/")
@@ -157,6 +175,17 @@ def _neighbour(path: str) -> str | None:
         return f"check the folder {folder!r}, it cannot be read either"
     likely = closest(name, names)
     return f"{folder}/{likely}" if likely and folder else likely
+
+
+def _reading_errors() -> tuple[type[Exception], ...]:
+    """Classes of what is raised where a file cannot be read, those of remote ones included."""
+    known: list[type[Exception]] = [OSError, ValueError, ImportError, EOFError]
+    known += [zlib.error, lzma.LZMAError]
+    for module, name in _REMOTE.items():
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            known.append(kind)
+    return tuple(known)
 
 
 def _unreadable(path: str, error: BaseException) -> SweepError:

@@ -15,10 +15,11 @@ from rich.console import Console
 from judgerel_ray import __version__
 from judgerel_ray.cli.measuring import add_files, add_numbers
 from judgerel_ray.cli.paths import judged_path, output_path
-from judgerel_ray.core import EngineError, JudgeRelError
+from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
 STDOUT, STDERR = 1, 2
+EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,report,s3]'"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["status", "no-such-run"])
     2
     """
+    _open_streams()
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
@@ -88,12 +90,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"judgerel: {_one_line(error)}", file=sys.stderr)
         return MISTAKE
     except KeyboardInterrupt:
-        print("judgerel: stopped; run again to go on with what is owed", file=sys.stderr)
+        left = "; run again to go on with what is owed" if parsed.verb == "run" else ""
+        print(f"judgerel: stopped{left}", file=sys.stderr)
         return CLUSTER_FAILED
     except BrokenPipeError:
         # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except ModuleNotFoundError as error:
+        # One of ours that is missing is a defect, any other an extra that was not installed.
+        if (error.name or "judgerel_ray").partition(".")[0] == "judgerel_ray":
+            raise
+        print(f"judgerel: a package is missing: {error.name}. Try: {EXTRAS}", file=sys.stderr)
+        return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
         print(f"judgerel: {_about_a_file(error, parsed)}", file=sys.stderr)
@@ -101,8 +110,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    """An error without line breaks."""
-    return " ".join(str(error).split())
+    """An error without line breaks, and without what a terminal would take for orders."""
+    line = " ".join(str(error).split())
+    return "".join(one if one.isprintable() else "\ufffd" for one in line)
+
+
+def _open_streams() -> None:
+    """Let a command that was started without stdout or stderr run, and say nothing there."""
+    # In this order they take the numbers of those that are closed, which no file must have.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 def _file_errors() -> tuple[type[Exception], ...]:
@@ -119,6 +136,8 @@ def _about_a_file(error: Exception, parsed: argparse.Namespace) -> str:
     what = f"a file cannot be read or written: {_one_line(error) or type(error).__name__}"
     given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]
     runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
+    if isinstance(error, OSError) and error.filename is None:
+        runs = []  # a full disk or a stream that is gone, no file of theirs
     return f"{what}. Try: judgerel verify {' or '.join(runs)}" if runs else what
 
 
@@ -165,6 +184,8 @@ def _run(parsed: argparse.Namespace) -> int:
 
     sweep = load_sweep(parsed.sweep)
     console = Console(stderr=True)
+    if not parsed.out.strip():
+        raise SweepError("--out is empty", hint="name a new directory")
     with _stdout_kept():
         if not RunDirectory(url=parsed.out).is_run():
             probe_cluster(parsed.address)  # before anything is written; later only where it is owed

@@ -184,6 +184,8 @@ def _names(
     for name in names:
         if known is not None and name not in known:
             raise SweepError(f"{flag} must be of {', '.join(known)}, got {name!r}")
+    if known is not None and not names:
+        raise SweepError(f"{flag} must be of {', '.join(known)}, got nothing")
     return names
 
 

@@ -11,6 +11,9 @@ from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 MACHINE_EPSILON = 1e-6  # at or below it a temperature means "greedy", as the papers use the word
 COLDEST_SAMPLED = 0.01  # vLLM clamps anything between 0 and this to it: random, not greedy
 
+MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
+MOST_KEPT = 2**31 - 1  # what the column of the table holds
+
 ProtocolName = Literal["respond", "best_of", "correctness"]
 
 
@@ -31,9 +34,9 @@ class RespondSettings(Table):
     """How responders write the candidate answers of a best_of or correctness ask."""
 
     temperature: Number = 0.75
-    top_k: Whole = Field(default=50, ge=0)
+    top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     top_p: Number = Field(default=1.0, gt=0, le=1)
-    max_tokens: Whole = Field(default=150, ge=1)
+    max_tokens: Whole = Field(default=150, ge=1, le=MOST_TOKENS)
     template: Text = "default"
 
     @field_validator("temperature")
@@ -87,11 +90,11 @@ class AskTable(Table):
     """How often each condition is asked; default 5, and 1 for responders."""
     repeat_greedy: Whole = Field(default=0, ge=0, le=100_000)
     """How often temperature 0 is asked, to see serving noise; 0 asks it once."""
-    top_k: Whole = Field(default=50, ge=0)
+    top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     """Most probable tokens kept; 0 keeps all."""
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
-    max_tokens: Whole = Field(default=0, ge=0)
+    max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
     """New tokens at most; default 150, and 16 for correctness."""
     early_stop: Flag = False
     """Stop a reply after its verdict, where the template asks the verdict first."""

@@ -129,6 +129,8 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
         ) from None
     except RecursionError:
         raise SweepError("not TOML: nested too deeply", where={"file": source}) from None
+    except ValueError:  # Python reads no whole number of more than 4,300 digits
+        raise SweepError("not TOML: a number is too long", where={"file": source}) from None
     for own in OWN_FIELDS & set(content):
         raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
     try:

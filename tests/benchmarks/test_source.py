@@ -4,7 +4,7 @@ import fsspec
 import pytest
 
 from judgerel_ray.benchmarks import load_items
-from judgerel_ray.benchmarks.source import is_folder, list_folder, read_text
+from judgerel_ray.benchmarks.source import format_of, is_folder, list_folder, read_bytes, read_text
 from judgerel_ray.core import SweepError
 
 
@@ -62,3 +62,20 @@ def test_urls_read_as_paths_do():
             load_items("mine", "memory://bench/main.csv.gz")
     finally:
         memory.rm("/bench", recursive=True)
+
+
+def test_a_path_without_suffix_that_is_not_there_is_said_to_be_absent(tmp_path):
+    (tmp_path / "items").mkdir()
+    with pytest.raises(SweepError, match=r"no such file \[file=.*itms\]\. Try: .*items"):
+        format_of(str(tmp_path / "itms"))
+
+
+def test_what_only_a_remote_store_raises_is_one_line(monkeypatch):
+    botocore = pytest.importorskip("botocore.exceptions", reason="needs the extra s3")
+
+    def refused(*_, **__):
+        raise botocore.NoCredentialsError
+
+    monkeypatch.setattr(fsspec, "open", refused)
+    with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
+        read_bytes("s3://bucket/items.csv")

@@ -199,6 +199,7 @@ def judgments(tmp_path):
         (["--missing", "droop"], "droop"),
         (["--measurement", "nominl"], "nominl"),
         (["--format", "yaml"], "--format must be of table, json"),
+        (["--format", ","], "--format must be of table, json, got nothing"),
         (["--out", "x.xlsx"], "--out must end in"),
     ],
 )
@@ -242,7 +243,7 @@ def test_the_version_is_told(capsys):
 @pytest.mark.parametrize(
     "error",
     [
-        OSError(28, "No space left on device"),
+        OSError(28, "No space left on device", "/disk/x"),
         PermissionError(13, "Permission denied", "x"),
         pl.exceptions.ComputeError("parquet: File out of specification\nmore"),
     ],
@@ -257,6 +258,67 @@ def test_whatever_is_wrong_with_a_file_is_one_line(monkeypatch, capsys, tmp_path
     assert err.startswith("judgerel: a file cannot be read or written: ")
     assert err.endswith(f"Try: judgerel verify {tmp_path}\n")
     assert err.count("\n") == 1
+
+
+def test_a_full_disk_is_not_blamed_on_the_run(monkeypatch, capsys, tmp_path):
+    def act(_):
+        raise OSError(28, "No space left on device")  # as stdout says it: without a name
+
+    monkeypatch.setattr(cli, "_verify", act)
+    assert main(["verify", str(tmp_path)]) == 2
+    assert "No space left" in (err := capsys.readouterr().err)
+    assert "judgerel verify" not in err
+
+
+@pytest.mark.parametrize(("name", "defect"), [("plotly.io", False), ("judgerel_ray.x", True)])
+def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch, capsys, name, defect):
+    def act(_):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(cli, "_verify", act)
+    if defect:
+        with pytest.raises(ModuleNotFoundError):
+            main(["verify", "run"])
+        return
+    assert main(["verify", "run"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("judgerel: a package is missing: plotly.io. Try: ")
+    assert err.count("\n") == 1
+
+
+def test_what_a_terminal_would_obey_is_not_printed(monkeypatch, capsys):
+    def act(_):
+        raise SweepError("column \x1b[2J\x07\x00 é\u2028 is missing")
+
+    monkeypatch.setattr(cli, "_verify", act)
+    assert main(["verify", "run"]) == 2
+    shown = "judgerel: column \ufffd[2J\ufffd\ufffd é is missing\n"
+    assert capsys.readouterr().err == shown
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_error(sweep_file, closed):
+    """As `judgerel plan SWEEP >&-`."""
+    redirection = {"stdout": ">&-", "stderr": "2>&-"}[closed]
+    shell = f'"$0" -m judgerel_ray plan "$1" {redirection}'
+    found = subprocess.run(
+        ["/bin/sh", "-c", shell, sys.executable, sweep_file()],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert bool(found.stdout) is (closed == "stderr")
+
+
+def test_an_empty_out_is_not_the_current_folder(sweep_file, tmp_path, monkeypatch, capsys):
+    file = sweep_file()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["run", file, "--out", ""]) == 2
+    assert "--out is empty" in capsys.readouterr().err
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 @pytest.fixture
