@@ -277,6 +277,38 @@ def factor_scores(seed: int) -> np.ndarray:
     return rng.normal(size=(n, 1)) * loadings + own
 
 
+@given(seed=st.integers(0, 10**6))
+@MANY
+def test_standardized_alpha_is_that_of_the_mean_correlation(seed):
+    scores = factor_scores(seed)
+    p = scores.shape[1]
+    mean = np.mean([np.corrcoef(a, b)[0, 1] for a, b in combinations(scores.T, 2)])
+    found = cronbach_alpha(scores, standardized=True).value
+    assert found == pytest.approx(p * mean / (1 + (p - 1) * mean), abs=1e-9)
+
+
+@pytest.mark.slow
+@given(seed=st.integers(0, 10**6))
+@MANY
+def test_omega_counts_covariances_of_errors_as_error(seed):
+    rng = np.random.default_rng(seed)
+    scores = factor_scores(seed)
+    target = np.cov(scores.T)
+    errors = np.zeros_like(target)
+    errors[0, 1] = errors[1, 0] = rng.uniform(-0.1, 0.1)
+    omega = mcdonald_omega(scores, matrix="covariance", error_covariances=errors)
+    without = target - errors
+    loadings = np.array(omega.loadings)
+    # Harman and Jones: each loading is the regression of its covariances on the others.
+    for i in range(len(loadings)):
+        rest = np.arange(len(loadings)) != i
+        expected = without[i, rest] @ loadings[rest] / (loadings[rest] ** 2).sum()
+        assert loadings[i] == pytest.approx(expected, abs=1e-6)
+    unique = np.diagonal(target) - loadings**2
+    true = loadings.sum() ** 2
+    assert omega.value == pytest.approx(true / (true + unique.sum() + errors.sum()), abs=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize(("estimator", "tolerance"), [("minres", 1e-4), ("ml", 1e-4)])
