@@ -9,16 +9,19 @@ from dataclasses import replace
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
+from judgerel_ray.design.pooling import refuse_pooled
 from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
 
 
 def check_asks(frames: Sequence[AskFrame]) -> None:
-    """Refuse asks that name different items alike, or that would make the same requests.
+    """Refuse asks that name different items alike, or whose judgments could not be told apart.
 
     Two asks may share items, and the answers that responders write to them. Judgments they would
     share are a mistake: they would be asked once and counted twice. Only asks with order seeds of
     their own may draw some orders alike; those are asked and counted once, with the first.
+    Judgments that differ in what no row records (max_tokens, early_stop, the responders) would be
+    pooled as replications of each other.
 
     Raises
     ------
@@ -41,6 +44,7 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     """
     _refuse_clashing_items(frames)
     _refuse_asking_twice(frames)
+    refuse_pooled(frames)
 
 
 def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:

@@ -1,5 +1,7 @@
 """Asks of one sweep may share items and answers, and never a judgment."""
 
+import re
+
 import pytest
 
 from judgerel_ray.core import SweepError, request_key
@@ -19,7 +21,7 @@ BASE = {"temperatures": (1.0, 0.0)}
 RIGHT = {"protocol": "correctness"}
 WRITE = {"protocol": "respond"}
 PAIRS = [
-    # (first ask, second ask, whether they would share a judgment)
+    # (first ask, second ask, whether they would share a judgment, or what no row would record)
     ({}, {}, True),
     ({}, {"replications": 50}, True),
     ({}, {"reader": "last"}, True),
@@ -31,21 +33,28 @@ PAIRS = [
     ({}, {"judges": "kj"}, True),
     ({}, {"top_k": 1}, False),
     ({}, {"top_p": 0.5}, False),
-    ({}, {"max_tokens": 9}, False),
-    ({}, {"early_stop": True}, False),
+    ({}, {"max_tokens": 9}, "max_tokens (150 and 9)"),
+    ({}, {"early_stop": True}, "early_stop (false and true)"),
     ({}, {"option_orders": 4}, True),
-    ({}, {"recorded": "ab"}, False),
+    ({}, {"recorded": "ab"}, "responders"),
     ({}, {"recorded": "cba"}, True),
-    ({}, {"responders": "xy"}, False),
+    ({}, {"responders": "xy"}, "responders"),
     ({}, RIGHT, False),
     ({"responders": "xy"}, {"responders": "xy"}, True),
     ({"responders": "xy"}, {"responders": "yx"}, True),
-    ({"responders": "xy"}, {"responders": "xyz"}, False),
-    ({"responders": "xy"}, {"responders": "xy", "respond": {"temperature": 0.5}}, False),
+    ({"responders": "xy"}, {"responders": "xyz"}, "responders"),
+    ({"responders": "xy"}, {"responders": "xy", "respond": {"temperature": 0.5}}, "respond"),
     ({**RIGHT, "recorded": "ab"}, {**RIGHT, "recorded": "bc"}, True),
     ({**RIGHT, "recorded": "a"}, {**RIGHT, "recorded": "bc"}, False),
     (WRITE, {**WRITE, "replications": 9}, True),
     (WRITE, {**WRITE, "temperatures": (0.3,)}, False),
+    ({}, {"max_tokens": 9, "temperatures": (0.5,)}, False),
+    ({}, {"max_tokens": 9, "order_seed": 7}, False),
+    ({}, {"recorded": "ab", "judges": "k"}, False),
+    (RIGHT, {**RIGHT, "max_tokens": 9}, "max_tokens (16 and 9)"),
+    ({**RIGHT, "responders": "xy"}, {**RIGHT, "responders": "yz", "respond": {"max_tokens": 9}},
+     "respond"),
+    (WRITE, {**WRITE, "max_tokens": 9}, False),
     ({**WRITE, "judges": "xy"}, {"responders": "xy", "respond": {"temperature": 1}}, False),
 ]  # fmt: skip
 
@@ -60,8 +69,12 @@ def test_what_would_be_asked_twice_is_refused_and_nothing_else(make, first, seco
     _, texts = make.play(frames)
     one, two = (keys_of(frame, frame.n_waves - 1, texts) for frame in frames)
     if "respond" not in {frame.ask.protocol for frame in frames}:
-        assert bool(one & two) is shared  # the table tells the truth
-    if shared:
+        assert bool(one & two) is (shared is True)  # the table tells the truth
+    if isinstance(shared, str):
+        line = f"ask[1] by judge j would be pooled: they differ only in {shared}, which"
+        with pytest.raises(SweepError, match=re.escape(line)):
+            check_asks(frames)
+    elif shared:
         with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] ask the same of judge [jk]"):
             check_asks(frames)
     else:

@@ -294,7 +294,7 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
         short,
         judging,
         ask('responders = ["x", "y"]\n' + own),
-        ask(own.replace("= 3", "= 4")),
+        ask(own.replace("= 3", "= 4") + "temperatures = [0.5]\n"),
         items=[item(0, dialogue=True), item(1), json.dumps(long)],
     )
     assert run(file, tmp_path / "run") == 0
