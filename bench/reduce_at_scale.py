@@ -168,14 +168,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--replications", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="0: write the file alone")
     parser.add_argument("--columns", choices=("contract", "three"), default="contract")
     parser.add_argument("--shuffled", action="store_true", help="rows in no order")
     parser.add_argument("--file", type=Path, help="keep the judgments here, or take them from here")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = given.file or Path(folder, "judgments.parquet")
-        if not file.exists():
+        if given.rounds == 0:
             write_judgments(
                 file,
                 questions=given.rows // given.replications,
@@ -183,6 +183,11 @@ def main() -> None:
                 contract=given.columns == "contract",
                 shuffled=given.shuffled,
             )
+            return
+        if not file.exists():
+            # By a process of its own: a child starts with the peak of its parent.
+            again = [sys.executable, __file__, *sys.argv[1:], "--file", str(file), "--rounds", "0"]
+            subprocess.run(again, check=True)
         asked = [text for name in COEFFICIENTS for text in ("--coefficient", name)]
         commands = {
             "bare": [sys.executable, "-c", BARE, str(file)],
