@@ -63,8 +63,8 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
             "templates": template.texts.get(form),
         }
         for temperature in ask.temperatures:
-            mark = (ask.protocol, item.benchmark, item.item_id, template.name)
-            mark += (temperature, ask.top_k, ask.top_p)
+            sampling = (temperature, ask.top_k, ask.top_p)
+            mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
             if menu is not None:
                 yield mark, {"responders": (menu, bool(frame.responders))}
             for order in orders:
