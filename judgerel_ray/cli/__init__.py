@@ -14,7 +14,7 @@ from rich.console import Console
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.measuring import add_files, add_numbers
-from judgerel_ray.cli.paths import judged_path, output_path
+from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
@@ -220,8 +220,9 @@ def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
     from judgerel_ray.pipeline import report_path
 
-    output_path(parsed.out, (".html", ".htm"))
-    print(f"wrote {report_path(judged_path(parsed.path), parsed.out)}")
+    path = judged_path(parsed.path)
+    with output_file(parsed.out, (".html", ".htm")):
+        print(f"wrote {report_path(path, parsed.out)}")
     return DONE
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from judgerel_ray.cli.paths import judged_path, output_path, source_path
+from judgerel_ray.cli.paths import judged_path, output_file, source_path
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -81,10 +82,8 @@ def add_files(add_verb: AddVerb) -> None:
 
 
 def _reduce(parsed: argparse.Namespace) -> int:
-    """Print coefficients."""
-    from judgerel_ray.pipeline import ReduceOptions, reduce_path, write_coefficients
-    from judgerel_ray.report import coefficients_json, print_coefficients
-    from judgerel_ray.report.tolerances import tolerance_text
+    """Print coefficients, or every question."""
+    from judgerel_ray.pipeline import ReduceOptions
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     options = ReduceOptions(
@@ -97,13 +96,23 @@ def _reduce(parsed: argparse.Namespace) -> int:
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
     )
-    if parsed.out is not None:
-        output_path(parsed.out, (".parquet", ".csv", ".json"))
     judged_path(parsed.path)
-    if parsed.questions:
-        return _questions(parsed, options, formats or ())
+    out = parsed.out
+    with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
+        act = _questions if parsed.questions else _coefficients
+        return act(parsed, options, formats or ())
+
+
+def _coefficients(
+    parsed: argparse.Namespace, options: ReduceOptions, formats: Sequence[str]
+) -> int:
+    """Print coefficients."""
+    from judgerel_ray.pipeline import reduce_path, write_coefficients
+    from judgerel_ray.report import coefficients_json, print_coefficients
+    from judgerel_ray.report.tolerances import tolerance_text
+
     frame = reduce_path(parsed.path, options)
-    for name in formats or ():
+    for name in formats:
         if name == "json":
             print(coefficients_json(frame))
         else:
@@ -193,9 +202,10 @@ def _items(parsed: argparse.Namespace) -> int:
     """Write items."""
     from judgerel_ray.pipeline import write_items
 
-    output_path(parsed.out, (".parquet",))
     answers = None if parsed.answers is None else source_path(parsed.answers)
-    n = write_items(parsed.benchmark, source_path(parsed.path), parsed.out, answers=answers)
+    path = source_path(parsed.path)
+    with output_file(parsed.out, (".parquet",)):
+        n = write_items(parsed.benchmark, path, parsed.out, answers=answers)
     print(f"wrote {n} items to {parsed.out}")
     return DONE
 
@@ -204,8 +214,8 @@ def _import(parsed: argparse.Namespace) -> int:
     """Write foreign judgments."""
     from judgerel_ray.pipeline import write_judgments
 
-    output_path(parsed.out, (".parquet",))
     paths = [source_path(path) for path in parsed.path]
-    n = write_judgments(parsed.format, paths, parsed.out)
+    with output_file(parsed.out, (".parquet",)):
+        n = write_judgments(parsed.format, paths, parsed.out)
     print(f"wrote {n} judgments to {parsed.out}")
     return DONE

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -63,17 +64,21 @@ def judged_path(path: str) -> str:
     return path
 
 
-def output_path(path: str, endings: Sequence[str]) -> str:
-    """A file to write, by its ending, in a folder that is there.
+@contextmanager
+def output_file(path: str, endings: Sequence[str]) -> Iterator[str]:
+    """A file to be written in the block, by its ending; its folder is made where there is none.
+
+    Effects: makes the folder; removes it again where the block fails.
 
     Raises
     ------
     SweepError
-        If the ending is another, or the place is none for a file.
+        Before the block, if the ending is another, or the place is none for a file.
 
     Examples
     --------
-    >>> output_path("c.xlsx", (".csv", ".json"))
+    >>> with output_file("c.xlsx", (".csv", ".json")):
+    ...     print("written")
     Traceback (most recent call last):
         ...
     judgerel_ray.core.errors.SweepError: --out must end in .csv or .json, got 'c.xlsx' [file=c.xlsx]
@@ -84,15 +89,25 @@ def output_path(path: str, endings: Sequence[str]) -> str:
         known = f"{', '.join(most)} or {last}" if most else last
         raise SweepError(f"--out must end in {known}, got {path!r}", where=where)
     if "://" in path:
-        return path
-    folder = os.path.dirname(path) or "."
-    if not _exists(folder):
-        raise SweepError(f"--out is in a folder that is not there: {folder!r}", where=where)
-    if not os.path.isdir(folder) or os.path.isdir(path):
+        yield path
+        return
+    folders = list(Path(path).absolute().parents)
+    made = [folder for folder in folders if not _exists(str(folder))]
+    there = folders[len(made)]
+    if not there.is_dir() or os.path.isdir(path):
         raise SweepError("--out is no place for a file", where=where)
-    if not os.access(path if _exists(path) else folder, os.W_OK):
+    if not os.access(path if _exists(path) else there, os.W_OK):
         raise SweepError("--out may not be written", where=where)
-    return path
+    try:
+        folders[0].mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SweepError(f"--out may not be written: {error}", where=where) from error
+    try:
+        yield path
+    finally:
+        for folder in made if not _exists(path) else ():
+            with suppress(OSError):  # something else is in it by now
+                folder.rmdir()
 
 
 def _exists(path: str) -> bool:

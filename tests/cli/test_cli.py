@@ -174,7 +174,7 @@ def test_items_become_a_file_a_sweep_can_name(sweep_file, tmp_path, capsys):
     assert main(["plan", file]) == 0
 
 
-@pytest.mark.parametrize("name", ["items.csv", "none/items.parquet"])
+@pytest.mark.parametrize("name", ["items.csv", "items.csv/items.parquet"])
 def test_items_that_cannot_be_written_are_a_mistake(sweep_file, tmp_path, capsys, name):
     sweep_file()
     source, out = str(tmp_path / "items.csv"), str(tmp_path / name)

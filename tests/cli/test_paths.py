@@ -1,11 +1,12 @@
 """Paths that callers give: one rule and one wording for all verbs."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.cli.paths import output_path
+from judgerel_ray.cli.paths import output_file
 from judgerel_ray.core import SweepError
 
 JUDGED = [
@@ -73,13 +74,34 @@ def test_a_file_is_no_run(said, arguments):
 def test_what_cannot_be_written_is_told_before_any_work(said, arguments, ending):
     assert "--out must end in" in said(arguments, "x.xlsx")
     assert "--out must end in" in said(arguments, "")
-    assert "in a folder that is not there: 'none'" in said(arguments, f"none/x{ending}")
     assert "--out is no place for a file" in said(arguments, f"good.csv/x{ending}")
     os.mkdir(f"folder/made{ending}")
     assert "--out is no place for a file" in said(arguments, f"folder/made{ending}")
 
 
+def test_folders_of_a_file_to_write_are_made_and_go_where_nothing_is_written(said, tmp_path):
+    said(["items", "mine", "empty.csv", "--out", "{}"], "new/deep/x.parquet")  # leaves nothing
+    out = str(tmp_path / "new" / "deep" / "c.json")
+    assert main(["reduce", "good.csv", "--out", out]) == 0
+    assert os.listdir("new/deep") == ["c.json"]
+
+
 def test_a_place_that_is_read_only_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
-    with pytest.raises(SweepError, match="--out may not be written"):
-        output_path(str(tmp_path / "x.csv"), (".csv",))
+    out = output_file(str(tmp_path / "x.csv"), (".csv",))
+    with pytest.raises(SweepError, match="--out may not be written"), out:
+        pytest.fail("it was let in")
+
+
+def test_a_folder_that_cannot_be_made_is_told(monkeypatch, tmp_path):
+    out = tmp_path / "new" / "x.csv"
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied", str(out.parent))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with (
+        pytest.raises(SweepError, match=r"--out may not be written: .*Permission denied"),
+        output_file(str(out), (".csv",)),
+    ):
+        pytest.fail("it was let in")
