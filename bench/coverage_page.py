@@ -60,7 +60,8 @@ by hand, or all of one topic, are not covered by any of this.
 What the tables show that is not luck:
 
 - *Fleiss' kappa at alpha 0* covers less than Krippendorff's alpha, which is the same coefficient
-  less a known bias: kappa = alpha - (1 - kappa) / (questions x replications). Prefer alpha.
+  less a known bias: kappa = alpha - (1 - kappa) / (questions x replications). Prefer alpha. It is
+  marked *biased at this size* there (as is entropy where it is), a mark the tables do not count.
 - *Percent agreement of two replications*, where it is high, is a share of few trials (20 questions,
   3 of them split); its interval is too short as textbook intervals of such shares are. It is
   flagged.

@@ -252,6 +252,8 @@ def in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> st
         parts.append(interval.method)
     if interval.few_informative:
         parts.append("few informative questions")
+    if interval.biased:
+        parts.append("biased at this size")
     if floor and floor.method:
         parts.append(f"floor of {floor.method}")
     return "; ".join(parts)

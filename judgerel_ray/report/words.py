@@ -49,7 +49,9 @@ _REASONS = {
     "non positive covariances": "the items do not go together: their covariances sum to 0 or less",
     "non positive total": "the items cancel out: their sum has no variance to speak of",
     "few informative questions": "fewer than 10 questions show any disagreement (or any "
-    "agreement): a single question can move this interval",
+    "agreement), or fewer than 5 go another way than most: one question can move this interval",
+    "biased at this size": "with so few questions or replications the value itself is off by more "
+    "than a quarter of its standard error, and the interval covers less than 95 %: ask more",
     "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
 }
 
@@ -207,7 +209,7 @@ def remarks(row: Row) -> list[str]:
     ['few informative questions']
     """
     said = [NOISE] if row["noise"] else []
-    told = ("few ", "no interval", "Heywood case", "WARNING")
+    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING")
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [

@@ -104,6 +104,7 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
         estimator="1 - mean entropy / log K, Miller-Madow",
         terms=entropy_terms,
         value=lambda total: _entropy_value(total, n_categories),
+        needs_replications=True,
     )
 
 

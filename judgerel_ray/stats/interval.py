@@ -15,6 +15,8 @@ from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
 _FEW = 10
+_BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
+_REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
 _MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
 
 
@@ -38,6 +40,9 @@ class Interval:
         of a coefficient whose chance the group's own verdicts measure (alpha, Fleiss, ICC), fewer
         than five have another commonest verdict than most questions have. Coverage may then be far
         below its nominal value.
+    biased : bool
+        Whether the value is off by more than a quarter of its standard error, as leaving questions
+        out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
     """
 
     low: float | None = None
@@ -46,6 +51,7 @@ class Interval:
     undefined: str | None = None
     n_questions: int = 0
     few_informative: bool = False
+    biased: bool = False
 
 
 def jackknife_interval(
@@ -233,9 +239,11 @@ def student_interval(
         return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
         return Interval(undefined="depends_on_one_question", n_questions=n)
-    half = t_quantile(n - 1, confidence) * _standard_error(left_out_C)
+    error = _standard_error(left_out_C)
+    half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
+    biased = bool(abs((n - 1) * (left_out_C.mean() - value)) > _BIAS * error)
     method = f"jackknife-t over {n} questions"
     if chance_corrected and value - half > 0 and value < 1:
         centre, half = np.log(value / (1 - value)), half / (value * (1 - value))
@@ -244,7 +252,7 @@ def student_interval(
     else:
         floor = -np.inf if chance_corrected else 0.0
         low, high = max(floor, value - half), min(1.0, value + half)
-    return Interval(low=float(low), high=float(high), method=method, n_questions=n)
+    return Interval(low=float(low), high=float(high), method=method, n_questions=n, biased=biased)
 
 
 def _standard_error(left_out_C: Floats) -> float:
@@ -256,7 +264,7 @@ def _standard_error(left_out_C: Floats) -> float:
 def flagged(
     found: Interval, counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
 ) -> Interval:
-    """Mark an interval that few questions carry.
+    """Mark an interval that few questions carry, or that few replications move.
 
     Examples
     --------
@@ -265,6 +273,9 @@ def flagged(
     >>> flagged(Interval(), np.array([[1.0, 1.0]]), np.array([0]), agreement).few_informative
     True
     """
+    if statistic.needs_replications:
+        few = np.median(row_sums(counts)) < max(_REPLICATIONS, _n_distinct(clusters))
+        found = replace(found, biased=found.biased or bool(few))
     if statistic.of_moments:  # scores have no agreement to lack
         m, total, squares = counts.T
         informative = _n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)])

@@ -77,6 +77,8 @@ class CountStatistic:
     rests_on_minority : bool
         Whether chance is measured by the group's own verdicts, so that where one verdict dominates
         the few questions that go another way decide it.
+    needs_replications : bool
+        Whether few replications bias it, however many the questions.
     """
 
     name: str
@@ -91,6 +93,7 @@ class CountStatistic:
     of_moments: bool = False
     pairs: AgreeingPairs | None = None
     rests_on_minority: bool = False
+    needs_replications: bool = False
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""

@@ -140,7 +140,9 @@ def test_each_group_has_a_heading_and_tables_of_its_own(coefficients):
 
 
 def test_one_coefficient_of_many_groups_is_one_table(coefficients):
-    alpha = coefficients.filter(coefficient="krippendorff_alpha")
+    alpha = coefficients.filter(coefficient="krippendorff_alpha").with_columns(
+        pl.col("estimator").str.replace("; biased at this size", "")  # two notes need more room
+    )
     two = pl.concat([alpha, alpha.with_columns(judge=pl.lit("k"))])
     lines = printed(two).splitlines()
     assert "coefficient: Krippendorff's alpha" in lines

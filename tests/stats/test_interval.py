@@ -151,3 +151,26 @@ def test_clopper_pearson_at_the_edges():
 def test_clopper_pearson_refuses(k, n, confidence):
     with pytest.raises(ValueError, match="clopper_pearson: "):
         clopper_pearson(k, n, confidence=confidence)
+
+
+def at_chance(questions: int, replications: int, seed: int = 5) -> np.ndarray:
+    """Verdicts of a judge that does not look at the question."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(replications, [0.2] * 5, size=questions)
+
+
+@pytest.mark.parametrize(
+    ("name", "questions", "least", "most"),
+    [("fleiss_kappa", 20, 32, 40), ("fleiss_kappa", 100, 0, 0), ("krippendorff_alpha", 20, 0, 0)],
+)
+def test_a_value_that_few_ratings_bias_is_marked(name, questions, least, most):
+    statistic = count_statistic(name, n_values=5)
+    tables = [at_chance(questions, 20, seed) for seed in range(40)]
+    assert least <= sum(jackknife_interval(one, statistic).biased for one in tables) <= most
+
+
+def test_entropy_of_few_replications_is_marked():
+    entropy = count_statistic("entropy_agreement", n_values=5)
+    assert jackknife_interval(at_chance(20, 5), entropy).biased
+    assert jackknife_interval(at_chance(100, 20), entropy).biased
+    assert not jackknife_interval(at_chance(20, 100), entropy).biased
