@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 import polars as pl
@@ -12,12 +13,26 @@ from polars.exceptions import PolarsError
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import (
     KINDS,
+    TYPED,
     WHOLE,
     faults,
     outcome_column,
     typed_columns,
 )
 from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart
+
+_MOST_TOLD = 30  # columns of a file, where one is missing
+_ALSO_CALLED = {
+    "item_id": ("item", "question_id", "question", "id", "prompt_id", "example_id"),
+    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch"),
+    "verdict": ("answer", "choice", "judgment", "judgement", "decision", "response", "winner"),
+    "score": ("rating", "grade", "points"),
+}
+"""What logs of others call these columns, most certain first."""
+_ADVICE = {
+    "replication": "number the repeats of each question in a column replication: 0, 1, 2",
+    "verdict or score": "name the column of what was said verdict, or score where it is a number",
+}
 
 
 def load_judgments(path: str) -> pl.LazyFrame:
@@ -155,9 +170,24 @@ def _require_columns(columns: list[str], path: str) -> None:
     if "verdict" not in columns and "score" not in columns:
         lacking.append("verdict or score")
     if lacking:
+        got = ", ".join(columns[:_MOST_TOLD]) + (", ..." if len(columns) > _MOST_TOLD else "")
         raise SweepError(
-            f"column missing: {', '.join(lacking)}; got {', '.join(columns)}", where={"file": path}
+            f"column missing: {', '.join(lacking)}; got {got}, "
+            "needed are item_id, replication, and verdict or score",
+            where={"file": path},
+            hint="; ".join(_mended(name, columns) for name in lacking),
         )
+
+
+def _mended(lacking: str, columns: list[str]) -> str:
+    """What to do about a column that is not there: rename the one that is probably meant."""
+    free = {name.lower(): name for name in columns if name not in TYPED}
+    for wanted in lacking.split(" or "):
+        near = [name for name in _ALSO_CALLED[wanted] if name in free]
+        near += get_close_matches(wanted, free, n=1)
+        if near:
+            return f"{free[near[0]]} -> {wanted}"
+    return _ADVICE.get(lacking, f"name the column of the question {lacking}")
 
 
 def _refuse_fault(frame: pl.LazyFrame, path: str) -> None:

@@ -146,3 +146,32 @@ def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
     with pytest.raises(SweepError) as told:
         load_judgments(str(file))
     assert told.value.where["temperature"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("heads", "tries"),
+    [
+        ("item,rep,verdict", "item -> item_id; rep -> replication"),
+        ("Question_ID,Verdict,judge", "Question_ID -> item_id; number the repeats of each question "
+         "in a column replication: 0, 1, 2; Verdict -> verdict"),
+        ("item_id,replicate,rating", "replicate -> replication; rating -> score"),
+        ("judge,label,outcome", "name the column of the question item_id; number the repeats of "
+         "each question in a column replication: 0, 1, 2; name the column of what was said "
+         "verdict, or score where it is a number"),
+    ],
+)  # fmt: skip
+def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{heads}\n{','.join('1' for _ in heads.split(','))}\n")
+    with pytest.raises(SweepError) as refused:
+        load_judgments(str(path))
+    line = str(refused.value)
+    assert f"got {heads.replace(',', ', ')}, needed are item_id, replication, and verdict" in line
+    assert line.endswith(f". Try: {tries}")
+
+
+def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
+    with pytest.raises(SweepError, match=r"got c0, .*, c29, \.\.\., needed are"):
+        load_judgments(str(path))
