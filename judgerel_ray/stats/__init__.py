@@ -43,16 +43,42 @@ from judgerel_ray.stats.scores import cronbach_alpha
 from judgerel_ray.stats.statistic import CountStatistic, measure
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
+    from judgerel_ray.stats.accuracy_by_label import (
+        inter_rater_accuracy,
+        label_accuracy,
+        rating_deviation,
+    )
+    from judgerel_ray.stats.baselines import method_tokens, vote_scores
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
+    from judgerel_ray.stats.confidence_sequence import distribution_interval
+    from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
     from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
+    from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
+    from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
+    from judgerel_ray.stats.guarantees import (
+        ConformalRule,
+        GuaranteedThreshold,
+        conformal_rule,
+        conformal_sets,
+        learn_then_test,
+    )
+    from judgerel_ray.stats.limits import limit_coefficients
+    from judgerel_ray.stats.low_range import LabelEdges, label_edges
+    from judgerel_ray.stats.matrix_model import cross_fitted_model
     from judgerel_ray.stats.mcnemar import mcnemar_exact
     from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
     from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
+    from judgerel_ray.stats.rao_blackwell import split_variance
     from judgerel_ray.stats.replications import replications_for, spearman_brown
+    from judgerel_ray.stats.selective import acceptance_curve, risk_coverage
+    from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled, next_replications, replay
+    from judgerel_ray.stats.tempering import VerdictBounds, tempered_step, verdict_bounds
+    from judgerel_ray.stats.thresholds import search_threshold, wagner2024_threshold
+    from judgerel_ray.stats.token_tree import TokenTree, remainder_draws, with_draws
     from judgerel_ray.stats.variance_components import (
         VarianceComponent,
         VarianceComponents,
@@ -74,33 +100,48 @@ __all__ = [
     "AlphaPrecision",
     "BudgetSplit",
     "Coefficient",
+    "ConformalRule",
     "CountStatistic",
     "Counts",
     "Dependability",
     "Difference",
     "EffectiveJudges",
     "FacetCells",
+    "GuaranteedThreshold",
     "Interval",
+    "LabelEdges",
     "Level",
     "MajorityVote",
     "NoiseFloor",
     "Omega",
     "OmegaResamples",
     "PanelStep",
+    "StoppingRule",
+    "TokenTree",
+    "Uncertainty",
     "VarianceComponent",
     "VarianceComponents",
+    "VerdictBounds",
+    "acceptance_curve",
     "alpha_precision",
+    "auroc",
     "benjamini_hochberg",
     "bootstrap_interval",
     "brennan_prediger",
     "budget_splits",
     "clopper_pearson",
     "column_noise_floor",
+    "conformal_rule",
+    "conformal_sets",
+    "confusion_uncertainty",
     "correctness_statistic",
     "count_statistic",
     "counts_from_ratings",
     "cronbach_alpha",
+    "cross_fitted_labels",
+    "cross_fitted_model",
     "dependability",
+    "distribution_interval",
     "drawn_together",
     "effective_judges",
     "entropy_agreement",
@@ -112,21 +153,29 @@ __all__ = [
     "icc1",
     "icc_from_moments",
     "icck",
+    "inter_rater_accuracy",
     "item_interval",
     "item_values",
     "jackknife_interval",
     "judgments_for",
     "krippendorff_alpha",
+    "label_accuracy",
     "label_cells",
+    "label_edges",
+    "learn_then_test",
+    "limit_coefficients",
     "majority_probabilities",
     "majority_stability",
     "majority_vote",
     "mcdonald_omega",
     "mcnemar_exact",
     "measure",
+    "method_tokens",
+    "mode_is_settled",
     "moment_floor",
     "moment_statistic",
     "moments_from_scores",
+    "next_replications",
     "noise_floor",
     "noise_floors",
     "omega_bootstrap",
@@ -137,32 +186,66 @@ __all__ = [
     "panel_steps",
     "percent_agreement",
     "position_bias",
+    "rating_deviation",
+    "remainder_draws",
+    "replay",
     "replications_for",
+    "risk_coverage",
     "score_cells",
+    "search_threshold",
     "spearman_brown",
+    "split_variance",
     "supported_shares",
+    "tempered_step",
+    "threshold_transfer",
     "total_agreement",
     "valid_rate",
     "variance_components",
+    "verdict_bounds",
+    "vote_scores",
+    "wagner2024_threshold",
+    "with_draws",
 ]
 _LATER = {
+    "accuracy_by_label": ("inter_rater_accuracy", "label_accuracy", "rating_deviation"),
+    "baselines": ("method_tokens", "vote_scores"),
     "budget": ("BudgetSplit", "budget_splits"),
+    "confidence_sequence": ("distribution_interval",),
+    "confusion": ("Uncertainty", "confusion_uncertainty"),
     "correctness": ("CORRECTNESS", "correctness_statistic"),
+    "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
+    "discrimination": ("auroc",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
+    "guarantees": (
+        "ConformalRule",
+        "GuaranteedThreshold",
+        "conformal_rule",
+        "conformal_sets",
+        "learn_then_test",
+    ),
+    "limits": ("limit_coefficients",),
+    "low_range": ("LabelEdges", "label_edges"),
+    "matrix_model": ("cross_fitted_model",),
     "mcnemar": ("mcnemar_exact",),
     "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
     "paired": ("Difference", "benjamini_hochberg", "holm", "paired_difference"),
     "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
     "precision": ("AlphaPrecision", "alpha_precision"),
+    "rao_blackwell": ("split_variance",),
     "replications": ("replications_for", "spearman_brown"),
+    "selective": ("acceptance_curve", "risk_coverage"),
+    "stopping": ("StoppingRule", "mode_is_settled", "next_replications", "replay"),
+    "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),
+    "thresholds": ("search_threshold", "wagner2024_threshold"),
+    "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
     "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
 }
 
 
 def __getattr__(name: str) -> object:
-    """Load a name of plans and comparisons when it is first asked for."""
+    """Load a name of plans, comparisons and uncertainty when it is first asked for."""
     for module, names in _LATER.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,0 +1,47 @@
+"""Folds: parts of the data that are scored by what was fitted on the other parts.
+
+Shape suffixes: N = items.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np.intp]:
+    """Deal groups into folds, the items of a group all in one.
+
+    Parameters
+    ----------
+    groups_N : array-like, shape (n_items,)
+        The group of each item, such as its question.
+    n_folds : int
+        At least 2, at most the groups.
+    seed : int
+        The deal.
+
+    Returns
+    -------
+    ndarray of int, shape (n_items,)
+        Fold of each item, from 0 on. Folds have as many groups, give or take one.
+
+    Raises
+    ------
+    ValueError
+        If there are too few folds, or fewer groups than folds.
+
+    Examples
+    --------
+    >>> folds = grouped_folds(["q1", "q1", "q2", "q3"], n_folds=3, seed=0)
+    >>> bool(folds[0] == folds[1]), sorted(set(folds.tolist()))
+    (True, [0, 1, 2])
+    """
+    groups, place = np.unique(np.asarray(groups_N), return_inverse=True)
+    if not 2 <= n_folds <= groups.size:
+        raise ValueError(
+            f"grouped_folds: n_folds must be from 2 to the {groups.size} groups, got {n_folds}"
+        )
+    dealt = np.arange(groups.size) % n_folds
+    fold_N: NDArray[np.intp] = np.random.default_rng(seed).permutation(dealt)[place]
+    return fold_N
