@@ -1,7 +1,19 @@
 """Columns: one class a Parquet table. May import only core."""
 
 from judgerel_ray.tables.completions import Completions, Errors
+from judgerel_ray.tables.confusions import CONFUSION_MODES, Confusions
+from judgerel_ray.tables.distributions import Distributions
 from judgerel_ray.tables.items import Items, frame_to_items, items_to_frame
 from judgerel_ray.tables.judgments import Judgments
 
-__all__ = ["Completions", "Errors", "Items", "Judgments", "frame_to_items", "items_to_frame"]
+__all__ = [
+    "CONFUSION_MODES",
+    "Completions",
+    "Confusions",
+    "Distributions",
+    "Errors",
+    "Items",
+    "Judgments",
+    "frame_to_items",
+    "items_to_frame",
+]
