@@ -16,21 +16,31 @@ Examples
 
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.catalog import LOADERS, load_items
+from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
+from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.strata import sample_items
+from judgerel_ray.benchmarks.summeval import load_summeval
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
 
 __all__ = [
     "LOADERS",
     "load_bbh",
+    "load_criterion",
+    "load_feedback_collection",
+    "load_feedbackqa",
     "load_generic",
     "load_head_to_tail",
     "load_items",
     "load_mt_bench",
     "load_schroeder2024",
     "load_squad",
+    "load_summeval",
+    "load_truthfulqa",
     "sample_items",
 ]

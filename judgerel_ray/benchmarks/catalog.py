@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from judgerel_ray.benchmarks.bbh import load_bbh
+from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
+from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import holds_items, load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -12,6 +15,8 @@ from judgerel_ray.benchmarks.record import closest
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.benchmarks.squad import load_squad
+from judgerel_ray.benchmarks.summeval import load_summeval
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
 from judgerel_ray.core import Item, SweepError
 
 LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
@@ -20,6 +25,11 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "mt_bench": load_mt_bench,
     "head_to_tail": load_head_to_tail,
     "schroeder2024": load_schroeder2024,
+    "truthfulqa": load_truthfulqa,
+    "summeval": load_summeval,
+    "feedbackqa": load_feedbackqa,
+    "feedback_collection": load_feedback_collection,
+    "criterion": load_criterion,
 }
 """Loaders of upstream files; any other name is a plain items file's."""
 
@@ -60,7 +70,8 @@ def load_items(benchmark: str, path: str, *, answers: str | None = None) -> tupl
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: no loader of this name reads a folder \
-[benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024]. Try: bbh
+[benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024 truthfulqa \
+summeval feedbackqa feedback_collection criterion]. Try: bbh
     """
     folder = is_folder(path)
     if benchmark not in LOADERS and folder:

@@ -5,7 +5,10 @@ from judgerel_ray.core import SweepError
 
 
 def test_every_loader_has_its_name():
-    assert set(LOADERS) == {"bbh", "squad", "mt_bench", "head_to_tail", "schroeder2024"}
+    assert set(LOADERS) == {
+        "bbh", "squad", "mt_bench", "head_to_tail", "schroeder2024",
+        "truthfulqa", "summeval", "feedbackqa", "feedback_collection", "criterion",
+    }  # fmt: skip
     assert all(loader.__name__ == f"load_{name}" for name, loader in LOADERS.items())
 
 

@@ -86,3 +86,38 @@ def test_head_to_tail_questions_and_responses():
 
 def seed(name):
     return str(RECORDINGS / "seed000" / name)
+
+
+def test_truthfulqa_answers_and_labels_of_people():
+    items = load_items("truthfulqa", str(RECORDINGS / "items/truthfulqa.parquet"))
+    gold = Counter(item.gold for item in items)
+    assert len({item.item_id.split(":")[1] for item in items}) == 300
+    assert gold["yes"] > 800 < gold["no"]
+    labels = load_items("truthfulqa", str(RECORDINGS / "items/truthfulqa_human_labels.parquet"))
+    assert Counter(item.gold for item in labels) == {"no": 4667, "yes": 3553}
+
+
+def test_feedbackqa_validation_part():
+    items = load_items("feedbackqa", str(RECORDINGS / "items/feedbackqa.parquet"))
+    assert Counter(item.category for item in items) == {
+        "UK": 540, "CDC": 405, "Australia": 336, "WHO": 129,
+    }  # fmt: skip
+    assert {len(item.ratings) for item in items} == {2}
+    same = sum(item.ratings[0].label == item.ratings[1].label for item in items)
+    assert same == 689
+
+
+def test_summeval_texts_and_ratings():
+    items = load_items("summeval", str(RECORDINGS / "items"))
+    assert len(items) == 12 * 40 * 4
+    assert {len(item.ratings) for item in items} == {8}
+    drawn = sample_items(items, per="category", n=5, seed=1)
+    assert set(Counter(item.category for item in drawn).values()) == {5}
+
+
+def test_prompts_of_prometheus():
+    path = RECORDINGS / "seed003/gpt4_3x_vicuna_prompts.parquet"
+    items = load_items("feedback_collection", str(path))
+    assert len(items) == 320
+    assert all(len(item.options) == 5 and item.question.endswith("?") for item in items[:20])
+    assert "Reference answer:" in items[0].context

@@ -1,0 +1,113 @@
+"""Texts judged by a criterion: the plain format for studies of one's own."""
+
+from __future__ import annotations
+
+from judgerel_ray.benchmarks.admission import admit, distinct_options
+from judgerel_ray.benchmarks.judged_text import rating_by
+from judgerel_ray.benchmarks.record import Record
+from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.core import HumanRating, Item, Option
+
+_LABEL = "label_"
+
+
+def load_criterion(path: str) -> tuple[Item, ...]:
+    r"""Read texts, the criterion each is judged by, what may be answered and what people answered.
+
+    Parameters
+    ----------
+    path : str
+        Parquet, JSON Lines, CSV or a JSON list with the columns ``text`` (what is judged),
+        ``criterion`` (its name) and ``options`` (a list of texts, which are then their own ids,
+        or of ``{option_id, text}``); and any of ``question`` (what is asked; default the
+        criterion), ``context`` (what the text answers), ``item_id``, ``gold`` (an option's id),
+        ``label`` or ``labels`` (one or several people's answers, as option ids) or one column a
+        person, ``label_<rater>``. Lists in a CSV are written as JSON.
+
+    Returns
+    -------
+    tuple of Item
+        One a row. ``category`` is the criterion, so ``per = "category"`` draws every criterion
+        alike; ``item_id`` is ``criterion:<row>`` (from 0) where the file names none.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or an answer or the gold is none of the options.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> row = {"text": "Sure, at noon.", "context": "Can we meet?", "criterion": "relevance",
+    ...        "question": "Is the reply relevant?", "options": ["Yes", "No"], "label_ann": "Yes"}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "mine.jsonl")
+    ...     _ = file.write_text(json.dumps(row))
+    ...     item = load_criterion(str(file))[0]
+    >>> item.context, item.ratings[0].rater, item.ratings[0].label
+    ('Can we meet?\n\nSure, at noon.', 'ann', 'Yes')
+    """
+    found = [(_item(record, n), record) for n, record in enumerate(read_records(path))]
+    return admit(found, path=path)
+
+
+def _item(record: Record, index: int) -> Item:
+    """One text and its criterion."""
+    record.require("text", "criterion", "options")
+    criterion = record.identifier("criterion")
+    options = distinct_options(_options(record), record)
+    if not options:
+        raise record.wrong("options is empty: a judge must have something to choose")
+    gold = record.identifier("gold") if "gold" in record else None
+    if gold is not None:
+        rating_by("gold", gold, options, record, criterion=criterion)
+    context = record.optional_text("context")
+    text = record.text("text")
+    return Item(
+        item_id=record.identifier("item_id") if "item_id" in record else f"criterion:{index}",
+        benchmark=record.optional_text("benchmark") or "criterion",
+        category=criterion,
+        question=record.optional_text("question") or criterion,
+        context=f"{context}\n\n{text}" if context else text,
+        options=options,
+        gold=gold,
+        ratings=_ratings(record, options, criterion),
+    )
+
+
+def _options(record: Record) -> list[Option]:
+    """What may be answered; a plain text or number is its own id."""
+    listed = record.listing("options")
+    if all(isinstance(value, dict) for value in listed):
+        return [
+            Option(option_id=option.identifier("option_id"), text=option.text("text"))
+            for option in record.children("options")
+        ]
+    names = [_name(value, record) for value in listed]
+    return [Option(option_id=name, text=name) for name in names]
+
+
+def _ratings(
+    record: Record, options: tuple[Option, ...], criterion: str
+) -> tuple[HumanRating, ...]:
+    """People's answers; a null is a person who did not answer."""
+    answers: list[tuple[str, object]] = []
+    if "labels" in record:
+        answers += [(str(n), value) for n, value in enumerate(record.listing("labels"), start=1)]
+    if "label" in record:
+        answers.append(("human", record.fields["label"]))
+    answers += [
+        (name.removeprefix(_LABEL), record.fields[name])
+        for name in record.fields
+        if name.startswith(_LABEL) and name in record
+    ]
+    return tuple(
+        rating_by(rater, _name(value, record), options, record, criterion=criterion)
+        for rater, value in answers
+        if value is not None
+    )
+
+
+def _name(value: object, record: Record) -> str:
+    """An option's id as text, whether it was written as text or as a number."""
+    return Record(fields={"option": value}, place=record.place).identifier("option")

@@ -1,0 +1,146 @@
+"""SummEval: summaries of CNN and Daily Mail articles, rated 1 to 5 on four criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.judged_text import numbered_options, rating_by, under_headings
+from judgerel_ray.benchmarks.record import Record, shown_names
+from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import file_name, is_folder, known_format, list_folder, stem
+from judgerel_ray.core import HumanRating, Item, SweepError
+
+_QUESTIONS = {
+    "coherence": "How well do the sentences of the summary fit together as one text?",
+    "consistency": "How far is everything the summary states supported by the article?",
+    "fluency": "How well is each sentence of the summary written?",
+    "relevance": "How well does the summary pick out what matters in the article?",
+}
+_OPTIONS = numbered_options(["very poorly", "poorly", "fairly", "well", "very well"])
+_Ratings = dict[tuple[str, str, str], list[HumanRating]]
+
+
+def load_summeval(path: str) -> tuple[Item, ...]:
+    """Read SummEval (Fabbri et al. 2021; 100 articles, 16 systems).
+
+    Parameters
+    ----------
+    path : str
+        The upstream annotations paired with their articles,
+        ``model_annotations.aligned.paired.jsonl`` (``{"id", "model_id", "decoded", "text",
+        "expert_annotations": [{"coherence", ...}], "turker_annotations": [...]}``); or a folder
+        with one table ``*_texts`` (``system``, ``doc_id``, ``summary``, ``article``) and one
+        ``*_ratings`` (``system``, ``doc_id``, ``rater_type``, ``rater``, ``dimension``,
+        ``score``).
+
+    Returns
+    -------
+    tuple of Item
+        One a summary and criterion: ``question`` asks after the criterion, ``context`` holds
+        article and summary, ``options`` are 1 to 5 and ``ratings`` those of experts
+        (``expert:0``, ...) and of crowd workers (``turker:0``, ...). ``gold`` is null: raters
+        differ. ``item_id`` is ``summeval:<article>:<system>:<criterion>`` and ``category`` the
+        criterion, so ``per = "category"`` draws every criterion alike.
+
+    Raises
+    ------
+    SweepError
+        If a file is not of that layout, lacks the articles, or a rating is none of 1 to 5.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> marks = {"coherence": 4, "consistency": 5, "fluency": 5, "relevance": 3}
+    >>> row = {"id": "cnn-1", "model_id": "M0", "decoded": "It rained.", "text": "Rain fell.",
+    ...        "expert_annotations": [marks], "turker_annotations": []}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "aligned.paired.jsonl")
+    ...     _ = file.write_text(json.dumps(row))
+    ...     items = load_summeval(str(file))
+    >>> [(item.category, item.ratings[0].label) for item in items][:2]
+    [('coherence', '4'), ('consistency', '5')]
+    """
+    if is_folder(path):
+        return admit(_of_tables(path), path=path)
+    found = [(item, record) for record in read_records(path) for item in _annotated(record)]
+    return admit(found, path=path)
+
+
+def _annotated(record: Record) -> Iterator[Item]:
+    """One item a criterion of an upstream line."""
+    record.require("id", "model_id", "decoded", "expert_annotations")
+    record.require("text", hint="pair the annotations with their articles first, as upstream does")
+    kinds = [kind for kind in ("expert", "turker") if f"{kind}_annotations" in record]
+    raters = [
+        (f"{kind}:{n}", marks)
+        for kind in kinds
+        for n, marks in enumerate(record.children(f"{kind}_annotations"))
+    ]
+    for criterion in _QUESTIONS:
+        ratings = [
+            rating_by(rater, str(marks.whole(criterion)), _OPTIONS, marks, criterion=criterion)
+            for rater, marks in raters
+        ]
+        yield _item(
+            record.identifier("id"), record.identifier("model_id"), criterion,
+            record.text("text"), record.text("decoded"), ratings,
+        )  # fmt: skip
+
+
+def _of_tables(folder: str) -> Iterator[tuple[Item, Record]]:
+    """Items of a table of texts and one of ratings."""
+    inside = [one for one in list_folder(folder) if known_format(one) is not None]
+    texts = _table(folder, inside, "_texts")
+    ratings = _ratings(_table(folder, inside, "_ratings"))
+    for record in read_records(texts):
+        record.require("system", "doc_id", "summary", "article")
+        document, system = record.identifier("doc_id"), record.identifier("system")
+        for criterion in _QUESTIONS:
+            given = ratings.get((document, system, criterion), [])
+            if given:
+                text, summary = record.text("article"), record.text("summary")
+                yield _item(document, system, criterion, text, summary, given), record
+
+
+def _table(folder: str, inside: list[str], ending: str) -> str:
+    """The one table of a folder whose name ends so, for SummEval."""
+    found = [one for one in inside if stem(one).endswith(ending)]
+    found = [one for one in found if "summeval" in stem(one)] or found
+    if len(found) != 1:
+        raise SweepError(
+            f"expected one table *{ending}, got {len(found)}",
+            where={"folder": folder, "holds": shown_names([file_name(one) for one in inside])},
+            hint="name upstream's model_annotations.aligned.paired.jsonl",
+        )
+    return found[0]
+
+
+def _ratings(path: str) -> _Ratings:
+    """Ratings of every article, system and criterion, in the order of the table."""
+    found: _Ratings = {}
+    for record in read_records(path):
+        record.require("system", "doc_id", "rater_type", "rater", "dimension", "score")
+        criterion = record.identifier("dimension")
+        if criterion not in _QUESTIONS:
+            raise record.wrong(f"dimension must be of {shown_names(_QUESTIONS)}, got {criterion!r}")
+        rater = f"{record.identifier('rater_type')}:{record.whole('rater')}"
+        rating = rating_by(rater, str(record.whole("score")), _OPTIONS, record, criterion=criterion)
+        key = (record.identifier("doc_id"), record.identifier("system"), criterion)
+        found.setdefault(key, []).append(rating)
+    return found
+
+
+def _item(
+    document: str, system: str, criterion: str, text: str, summary: str, ratings: list[HumanRating]
+) -> Item:
+    """One criterion of one summary."""
+    return Item(
+        item_id=f"summeval:{document}:{system}:{criterion}",
+        benchmark="summeval",
+        category=criterion,
+        question=_QUESTIONS[criterion],
+        context=under_headings(Article=text, Summary=summary),
+        options=_OPTIONS,
+        ratings=tuple(ratings),
+    )
