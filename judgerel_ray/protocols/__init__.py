@@ -11,6 +11,7 @@ from judgerel_ray.protocols.rendering import (
     render_correctness,
     render_respond,
 )
+from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import (
     PLACEHOLDERS,
     Template,
@@ -36,6 +37,7 @@ __all__ = [
     "render_best_of",
     "render_correctness",
     "render_respond",
+    "settled_reading",
     "shipped_templates",
     "stop_strings",
 ]
