@@ -9,7 +9,6 @@ Shape suffixes: K = listed tokens, T = temperatures, V = verdicts and, last, "no
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -75,8 +74,11 @@ class TokenTree:
     n_vocabulary: int | None = None
     tolerance: float = 1e-6
     n_asked: int = field(default=0, init=False)
-    _open: dict[Prefix, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
-    _low_TV: Floats = field(init=False)  # noqa: N815  a shape, not a case
+    _rows: dict[Prefix, int] = field(default_factory=dict, init=False)
+    _prefixes: list[Prefix] = field(default_factory=list, init=False)
+    _low_PT: Floats = field(init=False)  # noqa: N815  a shape, not a case
+    _high_PT: Floats = field(init=False)  # noqa: N815
+    _low_TV: Floats = field(init=False)  # noqa: N815
     _slack_TV: Floats = field(init=False)  # noqa: N815
     _lost_T: Floats = field(init=False)  # noqa: N815
 
@@ -86,10 +88,12 @@ class TokenTree:
                 "TokenTree: n_verdicts and max_tokens must be at least 1, and a temperature there"
             )
         n_temperatures = len(self.temperatures)
+        self._low_PT = np.ones((1, n_temperatures))
+        self._high_PT = np.ones((1, n_temperatures))
+        self._prefixes, self._rows = [()], {(): 0}
         self._low_TV = np.zeros((n_temperatures, self.n_verdicts + 1))
         self._slack_TV = np.zeros_like(self._low_TV)
         self._lost_T = np.zeros(n_temperatures)
-        self._place((), np.ones(n_temperatures), np.ones(n_temperatures))
 
     def pending(self, n: int) -> list[Prefix]:
         """Give the prefixes to ask next: the most probable, where it is still needed.
@@ -108,10 +112,10 @@ class TokenTree:
         short = self.undecided_T > self.tolerance
         if not short.any():
             return []
-        wanted = ((float(high[short].max()), prefix) for prefix, (_, high) in self._open.items())
-        # Equal priorities in the order of tokens, so that a run is repeatable.
-        best = heapq.nsmallest(n, ((-mass, prefix) for mass, prefix in wanted if mass > 0))
-        return [prefix for _, prefix in best]
+        mass = self._high_PT[: len(self._prefixes), short].max(axis=1)
+        # Of equal masses the first placed, so that a run is repeatable.
+        best = np.argsort(-mass, kind="stable")[:n]
+        return [self._prefixes[row] for row in best if mass[row] > 0]
 
     def tell(self, prefix: Prefix, tokens_K: Sequence[int], logprobs_K: ArrayLike) -> None:
         """Take in the next tokens of a prefix.
@@ -130,20 +134,32 @@ class TokenTree:
         ValueError
             If the prefix is not open, or the tokens do not fit their log-probabilities.
         """
-        if prefix not in self._open:
+        row = self._rows.get(prefix)
+        if row is None:
             raise ValueError(f"TokenTree: prefix must be open, got {prefix!r}")
         step = tempered_step(
             logprobs_K, self.temperatures, top_k=self.top_k, n_vocabulary=self.n_vocabulary
         )
         if len(set(tokens_K)) != len(tokens_K) or len(tokens_K) != step.low_TK.shape[1]:
             raise ValueError("TokenTree: tokens_K must be distinct, one a log-probability")
-        low_T, high_T = self._open.pop(prefix)
+        low_TK = self._low_PT[row][:, None] * step.low_TK
+        high_TK = self._high_PT[row][:, None] * step.high_TK
+        reached = np.flatnonzero(high_TK.any(axis=0))
+        children = [(*prefix, int(tokens_K[k])) for k in reached]
+        verdicts = [self._verdict(child) for child in children]
+        self._lost_T += self._high_PT[row] * step.rest_T
         self.n_asked += 1
-        for k, token in enumerate(tokens_K):
-            above = high_T * step.high_TK[:, k]
-            if above.any():
-                self._place((*prefix, int(token)), low_T * step.low_TK[:, k], above)
-        self._lost_T += high_T * step.rest_T
+        del self._rows[prefix]
+        self._low_PT[row] = self._high_PT[row] = 0.0
+        left = []
+        for n, (k, verdict) in enumerate(zip(reached, verdicts, strict=True)):
+            if verdict is None:
+                left.append(n)
+                continue
+            self._low_TV[:, verdict] += low_TK[:, k]
+            self._slack_TV[:, verdict] += high_TK[:, k] - low_TK[:, k]
+        open_K = reached[left]
+        self._leave_open([children[n] for n in left], low_TK[:, open_K], high_TK[:, open_K])
 
     @property
     def undecided_T(self) -> Floats:  # noqa: N802
@@ -153,9 +169,7 @@ class TokenTree:
 
     def bounds(self) -> VerdictBounds:
         """Give certain bounds on every verdict's probability, at every temperature."""
-        still = self._lost_T + sum(
-            (high for _, high in self._open.values()), np.zeros(len(self.temperatures))
-        )
+        still = self._lost_T + self._high_PT[: len(self._prefixes)].sum(axis=0)
         high_TV = self._low_TV + self._slack_TV + still[:, None]
         return closed_bounds(tuple(self.temperatures), self._low_TV.copy(), high_TV)
 
@@ -172,22 +186,29 @@ class TokenTree:
                 "TokenTree: the undecided rest can be drawn only where lists are whole, got "
                 f"{self._lost_T[temperature]!r} beyond them"
             )
-        there = [(prefix, high[temperature]) for prefix, (_, high) in self._open.items()]
-        kept = [(prefix, mass) for prefix, mass in there if mass > 0]
-        return tuple(prefix for prefix, _ in kept), np.array([mass for _, mass in kept])
+        masses = self._high_PT[: len(self._prefixes), temperature]
+        kept = np.flatnonzero(masses > 0)
+        return tuple(self._prefixes[row] for row in kept), masses[kept]
 
-    def _place(self, prefix: Prefix, low_T: Floats, high_T: Floats) -> None:
-        """Close a prefix with its verdict, or leave it open."""
-        ended = len(prefix) >= self.max_tokens or (prefix[-1:] and prefix[-1] in self.end_tokens)
-        verdict = self.decide(prefix, bool(ended)) if prefix else None
-        if verdict is None and not ended:
-            self._open[prefix] = (low_T, high_T)
-            return
-        place = NO_VERDICT if verdict is None else verdict
-        if not NO_VERDICT <= place < self.n_verdicts:
+    def _verdict(self, prefix: Prefix) -> int | None:
+        """The verdict a prefix has for good; None while it is open."""
+        ended = len(prefix) >= self.max_tokens or prefix[-1] in self.end_tokens
+        verdict = self.decide(prefix, ended)
+        if verdict is None:
+            return NO_VERDICT if ended else None
+        if not NO_VERDICT <= verdict < self.n_verdicts:
             raise ValueError(f"TokenTree: decide must give a verdict, -1 or None, got {verdict!r}")
-        self._low_TV[:, place] += low_T
-        self._slack_TV[:, place] += high_T - low_T
+        return verdict
+
+    def _leave_open(self, prefixes: list[Prefix], low_TP: Floats, high_TP: Floats) -> None:
+        """Place prefixes in rows after those there are."""
+        start, stop = len(self._prefixes), len(self._prefixes) + len(prefixes)
+        if stop > len(self._low_PT):  # doubled, so that placing is cheap on average
+            more = ((0, stop), (0, 0))
+            self._low_PT, self._high_PT = np.pad(self._low_PT, more), np.pad(self._high_PT, more)
+        self._low_PT[start:stop], self._high_PT[start:stop] = low_TP.T, high_TP.T
+        self._rows.update(zip(prefixes, range(start, stop), strict=True))
+        self._prefixes += prefixes
 
 
 def remainder_draws(
