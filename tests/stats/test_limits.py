@@ -44,6 +44,8 @@ def test_by_their_formulas(p):
     gamma = (1 - chance) / (k - 1)
     assert found["gwet_ac1"].value == pytest.approx((agreement - gamma) / (1 - gamma))
     assert found["brennan_prediger"].value == pytest.approx((agreement - 1 / k) / (1 - 1 / k))
+    entropy = -(p * np.log(p)).sum(axis=1).mean()
+    assert found["entropy_agreement"].value == pytest.approx(1 - entropy / np.log(k))
     known = majority_stability(p, 3, known=True)
     assert found["majority_stability_3"].value == pytest.approx(known.value)
     for one in found.values():
