@@ -196,14 +196,18 @@ def _run(parsed: argparse.Namespace) -> int:
     )
     for judge, problem in summary.problems.items():
         print(f"judgerel: judge {judge} was given up: {' '.join(problem.split())}", file=sys.stderr)
-    if summary.owed:
-        print(
-            f"judgerel: {summary.failed} requests failed and are recorded in errors/, "
-            f"{summary.owed} are owed. Try: run again",
-            file=sys.stderr,
-        )
-        return SOME_FAILED
-    return DONE
+    if not summary.owed:
+        return DONE
+    hint = "run again"
+    if summary.mistakes:
+        # Asking again would end the same way, however often a scheduler tries.
+        hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"
+    print(
+        f"judgerel: {summary.failed} requests failed and are recorded in errors/, "
+        f"{summary.owed} are owed. Try: {hint}",
+        file=sys.stderr,
+    )
+    return MISTAKE if summary.mistakes else SOME_FAILED
 
 
 def _status(parsed: argparse.Namespace) -> int:

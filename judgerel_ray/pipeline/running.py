@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from judgerel_ray.config import FleetTable, Sweep, parse_sweep
-from judgerel_ray.core import JudgeRelError, SweepError
+from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
     Board,
@@ -40,7 +40,8 @@ class RunSummary:
     """How a run ended.
 
     ``asked_now`` counts requests sent in this session, 0 where nothing was owed. ``problems`` are
-    the errors of judges that were given up, by judge.
+    the errors of judges that were given up, by judge; ``mistakes`` names those of them that running
+    again cannot mend: the sweep, or where it runs, is wrong for this judge.
     """
 
     run: str
@@ -51,6 +52,7 @@ class RunSummary:
     failed: int
     asked_now: int
     problems: Mapping[str, str]
+    mistakes: tuple[str, ...] = ()
 
 
 def run_sweep(
@@ -100,7 +102,7 @@ def _run_session(
     """Everything owed, wave by wave."""
     board = _board(resolved, plan, session)
     owed_before = sum(judge.owed for judge in board.judges.values())
-    problems: dict[str, str] = {}
+    errors: dict[str, Exception] = {}
     if owed_before:
         limits = resolved.sweep.fleet
         with connected(address) as local, ConsoleDisplay(console) as display:
@@ -124,9 +126,7 @@ def _run_session(
             finally:
                 fleet.close()
                 display.show(board, last=True)
-        problems = {
-            name: str(pool.given_up) for name, pool in pools.items() if pool.given_up is not None
-        }
+        errors = {name: pool.given_up for name, pool in pools.items() if pool.given_up is not None}
         _raise_if_none_could_answer(pools, board, plan)
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
@@ -140,8 +140,14 @@ def _run_session(
         owed=owed,
         failed=failed,
         asked_now=owed_before - owed,
-        problems=problems,
+        problems={name: str(error) for name, error in errors.items()},
+        mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
     )
+
+
+def is_mistake(error: Exception) -> bool:
+    """Whether it is the caller who must change something: all but what engines run into."""
+    return isinstance(error, JudgeRelError) and not isinstance(error, EngineError)
 
 
 def _leave_final(run: RunDirectory, board: Board) -> None:

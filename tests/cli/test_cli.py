@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from judgerel_ray import __version__, cli
+from judgerel_ray import __version__, cli, pipeline
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
+from judgerel_ray.fleet import address as ray_address
+from judgerel_ray.pipeline.running import RunSummary
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 OPTIONS = {
@@ -422,6 +424,25 @@ sys.exit(cli.main(["run", {sweep_file()!r}, "--out", {str(tmp_path / "run")!r}])
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "6 of 6 requests landed in r (6 in this session, 0 owed)\n"
     assert all(words in found.stderr for words in ("(raylet)", "from C++", "from a child"))
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "code", "hint"),
+    [((), 1, "run again"), (("b",), 2, "mend judge b as said above, then run again")],
+)
+def test_a_judge_that_is_wrong_is_not_to_be_run_again(
+    sweep_file, tmp_path, capsys, monkeypatch, mistakes, code, hint
+):
+    numbers = {"session": 1, "asked": 6, "landed": 4, "owed": 2, "failed": 2, "asked_now": 4}
+    summary = RunSummary(run="r", problems={"b": "not here"}, mistakes=mistakes, **numbers)
+    monkeypatch.setattr(pipeline, "run_sweep", lambda *_, **__: summary, raising=False)
+    monkeypatch.setattr(ray_address, "probe_cluster", lambda _: None)
+    assert main(["run", sweep_file(), "--out", str(tmp_path / "run")]) == code
+    out, err = capsys.readouterr()
+    assert out.startswith("4 of 6 requests landed in r")
+    first, last = err.splitlines()
+    assert first == "judgerel: judge b was given up: not here"
+    assert last.endswith(f"2 are owed. Try: {hint}")
 
 
 @pytest.mark.parametrize("verb", ["plan", "run"])

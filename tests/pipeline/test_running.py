@@ -3,8 +3,9 @@
 import pytest
 
 import judgerel_ray
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
 from judgerel_ray.pipeline import read_status
+from judgerel_ray.pipeline.running import is_mistake
 from judgerel_ray.report import status_text
 from judgerel_ray.store import RunDirectory
 
@@ -42,3 +43,8 @@ def test_public_names_take_paths_and_text(sweep, tmp_path):
 
 def test_the_package_offers_its_three_functions():
     assert judgerel_ray.__all__ == ["__version__", "load_sweep", "reduce", "run"]
+
+
+def test_what_an_engine_runs_into_is_nobodys_mistake():
+    assert [kind for kind in (SweepError, StoreError, EngineStartError, EngineLost, ValueError)
+            if is_mistake(kind("so"))] == [SweepError, StoreError]  # fmt: skip
