@@ -41,7 +41,8 @@ _REASONS = {
     "the rows with those replies left out",
     "too few units": "too few questions have two verdicts to compare",
     "too few replications": "no question was asked often enough for it",
-    "too few items": "it takes two distinct items that vary, or more",
+    "too few items": "it takes more distinct items that vary: two at least, six for hierarchical "
+    "omega with its three group factors",
     "too few subjects": "it takes more questions than there are",
     "too few factors": "the items do not bear as many factors",
     "not converged": "the fit did not settle",

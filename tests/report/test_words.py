@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.report import headlines
-from judgerel_ray.report.words import NOISE, estimate, number, percent, remark
+from judgerel_ray.report.words import NOISE, estimate, explanation, number, percent, remark
+from judgerel_ray.stats import omega_hierarchical
 
 
 def said(verdicts: list[list[str]], **columns) -> str:
@@ -74,3 +76,10 @@ def test_a_value_without_an_interval():
 def test_remarks_are_what_weakens_a_value():
     row = {"noise": False, "estimator": "alpha; no interval: too few units; floor of 9 deals"}
     assert remark(row) == "no interval: too few units"
+
+
+def test_too_few_items_are_two_or_six():
+    assert "two at least, six for hierarchical omega" in explanation("too few items")
+    scores = np.random.default_rng(0).normal(size=(40, 6)) + np.arange(40)[:, None] / 20
+    assert omega_hierarchical(scores[:, :5]).undefined == "too_few_items"
+    assert omega_hierarchical(scores).undefined != "too_few_items"
