@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
@@ -144,6 +145,9 @@ def _about_a_file(error: Exception, parsed: argparse.Namespace) -> str:
 @contextmanager
 def _stdout_kept() -> Iterator[None]:
     """Let what Ray, engines and their children print meanwhile go to stderr, not among results."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # a program around us: its other threads print, too
+        return
     try:
         sys.stdout.flush()
         kept = os.dup(STDOUT)

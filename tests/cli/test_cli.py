@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 
 import polars as pl
@@ -34,6 +35,9 @@ OPTIONS = {
         "--tolerance NAME=VALUE",
         "--bands",
         "--questions",
+        "--interval METHOD",
+        "--resamples N",
+        "--seed S",
     ],
     "advise": ["PATH", "--target NAME=VALUE", "--budget N", "--by BY", "--format FORMAT"],
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
@@ -487,3 +491,19 @@ def test_a_reader_that_leaves_is_no_error(sweep_file, judgments, verb):
     finally:
         os.close(writing)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_other_threads_of_a_program_keep_their_stdout(capsys):
+    """A run inside a program: only a command owns its process."""
+    told = []
+
+    def inside():
+        with cli._stdout_kept():
+            print("of the program")
+            told.append(True)
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    assert told == [True]
+    assert capsys.readouterr().out == "of the program\n"
