@@ -98,7 +98,14 @@ def run(
     return open_judgments(str(out)).frame.collect()
 
 
-def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) -> pl.DataFrame:
+def reduce(
+    path: str | PathLike[str],
+    *,
+    by: Sequence[str] | str | None = None,
+    interval: str = "jackknife",
+    resamples: int | None = None,
+    seed: int | None = None,
+) -> pl.DataFrame:
     """Coefficients of a run directory or of a file of judgments, as ``judgerel reduce`` prints.
 
     Parameters
@@ -108,6 +115,10 @@ def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) 
     by : str or sequence of str, optional
         Columns that make a group; default judge, benchmark, protocol, criterion, scale and
         temperature, those that are there.
+    interval : {"jackknife", "bootstrap"}
+        Leave out one question at a time, with Student's t; or draw questions anew.
+    resamples, seed : int, optional
+        Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
 
     Returns
     -------
@@ -117,7 +128,7 @@ def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) 
     Raises
     ------
     SweepError
-        If the file or a column is wrong.
+        If the file, a column or a choice is wrong.
 
     Examples
     --------
@@ -131,9 +142,14 @@ def reduce(path: str | PathLike[str], *, by: Sequence[str] | str | None = None) 
     [0.5]
     """
     from judgerel_ray.pipeline import ReduceOptions, reduce_path
+    from judgerel_ray.reduce.intervals import interval_choice
 
     columns = (by,) if isinstance(by, str) else by
-    return reduce_path(str(path), ReduceOptions(by=None if columns is None else tuple(columns)))
+    options = ReduceOptions(
+        by=None if columns is None else tuple(columns),
+        intervals=interval_choice(interval, resamples=resamples, seed=seed),
+    )
+    return reduce_path(str(path), options)
 
 
 class _Package(ModuleType):

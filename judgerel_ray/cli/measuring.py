@@ -48,6 +48,11 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument(
         "--questions", action="store_true", help="accuracy and agreement of every question"
     )
+    reduce.add_argument(
+        "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
+    )
+    reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
+    reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
     reduce.set_defaults(act=_reduce)
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
@@ -84,6 +89,7 @@ def add_files(add_verb: AddVerb) -> None:
 def _reduce(parsed: argparse.Namespace) -> int:
     """Print coefficients, or every question."""
     from judgerel_ray.pipeline import ReduceOptions
+    from judgerel_ray.reduce.intervals import interval_choice
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     options = ReduceOptions(
@@ -95,6 +101,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
         items=parsed.items,
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
+        intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
     )
     judged_path(parsed.path)
     out = parsed.out
@@ -137,10 +144,11 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
     from judgerel_ray.report import coefficients_json
     from judgerel_ray.report.tolerances import questions_text
 
-    if parsed.coefficient or options.tolerance or options.bands or options.items:
+    drawn = options.intervals.method == "bootstrap"
+    if parsed.coefficient or options.tolerance or options.bands or options.items or drawn:
         raise SweepError(
-            "--questions has its own columns",
-            hint="leave out --coefficient, --items, --tolerance and --bands",
+            "--questions has its own columns and intervals",
+            hint="leave out --coefficient, --items, --tolerance, --bands and --interval",
         )
     frame = question_path(parsed.path, options)
     for name in formats:

@@ -12,6 +12,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
+from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.policy import Missing
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -35,6 +36,7 @@ class ReduceOptions:
     items: str | None = None
     tolerance: Mapping[str, float] | None = None
     bands: bool = False
+    intervals: IntervalChoice = JACKKNIFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +229,7 @@ def _reduce_source(
         block=block,
         n_categories=n_categories,
         items=options.items,
+        intervals=options.intervals,
     )
 
 

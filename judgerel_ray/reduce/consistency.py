@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import Row, in_words, noise_columns
+from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.stats import (
     Interval,
     Omega,
     column_noise_floor,
     cronbach_alpha,
+    item_bootstrap,
     item_interval,
     mcdonald_omega,
     omega_hierarchical,
@@ -147,7 +149,12 @@ def item_scores(rows: pl.DataFrame, items: str, *, facets: Sequence[str]) -> Ite
     )
 
 
-def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row) -> Iterator[Row]:
+def consistency_rows(
+    found: ItemScores | None,
+    names: Sequence[str],
+    basis: Row,
+    intervals: IntervalChoice = JACKKNIFE,
+) -> Iterator[Row]:
     """Compute coefficients of distinct items of one group.
 
     Parameters
@@ -158,6 +165,8 @@ def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row)
         Some of `CONSISTENCY`.
     basis : dict
         What all rows of the group rest on.
+    intervals : IntervalChoice
+        How intervals are made.
 
     Yields
     ------
@@ -177,7 +186,7 @@ def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row)
     for name in (name for name in CONSISTENCY if name in names):
         row: Row = {"undefined": "no_scores", "estimator": "no scores", **dict.fromkeys(_EMPTY)}
         if found is not None:
-            row |= _row(found, name)
+            row |= _row(found, name, intervals)
         n_missing = found.n_unscored if found else basis.get("n_judgments")
         yield {
             **basis,
@@ -190,7 +199,7 @@ def consistency_rows(found: ItemScores | None, names: Sequence[str], basis: Row)
         }
 
 
-def _row(found: ItemScores, name: Known) -> Row:
+def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
     """Value, interval and floor of one coefficient."""
     value, why, words = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
@@ -199,7 +208,7 @@ def _row(found: ItemScores, name: Known) -> Row:
         words += f"; {n_partial} subjects without a score on every item left out"
     interval, floor = Interval(undefined="undefined"), None
     if value is not None:
-        interval = _interval(name, found)
+        interval = _interval(name, found, intervals)
         floor = column_noise_floor(found.scores_NK, name, matrix=_matrix(name))
     return {
         "value": value,
@@ -240,8 +249,17 @@ def _words(found: Omega, bounded: float | None) -> str:
     return "; ".join(said)
 
 
-def _interval(name: Known, found: ItemScores) -> Interval:
-    """By leaving out one question at a time, or one block of them where each fit takes long."""
+def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interval:
+    """By drawing questions anew, or by leaving out one, or a block where each fit takes long."""
+    if choice.method == "bootstrap":
+        return item_bootstrap(
+            found.scores_NK,
+            name,
+            matrix=_matrix(name),
+            clusters_N=found.clusters_N,
+            n_resamples=choice.n_resamples,
+            seed=choice.seed,
+        )
     clusters, n = found.clusters_N, int(found.clusters_N.max(initial=-1)) + 1
     blocks = name == "omega_hierarchical" and n > _BLOCKS
     if blocks:

@@ -20,7 +20,6 @@ from judgerel_ray.reduce.policy import SCORED, Missing
 from judgerel_ray.stats import (
     Interval,
     Level,
-    jackknife_interval,
     measure,
     moment_floor,
     moment_statistic,
@@ -160,7 +159,7 @@ def _scored_row(group: Group, policy: Missing, name: str, moments_U3: NDArray[np
     found = measure(moments_U3, statistic)
     interval = Interval(undefined="undefined")
     if found.value is not None:
-        interval = jackknife_interval(moments_U3, statistic, clusters_U=group.table.clusters_U)
+        interval = group.intervals.interval(moments_U3, statistic, group.table.clusters_U)
     floor = None if known == "icck" else moment_floor(moments_U3, known)
     return {
         "coefficient": name,

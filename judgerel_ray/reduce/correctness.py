@@ -15,7 +15,7 @@ from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.replies import share_interval
 from judgerel_ray.reduce.tally import Tally
-from judgerel_ray.stats import Interval, clopper_pearson, jackknife_interval, measure
+from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
 
 GOLD = "gold"
@@ -88,11 +88,9 @@ def correctness_rows(
             coefficient = measure(found.counts_UV, statistic)
             interval = Interval(undefined="undefined")
             if name == "accuracy" and found.counts_UV.size:
-                interval = share_interval(found, statistic)
+                interval = share_interval(found, statistic, group.intervals)
             elif coefficient.value is not None:
-                interval = jackknife_interval(
-                    found.counts_UV, statistic, clusters_U=found.clusters_U
-                )
+                interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
             yield {
                 "coefficient": name,
                 "value": coefficient.value,

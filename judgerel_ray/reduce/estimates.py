@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, value_of
 from judgerel_ray.reduce.replies import reply_counts, share_interval
@@ -17,7 +18,6 @@ from judgerel_ray.stats import (
     Level,
     NoiseFloor,
     count_statistic,
-    jackknife_interval,
     measure,
     noise_floors,
 )
@@ -55,6 +55,8 @@ class Group:
         Declared options, or distinct values, "no verdict" left out.
     any_without_verdict : bool
         Whether a reply without a verdict occurs anywhere in the file.
+    intervals : IntervalChoice
+        How its intervals are made.
     """
 
     table: UnitTable
@@ -62,6 +64,7 @@ class Group:
     level: Level
     n_categories: int
     any_without_verdict: bool
+    intervals: IntervalChoice = JACKKNIFE
 
     @property
     def n_without(self) -> int:
@@ -161,7 +164,7 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
     ]
     floors = noise_floors(found.counts_UV, statistics)
     for statistic, floor in zip(statistics, floors, strict=True):
-        interval = jackknife_interval(found.counts_UV, statistic, clusters_U=found.clusters_U)
+        interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
         row = _row(group, policy, found, statistic, interval, floor)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
         yield {**row, "measurement": "nominal", "n_categories": printed}
@@ -177,7 +180,7 @@ def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
     values = np.asarray(found.values, dtype=np.float64)
     statistic = count_statistic(name, n_values=len(values), values=values, level=level)
     floor = noise_floors(found.counts_UV, [statistic])[0]
-    interval = jackknife_interval(found.counts_UV, statistic, clusters_U=found.clusters_U)
+    interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
     row = {**_row(group, policy, found, statistic, interval, floor), "measurement": level}
     return {**row, "undefined": why} if why else row
 
@@ -186,7 +189,9 @@ def _valid_row(group: Group) -> Row:
     """The share of replies with a verdict; a request that failed got no reply."""
     found = reply_counts(group.table)
     statistic = count_statistic("valid_rate", n_values=2)
-    row = _row(group, "category", found, statistic, share_interval(found, statistic), None)
+    row = _row(
+        group, "category", found, statistic, share_interval(found, statistic, group.intervals), None
+    )
     return {**row, "measurement": "nominal"}
 
 

@@ -22,6 +22,7 @@ from judgerel_ray.reduce.continuous import continuous_rows, moments_of
 from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
+from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
@@ -53,6 +54,7 @@ def reduce_judgments(
     block: Block = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
+    intervals: IntervalChoice = JACKKNIFE,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
 
@@ -78,6 +80,8 @@ def reduce_judgments(
         Declared options of each benchmark; by default the distinct values of all rows.
     items : str, optional
         Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
+    intervals : IntervalChoice
+        How intervals are made; ``estimator`` says which it was.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def reduce_judgments(
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
     rows = []
-    for key, group, part, moments in _groups(counted, n_categories or {}):
+    for key, group, part, moments in _groups(counted, n_categories or {}, intervals):
         asked = [name for name in chosen if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
         found: list[Row] = []
@@ -132,7 +136,7 @@ def reduce_judgments(
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             kept = [*dict.fromkeys((*group.unit, str(items)))]
             scores = item_scores(part.long(kept), str(items), facets=group.unit[1:])
-            found += consistency_rows(scores, distinct, group.basis)
+            found += consistency_rows(scores, distinct, group.basis, intervals)
         if labels is not None:
             mine = labels.filter(
                 pl.lit(True), *(pl.col(name).eq_missing(value) for name, value in key.items())
@@ -183,7 +187,7 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 
 
 def _groups(
-    counted: CountedJudgments, declared: Mapping[str, int]
+    counted: CountedJudgments, declared: Mapping[str, int], intervals: IntervalChoice
 ) -> Iterator[tuple[Row, Group, UnitRows, NDArray[np.float64] | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
@@ -210,6 +214,7 @@ def _groups(
             level="interval" if moments else own_level(_with_scales(table.kinds, part)),
             n_categories=max(options, default=distinct),
             any_without_verdict=any_without,
+            intervals=intervals,
         )
         key = dict(zip(groups, values, strict=True))
         yield key, group, rows, moments.moments_U3 if moments else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED
-from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, jackknife_interval
+from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson
 
 
 def reply_counts(table: UnitTable) -> UnitCounts:
@@ -39,8 +40,12 @@ def reply_counts(table: UnitTable) -> UnitCounts:
     return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)
 
 
-def share_interval(found: UnitCounts, statistic: CountStatistic) -> Interval:
+def share_interval(
+    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = JACKKNIFE
+) -> Interval:
     """Compute the interval of a share: exact where each question has one reply, else by question.
+
+    Where the bootstrap is chosen, it is used for either.
 
     Examples
     --------
@@ -50,6 +55,6 @@ def share_interval(found: UnitCounts, statistic: CountStatistic) -> Interval:
     'Clopper-Pearson over 3 questions'
     """
     replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
-    if replies.max(initial=0) == 1:
+    if replies.max(initial=0) == 1 and choice == JACKKNIFE:
         return clopper_pearson(int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum()))
-    return jackknife_interval(found.counts_UV, statistic, clusters_U=found.clusters_U)
+    return choice.interval(found.counts_UV, statistic, found.clusters_U)

@@ -27,7 +27,7 @@ from judgerel_ray.stats.certainty import entropy_agreement, total_agreement
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.coefficients import COEFFICIENTS, DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.column_noise import column_noise_floor
-from judgerel_ray.stats.consistency import item_interval, item_values
+from judgerel_ray.stats.consistency import item_bootstrap, item_interval, item_values
 from judgerel_ray.stats.counts import Counts, counts_from_ratings
 from judgerel_ray.stats.inference import bootstrap_interval, jackknife_interval, noise_floor
 from judgerel_ray.stats.interval import Interval, clopper_pearson
@@ -154,6 +154,7 @@ __all__ = [
     "icc_from_moments",
     "icck",
     "inter_rater_accuracy",
+    "item_bootstrap",
     "item_interval",
     "item_values",
     "jackknife_interval",

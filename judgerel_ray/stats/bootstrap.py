@@ -6,6 +6,7 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -96,7 +97,7 @@ def bootstrap_interval(
     values_B = np.concatenate([statistic.value(weight @ terms_CT) for weight in weights])
     found = between(value, values_B, confidence, method, f"{n_resamples} resamples of {n}")
     if found.undefined or found.low is None or found.high is None:
-        return found
+        return replace(found, n_questions=n)
     floor = -np.inf if statistic.chance_corrected else 0.0
     low, high = max(floor, found.low), min(1.0, found.high)
     inside = Interval(low=low, high=high, method=found.method, n_questions=n)

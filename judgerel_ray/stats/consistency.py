@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.bootstrap import between, bootstrap_weights, check_choices
 from judgerel_ray.stats.interval import Interval, student_interval
 from judgerel_ray.stats.omega_bootstrap import (
     covariances_of,
@@ -135,6 +136,70 @@ def item_interval(
     )
     found = student_interval(value, left_out_C, confidence, chance_corrected=True)
     return replace(found, n_questions=n)
+
+
+def item_bootstrap(
+    scores_NK: ArrayLike,
+    name: ItemCoefficient,
+    *,
+    matrix: Matrix = "correlation",
+    clusters_N: ArrayLike | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Compute the percentile interval of a coefficient of distinct items, questions drawn anew.
+
+    Parameters
+    ----------
+    scores_NK, name, matrix, clusters_N, confidence
+        As for :func:`item_interval`.
+    n_resamples : int
+        Resamples, at least 1.
+    seed : int
+        Seed of the draws; equal seeds give equal draws on any machine.
+
+    Returns
+    -------
+    Interval
+        Or why there is none: "undefined_resamples" where more than one in twenty have no value.
+
+    Raises
+    ------
+    ValueError
+        As :func:`item_interval`, or if there is no resample.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(60, 1)) + rng.normal(size=(60, 5))
+    >>> found = item_bootstrap(scores, "cronbach_alpha", n_resamples=200)
+    >>> found.low < 5 / 6 < found.high, found.method
+    (True, 'percentile bootstrap, 200 resamples of 60 questions')
+    """
+    if name not in _VALUES:
+        raise ValueError(f"item_bootstrap: name must be one of {tuple(_VALUES)}, got {name!r}")
+    check_choices(confidence, n_resamples, "percentile", function="item_bootstrap")
+    scores, clusters = varying_scores(scores_NK, clusters_N, function="item_bootstrap")
+    if len(scores) < 3 or scores.shape[1] < 2:
+        return Interval(undefined="undefined")
+    products_CP = summed_products(scores, clusters)
+    value = float(
+        item_values(name, covariances_of(products_CP.sum(axis=0)[None]), matrix=matrix)[0]
+    )
+    n = len(products_CP)
+    if np.isnan(value) or n < 3:
+        return Interval(
+            undefined="undefined" if np.isnan(value) else "too_few_units", n_questions=n
+        )
+    values_B = np.concatenate(
+        [
+            _or_nan(name, covariances_of(weight @ products_CP), matrix)
+            for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
+        ]
+    )
+    words = f"{n_resamples} resamples of {n}"
+    return replace(between(value, values_B, confidence, "percentile", words), n_questions=n)
 
 
 def _or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:

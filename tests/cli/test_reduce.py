@@ -191,3 +191,37 @@ def test_degenerate_input_prints_its_reason(tmp_path, capsys, name):
     assert reason in said
     out = told(capsys, *asked)
     assert reason in out.replace("\n", " ")
+
+
+def test_questions_are_drawn_anew_by_a_seed(twelve, tmp_path, capsys):
+    asked = ["--coefficient", "percent_agreement,accuracy,valid_rate", "--missing", "drop"]
+    asked += ["--interval", "bootstrap", "--resamples", "500"]
+    found = rows(capsys, twelve, *asked, "--seed", "7")
+    head, *lines = TWELVE.splitlines()
+    turned = tmp_path / "turned.csv"
+    turned.write_text("\n".join([head, *lines[::-1]]))
+    assert rows(capsys, str(turned), *asked, "--seed", "7") == found
+    assert rows(capsys, twelve, *asked, "--seed", "8") != found
+    for row in found:
+        assert "percentile bootstrap, 500 resamples of 4 questions" in row["estimator"]
+        assert row["low"] <= row["value"] <= row["high"]
+    plain = rows(capsys, twelve, *asked[:4])
+    assert [row["value"] for row in plain] == [row["value"] for row in found]
+    assert all("jackknife-t" in row["estimator"] for row in plain)
+
+
+@pytest.mark.parametrize(
+    ("flags", "line"),
+    [
+        (["--interval", "bayes"], "interval must be jackknife or bootstrap, got 'bayes'"),
+        (["--seed", "1"], "resamples and seed are of the bootstrap alone. Try: --interval"),
+        (["--interval", "bootstrap", "--resamples", "9"], "resamples must be at least 40, got 9"),
+        (["--interval", "bootstrap", "--seed", "-1"], "seed must be at least 0, got -1"),
+        (["--interval", "bootstrap", "--questions"], "--questions has its own columns and"),
+    ],
+)
+def test_a_wrong_choice_of_interval_is_one_line(twelve, capsys, flags, line):
+    assert main(["reduce", twelve, *flags]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert line in err

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.reduce import reduce_judgments, tally_file
+from judgerel_ray.reduce.intervals import IntervalChoice
 from judgerel_ray.stats import COEFFICIENTS
 
 OF_COUNTS = list(COEFFICIENTS)
@@ -159,3 +160,29 @@ def test_digits_do_not_depend_on_threads(tmp_path):
     assert len(printed[0]) > 15
     assert printed[1] == printed[0]
     assert printed[2] == printed[0]
+
+
+def test_equal_seeds_draw_equal_questions_whatever_the_order_of_the_rows():
+    for source, chosen in ((verdicts(), OF_COUNTS), (scores(), OF_SCORES)):
+        by = {"by": ["judge"]} if chosen is OF_COUNTS else {"items": "template"}
+        choice = IntervalChoice(method="bootstrap", n_resamples=64, seed=5)
+        turned = source.sample(fraction=1, shuffle=True, seed=9)
+        one, other = (
+            reduce_judgments(frame.lazy(), coefficients=chosen, intervals=choice, **by)
+            for frame in (source, turned)
+        )
+        assert one.equals(other)
+        told = one.filter(pl.col("low").is_not_null())
+        assert set(told["estimator"].str.contains("bootstrap, 64 resamples of 2[58] ")) == {True}
+        more_than_there_are = {"majority_stability_5", "majority_stability_11"}
+        assert set(chosen) - set(told["coefficient"]) <= more_than_there_are
+
+
+def test_where_nothing_varies_the_bootstrap_says_so():
+    rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2, "verdict": ["A"] * 4}
+    choice = IntervalChoice(method="bootstrap", n_resamples=64)
+    found = reduce_judgments(
+        pl.LazyFrame(rows), coefficients=["percent_agreement", "valid_rate"], intervals=choice
+    )
+    assert found["low"].to_list() == [None, None]
+    assert set(found["estimator"].str.contains("no interval: all 2 questions alike")) == {True}

@@ -9,6 +9,7 @@ from judgerel_ray.stats import (
     column_noise_floor,
     count_statistic,
     cronbach_alpha,
+    item_bootstrap,
     item_interval,
     jackknife_interval,
     mcdonald_omega,
@@ -189,3 +190,14 @@ def test_items_without_an_interval_say_why():
 def test_item_interval_refuses(arguments):
     with pytest.raises(ValueError, match="item_interval: "):
         item_interval(SCORES, **{"name": "cronbach_alpha", **arguments})
+
+
+def test_items_are_drawn_as_omega_draws_them():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(40, 1)) + rng.normal(size=(40, 5))
+    drawn = {"n_resamples": 300, "seed": 4, "clusters_N": np.arange(40) // 2}
+    omega = omega_bootstrap(scores, **drawn).interval
+    found = item_bootstrap(scores, "mcdonald_omega", **drawn)
+    assert (found.low, found.high, found.method) == (omega.low, omega.high, omega.method)
+    assert found.n_questions == 20
+    assert item_bootstrap(scores[:3], "cronbach_alpha", clusters_N=[0, 0, 0]).undefined

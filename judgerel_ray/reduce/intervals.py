@@ -1,0 +1,113 @@
+"""How intervals are made: by leaving questions out, or by drawing them anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.stats import CountStatistic, Interval, bootstrap_interval, jackknife_interval
+
+IntervalMethod = Literal["jackknife", "bootstrap"]
+METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
+_FEWEST = 40  # of fewer, 2.5 % is less than one resample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalChoice:
+    """How the intervals of all coefficients are made.
+
+    Attributes
+    ----------
+    method : {"jackknife", "bootstrap"}
+        Leave out one question at a time, with Student's t; or draw questions anew.
+    n_resamples : int
+        Resamples of the bootstrap, at least 40.
+    seed : int
+        Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
+    """
+
+    method: IntervalMethod = "jackknife"
+    n_resamples: int = 2000
+    seed: int = 0
+
+    def interval(
+        self,
+        counts_UV: NDArray[np.generic],
+        statistic: CountStatistic,
+        clusters_U: NDArray[np.int64],
+    ) -> Interval:
+        """Compute the interval of a coefficient of counts.
+
+        Examples
+        --------
+        >>> from judgerel_ray.stats import count_statistic
+        >>> agreement = count_statistic("percent_agreement", n_values=2)
+        >>> counts = np.array([[2, 0], [1, 1], [0, 2], [2, 0]])
+        >>> drawn = IntervalChoice(method="bootstrap", n_resamples=100)
+        >>> [one.interval(counts, agreement, np.arange(4)).method for one in (JACKKNIFE, drawn)]
+        ['jackknife-t over 4 questions', 'percentile bootstrap, 100 resamples of 4 questions']
+        """
+        if self.method == "jackknife":
+            return jackknife_interval(counts_UV, statistic, clusters_U=clusters_U)
+        return bootstrap_interval(
+            counts_UV,
+            statistic,
+            clusters_U=clusters_U,
+            n_resamples=self.n_resamples,
+            seed=self.seed,
+        )
+
+
+JACKKNIFE = IntervalChoice()
+"""The default: it needs no seed, and covers better where questions are few."""
+
+
+def interval_choice(
+    method: str = "jackknife", *, resamples: int | None = None, seed: int | None = None
+) -> IntervalChoice:
+    """Choose how intervals are made, by name.
+
+    Parameters
+    ----------
+    method : {"jackknife", "bootstrap"}
+        The choice.
+    resamples, seed : int, optional
+        Of the bootstrap alone; 2000 and 0 by default.
+
+    Raises
+    ------
+    SweepError
+        If the name is unknown, a number is out of its range, or goes with the other choice.
+
+    Examples
+    --------
+    >>> interval_choice("bootstrap", seed=7).seed
+    7
+    >>> interval_choice(seed=7)
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: resamples and seed are of the bootstrap alone. Try: ...
+    """
+    known = next((name for name in METHODS if name == method), None)
+    if known is None:
+        raise SweepError(f"interval must be jackknife or bootstrap, got {method!r}")
+    if known == "jackknife":
+        if resamples is not None or seed is not None:
+            raise SweepError(
+                "resamples and seed are of the bootstrap alone", hint="--interval bootstrap"
+            )
+        return JACKKNIFE
+    found = IntervalChoice(
+        method=known,
+        n_resamples=JACKKNIFE.n_resamples if resamples is None else resamples,
+        seed=JACKKNIFE.seed if seed is None else seed,
+    )
+    if found.n_resamples < _FEWEST:
+        raise SweepError(f"resamples must be at least {_FEWEST}, got {found.n_resamples}")
+    if found.seed < 0:
+        raise SweepError(f"seed must be at least 0, got {found.seed}")
+    return found
