@@ -30,8 +30,9 @@ def ask(more="", protocol="best_of"):
 
 
 def item(i, *, options="abcde", dialogue=False):
-    """An item with one option a letter."""
-    whole = {"item_id": f"q{i}", "question": f"Question {i}?", "gold": "right", "category": "c"}
+    """An item with one option a letter, one of them right."""
+    gold = options[i % len(options)] if options else "right"
+    whole = {"item_id": f"q{i}", "question": f"Question {i}?", "gold": gold, "category": "c"}
     if options:
         whole["options"] = [{"option_id": one, "text": f"{one} on {i}"} for one in options]
     if dialogue:
@@ -195,6 +196,44 @@ def test_coefficients_know_the_options_that_were_declared(landed, capsys):
     greedy = [row for row in rows if row["temperature"] == 0.0]
     assert {row["undefined"] for row in greedy} == {"single_replication"}
     assert {row["value"] for row in greedy} == {None}
+
+
+def test_accuracy_of_a_run_is_of_its_items_gold(landed, capsys):
+    names = ["accuracy", "majority_accuracy", "agreement_right", "agreement_wrong"]
+    flags = ["--coefficient", ",".join(["percent_agreement", *names]), "--format", "json"]
+    capsys.readouterr()
+    assert main(["reduce", landed.out, *flags]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    found = {(row["judge"], row["temperature"], row["coefficient"]): row for row in rows}
+    assert len(found) == 2 * 2 * 5
+    gold = {f"q{i}": "abcde"[i % 5] for i in range(N_ITEMS)}
+    right = judgments(landed.out).with_columns(
+        right=pl.col("verdict") == pl.col("item_id").replace_strict(gold)
+    )
+    for (judge_, temperature), mine in right.group_by("judge", "temperature"):
+        row = found[judge_, temperature, "accuracy"]
+        assert row["value"] == pytest.approx(mine["right"].mean(), abs=1e-12)
+        assert row["low"] < row["value"] < row["high"]
+    coin = {name: found["noise", 1.0, name]["value"] for name in ["percent_agreement", *names]}
+    assert coin["accuracy"] == pytest.approx(0.2, abs=0.03)
+    both = coin["agreement_right"] + coin["agreement_wrong"]
+    assert both == pytest.approx(coin["percent_agreement"], abs=1e-12)
+    assert found["noise", 0.0, "majority_accuracy"]["n_replications"] == 1
+
+
+def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
+    capsys.readouterr()
+    assert main(["reduce", landed.out, "--questions", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == 2 * 2 * N_ITEMS
+    warm = [row for row in rows if row["temperature"] == 1.0]
+    assert {row["n_judgments"] for row in warm} == {40}
+    assert {row["undefined"] for row in warm} == {None}
+    assert all(row["low"] <= row["accuracy"] <= row["high"] for row in rows)
+    assert {row["undefined"] for row in rows if row["temperature"] == 0} == {"single_replication"}
+    assert main(["reduce", landed.out, "--questions"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 2 * 2 * N_ITEMS
 
 
 def test_protocols_of_one_benchmark_keep_menus_of_their_own(tmp_path, capsys):
