@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from judgerel_ray.report.terminal import plain_table
+from judgerel_ray.report.columns import table_within, wrapped
 from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason
 
 Row = Mapping[str, object]
@@ -31,8 +31,8 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     >>> advice = advise_judgments(pl.LazyFrame(rows), target={"generalizability": 0.9})
     >>> print(advice_text({"needs": advice.needs}))  # doctest: +ELLIPSIS
     What the targets take
-    target                now    standing   by            needed    judgments
-    generalizability 0.9  0.889  undecided  replications  3 (2.25)  6
+    target                now              by            needed    cost
+    generalizability 0.9  0.889 undecided  replications  3 (2.25)  6 judgments
     needed: how many in all, ...
     """
     parts = []
@@ -58,8 +58,8 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
     ...         "replication": [0, 0, 0, 1, 1, 1] * 2, "verdict": list("ABAABAABBAAB")}
     >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
     ...                           coefficients=["percent_agreement"])
-    >>> print(comparison_text(found).splitlines()[1].split("  ")[0])
-    a
+    >>> print(comparison_text(found).splitlines()[0])
+    b less a, on the questions both have
     """
     return _section(
         comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
@@ -103,8 +103,8 @@ def _section(table: pl.DataFrame, title: str, columns: Columns, note: str = "") 
     heads = [head for head, kept in zip(heads, said_in, strict=True) if kept]
     lines = [[text for text, kept in zip(line, said_in, strict=True) if kept] for line in lines]
     said = f"{title} [{', '.join(shared)}]" if shared else title
-    text = f"{said}\n{plain_table(heads, lines)}"
-    return f"{text}\n{note}" if note else text
+    text = f"{said}\n{table_within(heads, lines, [*told, *_TOLD_ABOVE])}"
+    return f"{text}\n{wrapped(note)}" if note else text
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -132,6 +132,11 @@ def _plain(name: str, digits: int = 3) -> Callable[[Row], str]:
     return write
 
 
+def _p(name: str) -> Callable[[Row], str]:
+    """A p value, short for three to stand side by side."""
+    return lambda row: p_value(row[name]).replace("< 0.", "<.")
+
+
 def _whole(name: str) -> Callable[[Row], str]:
     """A cost, rounded to three figures that matter below 1000 and to whole numbers above."""
 
@@ -154,19 +159,21 @@ def _lever(name: str) -> Callable[[Row], str]:
 
 
 def _needed(row: Row) -> str:
-    """How many, as a fraction and as one can buy it."""
+    """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
-        known = row["now"] is not None
-        return f"{'out of reach' if known else 'not known'}: {reason(row['unreachable'])}"
+        return "not known" if row["now"] is None else "out of reach"
     whole = f"{row['needed_whole']:,}"
     needed = row["needed"]
     exact = isinstance(needed, float) and needed != row["needed_whole"]
     return f"{whole} ({needed:.3g})" if exact else whole
 
 
-def _target(row: Row) -> str:
-    """A target with its value."""
-    return f"{reason(row['target'])} {cell(row['wanted'])}"
+def _cost(row: Row) -> str:
+    """All that a purchase costs, as far as it is known; why there is none."""
+    if row["needed"] is None:
+        return reason(row["unreachable"])
+    known = {name: write(row) for name, write in _COST.items()}
+    return ", ".join(f"{told} {name}" for name, told in known.items() if told != "-")
 
 
 def _component(row: Row) -> str:
@@ -183,11 +190,7 @@ def _estimated(row: Row) -> str:
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-def _best(row: Row) -> str:
-    """A mark on the best."""
-    return "<- best" if row["best"] else ""
-
-
+_TOLD_ABOVE = ("a", "b", "no verdict", "questions")  # of comparisons
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -200,14 +203,15 @@ b - a has its 95 % interval over questions. p: how often chance alone makes them
 Holm and FDR correct it for all pairs compared. undecided: it cannot be told which is higher."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
-the same; chosen: what was set on purpose. share: of the whole variance; levels: how many."""
+the same; chosen: what was set on purpose. share: of the whole variance; levels: how many. What is
+below 0 by chance counts as 0 in the tables that follow."""
 _DESIGNS_NOTE = """\
 From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart;
 value: for the mean as it stands. Same majority: how often a second set has the same winner."""
 _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
-even the low end of the 95 % interval reaches the target. Costs are of the whole purchase: judgments
-asked, tokens read and written, GPU-seconds where the run measured them."""
+even the low end of the 95 % interval reaches the target. cost, or why none reaches it: of the whole
+purchase, judgments asked, tokens read and written, GPU-seconds where the run measured them."""
 _SPLITS_NOTE = """\
 width: of the 95 % interval of alpha that such a purchase would give, s.e. its standard error."""
 _PANEL_NOTE = """\
@@ -222,7 +226,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
             "levels": _plain("n_levels"),
-            "remark": lambda row: "below 0: counts as 0 below" if row["negative"] else "",
+            "remark": lambda row: "below 0" if row["negative"] else "",
         },
         _COMPONENTS_NOTE,
     ),
@@ -241,13 +245,12 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "needs": (
         "What the targets take",
         {
-            "target": _target,
-            "now": _plain("now"),
-            "standing": _plain("standing"),
+            "target": lambda row: f"{reason(row['target'])} {cell(row['wanted'])}",
+            "now": lambda row: f"{number(row['now'])} {row['standing'] or ''}".rstrip(),
             "by": _lever("lever"),
             "needed": _needed,
             "sure": _plain("needed_cautious"),
-            **_COST,
+            "cost": _cost,
         },
         _NEEDS_NOTE,
     ),
@@ -258,7 +261,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "replications": _plain("n_replications"),
             "s.e.": _plain("standard_error", 4),
             "width": _plain("width"),
-            "": _best,
+            "": lambda row: "<- best" if row["best"] else "",
             **_COST,
         },
         _SPLITS_NOTE,
@@ -284,9 +287,9 @@ _COMPARISON: Columns = {
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),
     "b - a [95 %]": _interval("difference", "low", "high"),
-    "p": lambda row: p_value(row["p"]),
-    "Holm": lambda row: p_value(row["p_holm"]),
-    "FDR": lambda row: p_value(row["p_fdr"]),
+    "p": _p("p"),
+    "Holm": _p("p_holm"),
+    "FDR": _p("p_fdr"),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
 }

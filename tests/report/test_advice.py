@@ -1,6 +1,7 @@
 """Advice and comparisons as text and JSON: every number there, nothing twice, reasons in words."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,16 @@ def judged():
                           "verdict": verdict, "prompt_tokens": 1000, "completion_tokens": 5})
         )  # fmt: skip
     return pl.concat(tables).lazy()
+
+
+def column(text, head):
+    """Everything that stands in a column, whatever lines it is wrapped over."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if head in re.split("  +", line))
+    start = lines[first].index(head)
+    rest = lines[first][start + len(head) :]
+    stop = start + len(head) + len(rest) - len(rest.lstrip()) if rest.strip() else None
+    return " ".join(" ".join(line[start:stop] for line in lines[first + 1 :]).split())
 
 
 def test_advice_answers_each_question_once(judged):
@@ -51,13 +62,15 @@ def test_advice_answers_each_question_once(judged):
 def test_what_is_out_of_reach_says_why(judged):
     advice = advise_judgments(judged, target={"interval_width": 0.001})
     text = advice_text({"needs": advice.needs})
-    assert "out of reach: too few questions, however often they are asked" in text
+    assert "out of reach" in column(text, "needed")
+    assert "too few questions, however often they are asked" in column(text, "cost")
 
 
 def test_what_was_asked_once_is_not_known_rather_than_out_of_reach():
     rows = {"item_id": ["q", "r", "s"], "replication": [0, 0, 0], "verdict": list("ABA")}
     text = advice_text({"needs": advise_judgments(pl.LazyFrame(rows)).needs})
-    assert "not known: single replication" in text
+    assert column(text, "needed").startswith("not known")
+    assert column(text, "cost").startswith("single replication")
     assert "out of reach" not in text
 
 
@@ -71,27 +84,51 @@ def test_a_small_p_is_not_printed_as_nothing():
          "judge": ["coin"] * 160 + ["steady"] * 160, "verdict": np.concatenate([coin, steady])}
     )  # fmt: skip
     text = comparison_text(compare_judgments(rows.lazy(), by=["judge"]))
-    assert "< 0.001" in text
+    assert " <.001  " in text
     assert " 0.000 " not in text
-    assert "Krippendorff's alpha" in text
+    assert "\nKrippendorff's  " in text
 
 
 def test_a_negative_component_is_remarked_on():
     rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2, "verdict": list("ABAB")}
     text = advice_text(advise_judgments(pl.LazyFrame(rows)).tables())
-    assert "below 0: counts as 0 below" in text
-    assert "questions do not differ more than chance" in text
+    assert "below 0\n" in text
+    assert "below 0 by chance counts as 0 in the tables that follow" in " ".join(text.split())
+    needs = text[text.index("What the targets take") :]
+    assert "questions do not differ more than chance" in column(needs, "cost")
 
 
 def test_comparisons_print_what_was_compared(judged):
     found = compare_judgments(judged, by=["judge"])
     lines = comparison_text(found).splitlines()
     assert lines[0] == "b less a, on the questions both have [temperature 1]"
-    assert len(lines) == 2 + found.height + 2
-    assert "FDR correct it for all pairs compared" in lines[-1]
+    text = "\n".join(lines)
+    assert "FDR correct it for all pairs compared" in " ".join(text.split())
     row = found.row(0, named=True)
-    assert f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in lines[2]
-    assert "counts as a verdict" in lines[2]
+    ends = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+    assert ends in column(text, "b - a [95 %]")
+    assert lines[1].startswith("coefficient ")
+    assert "a calm, b wild, no verdict counts as a verdict, questions 12:" in lines
+
+
+def test_everything_fits_80_columns(judged):
+    """Three facets, long names, groups, policies: no number lost, no interval cut in two."""
+    long = judged.with_columns(
+        judge=pl.lit("an-organisation/") + pl.col("judge") + "-judge-13b-instruct",
+        benchmark=pl.lit("bbh"),
+        template=pl.lit("t").add((pl.col("replication") % 2).cast(pl.String)),
+        verdict=pl.when(pl.col("item_id") != "3").then("verdict"),
+    )
+    both = pl.concat([long, long.with_columns(benchmark=pl.lit("squad"))])
+    parts = [
+        advice_text(advise_judgments(both, costs={}).tables()),
+        comparison_text(compare_judgments(both, by=["judge"])),
+    ]
+    for line in "\n".join(parts).splitlines():
+        assert len(line) <= 80, line
+        assert line.count("[") == line.count("]"), line
+    needs = parts[0][parts[0].index("What the targets take") :]
+    assert "judgments" in column(needs, "cost")
 
 
 def test_json_holds_every_number(judged):
