@@ -272,4 +272,5 @@ def _interval(
         return max(0.0, low), min(1.0, high)
     half = (high - value) / (value * (1 - value))
     centre = math.log(value / (1 - value))
-    return 1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre))
+    # As tanh: near 1 the half width on the logit scale is beyond what exp can take.
+    return (1 + math.tanh((centre - half) / 2)) / 2, (1 + math.tanh((centre + half) / 2)) / 2

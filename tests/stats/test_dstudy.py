@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from judgerel_ray.stats import dstudy
 from judgerel_ray.stats.dstudy import dependability, judgments_for
 from judgerel_ray.stats.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.replications import replications_for, spearman_brown
@@ -123,3 +124,9 @@ def test_mistakes_are_refused(crossed):
         replications_for(1.1, 0.5)
     with pytest.raises(ValueError, match="k above 0"):
         spearman_brown(0.5, 0)
+
+
+def test_an_interval_near_one_that_one_question_widens_has_ends():
+    """One question holds all error: on the logit scale its weight is beyond what exp can take."""
+    sums = np.stack([np.ones(12), np.r_[0.5, np.zeros(11)]], axis=1)
+    assert dstudy._interval(1.0, 1e-4, sums, 0.95) == (0.0, 1.0)
