@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.disjoint import disjoint_agreement, tie_nodes
+from judgerel_ray.stats.disjoint import tie_nodes
+from judgerel_ray.stats.disjoint_pool import pooled_agreement
 from judgerel_ray.stats.statistic import CountStatistic, Floats, divide, measure
 
 
@@ -154,7 +155,7 @@ def _terms(counts: Floats, k: int) -> Floats:
     """[has 2 k ratings, how often two disjoint samples of k agree]."""
     enough = counts.sum(axis=-1) >= 2 * k
     agreement = np.zeros(enough.shape)
-    agreement[enough] = disjoint_agreement(counts[enough], k)
+    agreement[enough] = pooled_agreement(counts[enough], k)
     return np.stack([enough.astype(np.float64), agreement], axis=-1)
 
 
