@@ -124,7 +124,8 @@ def _coefficients(
             print(coefficients_json(frame))
         else:
             print_coefficients(frame, console=_Screen())
-            if text := tolerance_text(frame):
+            source = "--tolerance" if options.tolerance else "the run's sweep.toml"
+            if text := tolerance_text(frame, source=source):
                 print(f"\n{text}")
     if parsed.out is not None:
         write_coefficients(frame, parsed.out)

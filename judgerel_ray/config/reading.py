@@ -19,6 +19,7 @@ from judgerel_ray.core import SweepError
 Place = Sequence[int | str]
 OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
 LONGEST_SHOWN = 80
+FREE_TABLES = ("engine_options", "tolerance")  # their keys are no fields
 OPTION_KINDS = frozenset({"dict", "list", "str", "bool", "int", "float", "none"})
 BOUNDS = {
     "greater_than": ("gt", "above"),
@@ -227,7 +228,8 @@ def _dotted(place: Place) -> str:
             text += f"[{part}]"
             continue
         # Below a plain key pydantic names the kinds it tried; options name their own keys.
-        if text and model is None and ("engine_options" not in text or part in OPTION_KINDS):
+        named = any(key in text for key in FREE_TABLES)
+        if text and model is None and (not named or part in OPTION_KINDS):
             continue
         text += f".{part}" if text else part
         field = model.model_fields.get(part) if model else None

@@ -44,6 +44,8 @@ class Sweep(Table):
     """What is asked."""
     fleet: FleetTable = FleetTable()
     """Limits of the execution."""
+    tolerance: dict[str, Number] = Field(default_factory=dict)
+    """What the domain asks of coefficients, by name; never part of what is asked of judges."""
     folder: str = Field(default="", exclude=True)
     """Folder of the sweep file: where relative paths are looked for first."""
 

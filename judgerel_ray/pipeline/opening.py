@@ -65,7 +65,8 @@ def open_run(
             hint="run its own sweep.toml, or give --out a new directory",
         )
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
-    if not begun or _stored_sweep(run) is None:
+    stored = _stored_sweep(run)
+    if not begun or stored is None or stored.tolerance != resolved.sweep.tolerance:
         run.write_text("sweep.toml", resolved.sweep.text)
     if not begun or not _holds_plan(run):
         run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
@@ -79,7 +80,8 @@ def open_run(
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
     """Whether the run's copy of the sweep file says what the sweep says."""
     stored = _stored_sweep(run)
-    return stored is not None and stored.model_dump() == sweep.model_dump()
+    own = {"tolerance"}  # said of what lands, and free to change
+    return stored is not None and stored.model_dump(exclude=own) == sweep.model_dump(exclude=own)
 
 
 def _stored_sweep(run: RunDirectory) -> Sweep | None:

@@ -15,6 +15,7 @@ from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.policy import Missing
 from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
@@ -79,13 +80,39 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     """
     options = options or ReduceOptions()
     extra = [*(options.by or ()), *([options.items] if options.items else [])]
-    judged = open_judgments(path, extra=extra)
+    found = tolerated(open_judgments(path, extra=extra), options)
+    return with_bands(found) if options.bands else found
+
+
+def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
+
+    Without coefficients of choice, those that have a tolerance are among them.
+    """
+    own = {} if options.tolerance or judged.run is None else sweep_tolerance(judged.run)
+    if (
+        options.coefficients is None
+        and not options.items
+        and not set(own) <= set(DEFAULT_COEFFICIENTS)
+    ):
+        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
+        options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
     if judged.run and set(options.coefficients or ()) & set(CORRECTNESS):
         judged = replace(judged, frame=with_gold(judged))
     found = reduce_judged(judged, options)
     if options.tolerance:
-        found = with_tolerance(found, options.tolerance)
-    return with_bands(found) if options.bands else found
+        return with_tolerance(found, options.tolerance)
+    there = set(found["coefficient"])
+    own = {name: value for name, value in own.items() if name in there}
+    return with_tolerance(found, own) if own else found
+
+
+def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
+    """Tolerances that a run's sweep sets for itself."""
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    return dict(sweep.tolerance)
 
 
 def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:

@@ -9,10 +9,17 @@ import polars as pl
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.inspecting import read_status
-from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, reduce_judged
+from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.reduce import least_stable, outcome_table
+from judgerel_ray.reduce.tolerance import AT_MOST
 from judgerel_ray.report import Measured, render_report, verdict_positions
-from judgerel_ray.report.words import group_columns, times
+from judgerel_ray.report.words import (
+    coefficient_name,
+    group_columns,
+    group_label,
+    missing_policy,
+    times,
+)
 from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments
 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
@@ -28,10 +35,11 @@ def report_path(path: str, out: str) -> str:
     """
     judged = open_judgments(path)
     absent = _absent(judged)
+    measured = None if absent else _measured(judged)
     page = render_report(
-        None if absent else _measured(judged),
+        measured,
         title=_title(judged, path),
-        asked=_asked(judged, path),
+        asked=[*_asked(judged, path), *_tolerances(measured)],
         standing=_standing(judged.run) if judged.run else None,
         answers=_answers(judged.frame) if judged.run else None,
         absent=absent,
@@ -47,7 +55,7 @@ def report_path(path: str, out: str) -> str:
 
 def _measured(judged: Judged) -> Measured:
     """What reducers find."""
-    coefficients = reduce_judged(judged, ReduceOptions())
+    coefficients = tolerated(judged, ReduceOptions())
     return Measured(
         coefficients=coefficients,
         outcomes=outcome_table(judged.source),
@@ -56,6 +64,27 @@ def _measured(judged: Judged) -> Measured:
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
     )
+
+
+def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
+    """How coefficients stand to the tolerances of the sweep, judged by whole intervals."""
+    if measured is None or "standing" not in measured.coefficients.columns:
+        return []
+    rows = measured.coefficients.filter(pl.col("standing").is_not_null())
+    told = [name for name in group_columns(rows) if rows[name].n_unique() > 1]
+    policies = rows["missing"].n_unique() > 1
+    found: dict[str, list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        limit = "at most" if row["coefficient"] in AT_MOST else "at least"
+        wanted = f"{coefficient_name(row)} {limit} {row['tolerance']:g}, as sweep.toml asks"
+        counted = f"replies without a verdict: {missing_policy(row)}" if policies else ""
+        who = ", ".join(filter(None, [group_label(row, told), counted]))
+        standing = f"{row['standing']}" if row["low"] is not None else "undecided, no interval"
+        found.setdefault(wanted, []).append(f"{who}: {standing}" if who else standing)
+    return [
+        ("tolerance", f"{wanted}, by the whole interval. {'; '.join(said)}")
+        for wanted, said in found.items()
+    ]
 
 
 def _absent(judged: Judged) -> str:

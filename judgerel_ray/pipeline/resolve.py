@@ -29,6 +29,7 @@ from judgerel_ray.protocols import (
     question_form,
     shipped_templates,
 )
+from judgerel_ray.reduce.tolerance import check_tolerance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     SweepError
         Naming the judge, ask or item that is wrong; nothing has been asked of any judge.
     """
+    check_tolerance(sweep.tolerance)
     specs = {judge.name: engine_spec(sweep, judge) for judge in sweep.judge}
     before = known or {}
     fingerprints = {

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.stats import COEFFICIENTS
+from judgerel_ray.stats.correctness import CORRECTNESS
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = ("flip_rate",)
 """Coefficients of which less is better; a tolerance on any other is the least allowed."""
+
+
+def check_tolerance(names: Iterable[str]) -> None:
+    """Refuse tolerances of a sweep for what is no coefficient of its verdicts.
+
+    Raises
+    ------
+    SweepError
+        With the name that is probably meant.
+
+    Examples
+    --------
+    >>> check_tolerance(["kripendorff_alpha"])
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: tolerance.kripendorff_alpha is no coefficient. Try: ...
+    """
+    known = (*COEFFICIENTS, *CORRECTNESS)
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = close[0] if close else f"one of {', '.join(known)}"
+            raise SweepError(f"tolerance.{name} is no coefficient", hint=hint)
 
 
 def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:

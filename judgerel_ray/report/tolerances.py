@@ -15,7 +15,7 @@ from judgerel_ray.report.words import (
 )
 
 
-def tolerance_text(coefficients: pl.DataFrame) -> str:
+def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
     """Write the coefficients that have a tolerance or a band, one line each; nothing without.
 
     Parameters
@@ -23,6 +23,8 @@ def tolerance_text(coefficients: pl.DataFrame) -> str:
     coefficients : pl.DataFrame
         With the columns of :func:`judgerel_ray.reduce.with_tolerance`, of
         :func:`judgerel_ray.reduce.with_bands`, or of both.
+    source : str
+        Who set the tolerances.
 
     Examples
     --------
@@ -53,7 +55,8 @@ def tolerance_text(coefficients: pl.DataFrame) -> str:
         for row in rows.iter_rows(named=True)
     ]
     heads = [*groups, "coefficient", "no verdict", "value [95 %]", *shown]
-    return f"The whole interval decides, never the point:\n{plain_table(heads, lines)}"
+    said = f"Tolerances of {source}. " if source and tolerated else ""
+    return f"{said}The whole interval decides, never the point:\n{plain_table(heads, lines)}"
 
 
 def questions_text(questions: pl.DataFrame) -> str:

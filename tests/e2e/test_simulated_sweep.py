@@ -1,6 +1,7 @@
 """From a sweep file to coefficients on a local cluster, with judges whose truth is known."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -234,6 +235,38 @@ def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
     assert main(["reduce", landed.out, "--questions"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 2 * 2 * N_ITEMS
+
+
+def test_tolerances_of_the_sweep_are_judged(landed, tmp_path, capsys):
+    """Set after the run: nothing is asked again; accuracy is computed because it has one."""
+    out = tmp_path / "run"
+    shutil.copytree(landed.out, out)
+    wanted = "[tolerance]\nkrippendorff_alpha = 0.2\naccuracy = 0.9\nflip_rate = 0.9\n"
+    file = write(tmp_path, *PEOPLE, GRID, wanted, items=[item(i) for i in range(N_ITEMS)])
+    assert run(file, out) == 0
+    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert main(["reduce", str(out), "--format", "json"]) == 0
+    rows = [row for row in json.loads(capsys.readouterr().out) if row["temperature"] == 1.0]
+    found = {(row["judge"], row["coefficient"]): row["standing"] for row in rows}
+    assert found["known", "krippendorff_alpha"] == "meets"
+    assert found["noise", "krippendorff_alpha"] == "fails"
+    assert found["noise", "accuracy"] == "fails"
+    assert found["noise", "flip_rate"] == "meets"
+    assert found["noise", "gwet_ac1"] is None
+    assert main(["reduce", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "Tolerances of the run's sweep.toml. The whole interval decides" in text
+    assert main(["reduce", str(out), "--coefficient", "gwet_ac1"]) == 0
+    assert "Tolerances" not in capsys.readouterr().out
+    assert main(["reduce", str(out), "--tolerance", "gwet_ac1=0.9"]) == 0
+    text = capsys.readouterr().out
+    assert "Tolerances of --tolerance. The whole interval decides" in text
+    assert "0.2  " not in text[text.index("Tolerances") :]
+    assert main(["report", str(out), "--out", str(tmp_path / "r.html")]) == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "alpha at least 0.2, as sweep.toml asks, by the whole interval. " in page
+    assert "known, temperature 1: meets" in page
+    assert "flip rate at most 0.9, as sweep.toml asks" in page
 
 
 def test_protocols_of_one_benchmark_keep_menus_of_their_own(tmp_path, capsys):

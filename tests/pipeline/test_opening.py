@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from judgerel_ray.core import StoreError
+from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.pipeline import plan_resolved, read_status
 from judgerel_ray.pipeline.opening import open_run
+from judgerel_ray.pipeline.reducing import sweep_tolerance
+from judgerel_ray.report import plan_text
 from judgerel_ray.store import begin_session, end_session, verify_run
 
 
@@ -96,3 +98,34 @@ def test_a_damaged_plan_is_told_by_status(begun, plan):
 def test_damaged_progress_is_history(begun, progress):
     begun.write_text("progress.json", progress)
     assert read_status(begun.url).state == "incomplete"
+
+
+def test_tolerances_are_free_to_change_and_the_run_keeps_the_last(taken, begun):
+    manifest = begun.read_text("manifest.json")
+    assert taken(more="[tolerance]\nflip_rate = 0.1\n") == begun
+    assert sweep_tolerance(begun) == {"flip_rate": 0.1}
+    assert taken(more="[tolerance]\nflip_rate = 0.2\n") == begun
+    assert sweep_tolerance(begun) == {"flip_rate": 0.2}
+    assert begun.read_text("manifest.json") == manifest
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("kripendorff_alpha = 0.6", "kripendorff_alpha is no coefficient. Try: krippendorff_alpha"),
+        ("zz = 0.6", "tolerance.zz is no coefficient. Try: one of krippendorff_alpha"),
+        ('flip_rate = "0.6"', "tolerance.flip_rate must be a number, got '0.6'"),
+        ("flip_rate = inf", "tolerance.flip_rate must be a finite number, got inf"),
+    ],
+)
+def test_a_wrong_tolerance_is_refused_before_anything_is_asked(sweep, said, line):
+    with pytest.raises(SweepError) as refused:
+        sweep(more=f"[tolerance]\n{said}\n")
+    assert line in str(refused.value)
+
+
+def test_plan_prints_tolerances(sweep):
+    resolved = sweep(more="[tolerance]\nflip_rate = 0.1\n")
+    text = plan_text(plan_resolved(resolved).as_json(), resolved.sweep.model_dump(mode="json"))
+    assert "[tolerance]\n" in text.replace("  ", "")
+    assert "flip_rate = 0.1" in text
