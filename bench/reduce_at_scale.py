@@ -2,12 +2,15 @@
 
     python bench/reduce_at_scale.py [--rows 20_000_000] [--replications 100] [--rounds 5]
                                     [--columns contract|three] [--shuffled] [--file F]
+                                    [--run-directory R]
 
 Anchor: a process that imports polars, scans the file and counts rows by item_id and verdict. Ours:
 the whole command, five coefficients with intervals and noise floors, the file checked. Both run in
 turn, so that a noisy machine slows both; prints wall and CPU time, peak resident memory of each
 process, and the ratios of the medians and of the least. The file has all columns of the judgments
 table, 2 % of its replies without a verdict, or just the three that `reduce` cannot do without.
+A run directory in place of a file comes from `reduce_at_scale_run.py`; the bare scan reads its
+parts by their names' pattern.
 """
 
 from __future__ import annotations
@@ -172,6 +175,7 @@ def main() -> None:
     parser.add_argument("--columns", choices=("contract", "three"), default="contract")
     parser.add_argument("--shuffled", action="store_true", help="rows in no order")
     parser.add_argument("--file", type=Path, help="keep the judgments here, or take them from here")
+    parser.add_argument("--run-directory", type=Path, help="a run that was written before")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = given.file or Path(folder, "judgments.parquet")
@@ -184,13 +188,16 @@ def main() -> None:
                 shuffled=given.shuffled,
             )
             return
-        if not file.exists():
+        parts = file
+        if given.run_directory:
+            file, parts = given.run_directory, given.run_directory / "data/*/*.parquet"
+        elif not file.exists():
             # By a process of its own: a child starts with the peak of its parent.
             again = [sys.executable, __file__, *sys.argv[1:], "--file", str(file), "--rounds", "0"]
             subprocess.run(again, check=True)
         asked = [text for name in COEFFICIENTS for text in ("--coefficient", name)]
         commands = {
-            "bare": [sys.executable, "-c", BARE, str(file)],
+            "bare": [sys.executable, "-c", BARE, str(parts)],
             "reduce": [sys.executable, "-m", "judgerel_ray", "reduce", str(file), *asked],
         }
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
@@ -199,7 +206,8 @@ def main() -> None:
                 costs[name].append(cost(command))
                 one = costs[name][-1]
                 print(f"{name:6}  {one.wall:6.2f} s  {one.cpu:6.2f} s CPU  {one.peak_mb:6.0f} MB")
-    print(f"{datetime.now():%Y-%m-%d}: {given.rows:,} rows, {given.rounds} rounds")
+    what = given.run_directory or f"{given.rows:,} rows"
+    print(f"{datetime.now():%Y-%m-%d}: {what}, {given.rounds} rounds")
     for word, of in (("medians", statistics.median), ("least", min)):
         bare, ours = (
             Cost(*map(of, zip(*map(astuple, rows), strict=True))) for rows in costs.values()

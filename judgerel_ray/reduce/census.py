@@ -22,7 +22,11 @@ _LOOKED_AT = 200_000  # rows in which kinds are looked for
 
 
 def count_few(
-    frame: pl.LazyFrame, *, unit: Sequence[str], kinds: Sequence[str], proof: Proof
+    frame: pl.LazyFrame,
+    *,
+    unit: Sequence[str],
+    kinds: Sequence[str],
+    proof: Proof | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame] | None:
     """Count rows by unit, one column a kind.
 
@@ -32,14 +36,14 @@ def count_few(
         Judgments as their file has them.
     unit, kinds : sequence of str
         Columns that tell units apart, and kinds of rows.
-    proof : Proof
-        How replications are shown to be distinct.
+    proof : Proof, optional
+        How replications are shown to be distinct; none of rows that were checked before.
 
     Returns
     -------
     counts : pl.DataFrame
-        One row a unit: its columns, ``n``, the sums of the proof, whether any row cannot be, and
-        the numbers of rows of each kind, in columns that :func:`kind_columns` names.
+        One row a unit: its columns, ``n``, the numbers of rows of each kind, in columns that
+        :func:`kind_columns` names, and with a proof its sums and whether any row cannot be.
     found : pl.DataFrame
         The kinds.
     None, where there are more than a dozen kinds, or one whose values cannot be compared.
@@ -55,24 +59,37 @@ def count_few(
     schema = frame.collect_schema()
     if not kinds or not all(_comparable(schema[name]) for name in kinds):
         return None
-    seen = frame.select(kinds)
-    for rows in (seen.head(_LOOKED_AT), seen):
-        found = rows.unique().collect(engine="streaming")
-        if found.height > _FEW:
-            return None
-        places = kind_columns(found)
-        counts = count_rows(
-            frame.with_columns(
-                _is_kind(kind, found.schema).alias(place)
-                for place, kind in zip(places, found.rows(named=True), strict=True)
-            ),
-            unit,
-            proof,
-            *(pl.col(place).sum() for place in places),
-        )
-        if counts.select((pl.sum_horizontal(places) == pl.col(N)).all()).item():
-            return counts, found
-    return None
+    looked_at = frame.select(kinds).head(_LOOKED_AT)
+    found = looked_at.unique().collect(engine="streaming")
+    if not 0 < found.height <= _FEW:
+        return None
+    places = kind_columns(found)
+    are = [_is_kind(kind, found.schema) for kind in found.rows(named=True)]
+    counts = count_rows(
+        frame.with_columns(of.alias(place) for of, place in zip(are, places, strict=True)),
+        unit,
+        proof,
+        *(pl.col(place).sum() for place in places),
+    )
+    if counts.select((pl.sum_horizontal(places) == pl.col(N)).all()).item():
+        return counts, found
+    return _with_rest(counts, found, frame.filter(~pl.any_horizontal(are)), unit)
+
+
+def _with_rest(
+    counts: pl.DataFrame, found: pl.DataFrame, rest: pl.LazyFrame, unit: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Counts with the kinds of the rows that were of none: of few rows, mostly."""
+    apart = count_rows(rest, [*unit, *found.columns])
+    new = apart.select(found.columns).unique()
+    every = pl.concat([found, new])
+    if every.height > _FEW:
+        return None
+    for place, kind in zip(kind_columns(every)[found.height :], new.rows(named=True), strict=True):
+        mine = apart.filter(_is_kind(kind, found.schema)).select(*unit, pl.col(N).alias(place))
+        counts = counts.join(mine, on=unit, nulls_equal=True, how="left", maintain_order="left")
+        counts = counts.with_columns(pl.col(place).fill_null(0))
+    return counts, every
 
 
 def kind_columns(kinds: pl.DataFrame) -> list[str]:
@@ -87,7 +104,7 @@ def kind_columns(kinds: pl.DataFrame) -> list[str]:
 
 
 def count_rows(
-    frame: pl.LazyFrame, keys: Sequence[str], proof: Proof, *sums: pl.Expr
+    frame: pl.LazyFrame, keys: Sequence[str], proof: Proof | None = None, *sums: pl.Expr
 ) -> pl.DataFrame:
     """Count rows by some columns: the pass over all of them.
 
@@ -98,6 +115,18 @@ def count_rows(
     >>> count_rows(rows, ["item_id"], Ranges()).select("n", "__wrong").rows()
     [(2, True)]
     """
+    if proof is None:
+        query = frame.group_by(keys).agg(pl.len().alias(N), *sums)
+    else:
+        query = _checked(frame, keys, proof, sums)
+    with _little_read_ahead():
+        return query.collect(engine="streaming")
+
+
+def _checked(
+    frame: pl.LazyFrame, keys: Sequence[str], proof: Proof, sums: Sequence[pl.Expr]
+) -> pl.LazyFrame:
+    """The count with the sums of a proof, and whether any row cannot be."""
     schema = frame.collect_schema()
     replication = pl.col("replication").cast(pl.Int64, strict=False)
     wrong = []
@@ -109,13 +138,11 @@ def count_rows(
         confidence = typed_column("confidence", schema["confidence"])
         wrong.append(~confidence.is_between(0, 1))
     faults = [pl.any_horizontal(wrong).any().alias(WRONG)] if wrong else []
-    query = (
+    return (
         frame.with_columns(*proof.columns(replication))
         .group_by(*keys, *proof.keys)
         .agg(pl.len().alias(N), proof.sums(), *faults, *sums)
     )
-    with _little_read_ahead():
-        return query.collect(engine="streaming")
 
 
 def _comparable(kind: pl.DataType) -> bool:

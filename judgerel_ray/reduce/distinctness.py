@@ -72,10 +72,15 @@ class PowersOfTwo:
 
 
 class Ranges:
-    """Replications 0, 1, ... n - 1 of a unit, known by the sum of their hashes.
+    """Replications 0, 1, ... n - 1 of a unit, or others in a row, by the sum of their hashes.
 
     Hashes have 64 bits: any other n replications pass once in 10^19 units. What does not pass may
     still be distinct, which `PowersOfTwo` tells.
+
+    Parameters
+    ----------
+    first : int
+        The first replication of every unit; the sums are the same whatever it is.
 
     Examples
     --------
@@ -87,6 +92,9 @@ class Ranges:
     """
 
     keys: Sequence[str] = ()
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
 
     def columns(self, replication: pl.Expr) -> list[pl.Expr]:
         """Make the hash."""
@@ -100,5 +108,6 @@ class Ranges:
         """Compare with the sums of whole ranges."""
         numbers = units[N].cast(pl.Int64)
         most = int(numbers.max() or 0)  # type: ignore[arg-type]
-        whole = pl.select(pl.int_range(most, dtype=pl.Int64).hash().cum_sum()).to_series()
+        known = pl.int_range(self.first, self.first + most, dtype=pl.Int64)
+        whole = pl.select(known.hash().cum_sum()).to_series()
         return bool((whole[numbers - 1] == units[SUM]).all())

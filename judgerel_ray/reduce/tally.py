@@ -15,6 +15,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.census import WRONG, count_few, count_rows, kind_columns
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
+from judgerel_ray.reduce.constants import knows_ranges, single_valued
 from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
@@ -72,10 +73,17 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
             f"judgments need item_id, and verdict or score, got columns {', '.join(columns)}"
         )
     names = told_apart(columns, extra)
-    counts = frame.group_by(names).agg(pl.len().alias(N)).collect(engine="streaming")
     casts = {**_READ, "outcome": pl.String()}
     typed = {name: pl.col(name).cast(kind) for name, kind in casts.items() if name in columns}
-    nested, _ = _nested(counts, pl.DataFrame(), typed)
+    nested, alike = None, pl.DataFrame()
+    if knows_ranges(frame):
+        alike = single_valued(frame, names)
+        names = [name for name in names if name not in alike.columns]
+        unit, kinds = _apart(names)
+        few = count_few(frame, unit=unit, kinds=kinds) if unit else None
+        nested = _laid_out(*few, alike, typed) if few else None
+    if nested is None:
+        nested, _ = _nested(count_rows(frame, names), alike, typed)
     return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
@@ -131,8 +139,7 @@ def tally_unchecked(
         few = count_few(frame, unit=unit, kinds=kinds, proof=Ranges())
         laid_out = _laid_out(*few, alike, typed) if few else None
         if few and laid_out:
-            holds = Ranges().holds(few[0]) or _shown(frame, unit)
-            return laid_out, not holds or _any_wrong(few[0])
+            return laid_out, not _shown(frame, unit, few[0]) or _any_wrong(few[0])
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
@@ -157,38 +164,15 @@ def _any_wrong(counts: pl.DataFrame) -> bool:
     return WRONG in counts.columns and bool(counts[WRONG].any())
 
 
-def _shown(frame: pl.LazyFrame, unit: Sequence[str]) -> bool:
-    """Whether replications are distinct that are no ranges: another pass."""
+def _shown(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bool:
+    """Whether replications are distinct: whole ranges, or what another pass tells."""
+    if Ranges().holds(counts):
+        return True
+    first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
+    if first is not None and first > 0 and Ranges(first).holds(counts):
+        return True
     proof = PowersOfTwo()
     return proof.holds(count_rows(frame, unit, proof))
-
-
-def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
-    """Find columns that have one value in all rows: a frame of one row.
-
-    Examples
-    --------
-    >>> rows = pl.LazyFrame({"item_id": ["q", "r"], "judge": ["a", "a"], "stage": ["x", None]})
-    >>> single_valued(rows, ["judge", "stage"]).rows(named=True)
-    [{'judge': 'a'}]
-    """
-    schema = frame.collect_schema()
-    able = [
-        name
-        for name in names
-        if name not in ("item_id", "verdict")
-        and (schema[name].is_numeric() or schema[name] in (pl.String, pl.Boolean))
-    ]
-    first = frame.select(able).head(1).collect(engine="streaming")
-    if first.is_empty():
-        return first.select()
-    for name in able:
-        value = pl.lit(first[name].first(), schema[name])
-        # Row groups of Parquet whose least and greatest value are this one are never read.
-        other = frame.filter(pl.col(name).ne_missing(value)).select(name).head(1)
-        if not other.collect(engine="streaming").is_empty():
-            first = first.drop(name)
-    return first
 
 
 def _nested(

@@ -6,7 +6,7 @@ The folders are never searched: a torn, foreign or late file in them disturbs no
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -15,7 +15,12 @@ import polars as pl
 
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.ledger import SMALLEST_PARQUET, Ledger, read_ledger
+from judgerel_ray.store.ledger import (
+    SMALLEST_PARQUET,
+    Ledger,
+    build_ledger,
+    look_at_commits,
+)
 from judgerel_ray.store.records import CommitRecord
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.tables import Completions, Judgments
@@ -162,19 +167,41 @@ def _scan(
     ledger: Ledger | None,
 ) -> pl.LazyFrame:
     """Scan one file of every commit that counts, without rows an earlier commit holds."""
-    ledger = ledger or read_ledger(run)
-    commits = [one for one in ledger.commits if judges is None or one.judge in judges]
+    landed, duplicates = (ledger.commits, ledger.duplicates) if ledger else _landed(run)
+    commits = [one for one in landed if judges is None or one.judge in judges]
     _check_files(run, commits, file)
-    clean = [_name(one, file) for one in commits if one.name not in ledger.duplicates]
-    frames = [scan_files(run, clean, table=table)] if clean else []
+    clean: dict[str, list[str]] = {}
     for one in commits:
-        if twice := ledger.duplicates.get(one.name):
+        if one.name not in duplicates:
+            clean.setdefault(one.judge if file == "data_file" else "", []).append(_name(one, file))
+    frames = [
+        _of_judge(scan_files(run, names, table=table), judge) for judge, names in clean.items()
+    ]
+    for one in commits:
+        if twice := duplicates.get(one.name):
             dropped = [request_key(key, replication) for key, replication in twice]
             frame = scan_files(run, [_name(one, file)], table=table)
             frames.append(frame.filter(~pl.col("key").is_in(dropped)))
     if not frames:
         return table.create_empty().lazy()
     return pl.concat(frames) if len(frames) > 1 else frames[0]
+
+
+def _landed(
+    run: RunDirectory,
+) -> tuple[tuple[CommitRecord, ...], Mapping[str, tuple[tuple[str, int], ...]]]:
+    """What landed, and what an earlier commit holds, too: as a ledger says it, and sooner."""
+    look = look_at_commits(run)
+    n_keys = sum(len(one.conditions) for one in look.commits)
+    if len({key for one in look.commits for key in one.conditions}) == n_keys:
+        return look.commits, {}  # no condition is in two commits, so no replication is
+    ledger = build_ledger(0, look.commits)
+    return ledger.commits, ledger.duplicates
+
+
+def _of_judge(frame: pl.LazyFrame, judge: str) -> pl.LazyFrame:
+    """Rows of one judge, whose name their commits tell: not a byte of that column is read."""
+    return frame.with_columns(judge=pl.lit(judge)) if judge else frame
 
 
 def _check_files(

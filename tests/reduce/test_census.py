@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import census
+from judgerel_ray.reduce import tally as tallying
 from judgerel_ray.reduce.judgments import tally_file
 from judgerel_ray.reduce.tally import Tally
 
@@ -113,3 +114,72 @@ def test_more_kinds_than_a_few_are_counted(tmp_path):
     rows = counted(tally_file(str(tmp_path / "judgments.parquet")), ["item_id"])
     assert [row[2] for row in rows] == scores
     assert {row[-1] for row in rows} == {1}
+
+
+def test_rows_of_a_late_kind_alone_are_counted_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(census, "_LOOKED_AT", 5)
+    counted = []
+    plain = census.count_rows
+
+    def count_rows(frame, *rest):
+        found = plain(frame, *rest)
+        counted.append(int(found["n"].sum()))
+        return found
+
+    monkeypatch.setattr(census, "count_rows", count_rows)
+    frame = pl.DataFrame(
+        {
+            "item_id": ["q"] * 8 + ["r"] * 4,
+            "template": [None] * 4 + ["t"] * 8,
+            "replication": [*range(4), *range(4), *range(4)],
+            "verdict": ["A"] * 6 + ["B", None, "A", "A", "B", "C"],
+        }
+    )
+    frame.write_parquet(tmp_path / "judgments.parquet")
+    tally = tally_file(str(tmp_path / "judgments.parquet"))
+    assert counted == [12, 4]
+    assert counted_by_unit(tally) == {
+        ("q", None, "A"): 4,
+        ("q", "t", "A"): 2,
+        ("q", "t", "B"): 1,
+        ("q", "t", None): 1,
+        ("r", "t", "A"): 2,
+        ("r", "t", "B"): 1,
+        ("r", "t", "C"): 1,
+    }
+
+
+def counted_by_unit(tally: Tally) -> dict[tuple[object, ...], int]:
+    """Counts by item, template and verdict."""
+    return {
+        (item, template, verdict): n
+        for item, template, verdict, _, _, n in counted(tally, ["item_id", "template"])
+    }
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_replications_in_a_row_are_shown_distinct_by_one_count(first, tmp_path, monkeypatch):
+    frame = pl.DataFrame(
+        {
+            "item_id": ["q"] * 3 + ["r"] * 2,
+            "replication": [first, first + 2, first + 1, first, first + 1],
+            "verdict": ["A", "B", "A", "A", "B"],
+        }
+    )
+    frame.write_parquet(tmp_path / "judgments.parquet")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("rows were counted again")
+
+    monkeypatch.setattr(tallying, "count_rows", refuse)
+    tally = tally_file(str(tmp_path / "judgments.parquet"))
+    assert sum(row[-1] for row in counted(tally, ["item_id"])) == 5
+
+
+@pytest.mark.parametrize("replications", [[1, 1, 3], [-1, 0, 1], [2, 2]])
+def test_replications_that_are_no_row_of_numbers_are_looked_at(replications, tmp_path):
+    verdicts = ["A"] * len(replications)
+    frame = pl.DataFrame({"item_id": "q", "replication": replications, "verdict": verdicts})
+    frame.write_parquet(tmp_path / "judgments.parquet")
+    with pytest.raises(SweepError, match="replication"):
+        tally_file(str(tmp_path / "judgments.parquet"))
