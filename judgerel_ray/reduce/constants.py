@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from operator import or_
 
@@ -22,8 +22,12 @@ def knows_ranges(frame: pl.LazyFrame) -> bool:
     return "Parquet SCAN" in plan and not any(word in plan for word in ("PYTHON", "JOIN"))
 
 
-def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
+def single_valued(
+    frame: pl.LazyFrame, names: Iterable[str], *, no_range: Collection[str] = ()
+) -> pl.DataFrame:
     """Find columns that have one value in all rows: a frame of one row.
+
+    Of the columns `no_range` files do not know the range, so they are read.
 
     Examples
     --------
@@ -41,10 +45,14 @@ def single_valued(frame: pl.LazyFrame, names: Iterable[str]) -> pl.DataFrame:
     first = frame.select(able).head(1).collect(engine="streaming")
     if first.is_empty():
         return first.select()
-    # Row groups whose least and greatest values are these are never read. Numbers that may be NaN,
-    # and the judge, a category in parts, have no range to go by: one query each, or all are read.
-    alone = [name for name in able if schema[name].is_float() or name == "judge"]
-    for together in (*([name] for name in alone), [name for name in able if name not in alone]):
+    # Row groups whose least and greatest values are these are never read, unless a column is
+    # among those asked about that has no range, as numbers have none that may be NaN.
+    read = [
+        name
+        for name in able
+        if name in no_range or (schema[name].is_float() and first[name].null_count() == 0)
+    ]
+    for together in (read, [name for name in able if name not in read]):
         varying = _varying(frame, first.select(together))
         first = first.drop(varying)
     return first

@@ -77,7 +77,8 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     typed = {name: pl.col(name).cast(kind) for name, kind in casts.items() if name in columns}
     nested, alike = None, pl.DataFrame()
     if knows_ranges(frame):
-        alike = single_valued(frame, names)
+        # The judge is a category in parts of a run, or told by its commits.
+        alike = single_valued(frame, names, no_range=["judge"])
         names = [name for name in names if name not in alike.columns]
         unit, kinds = _apart(names)
         few = count_few(frame, unit=unit, kinds=kinds) if unit else None
