@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
-    from judgerel_ray.pipeline.importing import write_judgments
+    from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
     from judgerel_ray.pipeline.reducing import (
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         reduce_path,
         verify_path,
         write_coefficients,
-        write_items,
     )
     from judgerel_ray.pipeline.reporting import report_path
     from judgerel_ray.pipeline.resolve import Resolved, resolve
@@ -51,7 +50,7 @@ __all__ = [
 
 _HOMES = {
     "advising": ("advise_path", "assigned", "compare_paths"),
-    "importing": ("write_judgments",),
+    "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),
     "reducing": (
@@ -61,7 +60,6 @@ _HOMES = {
         "reduce_path",
         "verify_path",
         "write_coefficients",
-        "write_items",
     ),
     "reporting": ("report_path",),
     "resolve": ("Resolved", "resolve"),

@@ -1,4 +1,4 @@
-"""From judgments that people already hold to a file that `reduce` reads."""
+"""From files that people already hold to judgments that `reduce` reads, and to items."""
 
 from __future__ import annotations
 
@@ -41,3 +41,21 @@ def write_judgments(format_name: str, paths: Sequence[str], out: str) -> int:
     except OSError as error:
         raise SweepError(f"cannot write judgments: {error}", where={"file": out}) from error
     return judgments.height
+
+
+def write_items(benchmark: str, path: str, out: str, *, answers: str | None = None) -> int:
+    """Write a benchmark's items as Parquet; return how many.
+
+    Effects: writes one file. Retry: safe.
+    """
+    from judgerel_ray.benchmarks import load_items
+    from judgerel_ray.tables import items_to_frame
+
+    items = load_items(benchmark, path, answers=answers)
+    if Path(out).suffix != ".parquet":
+        raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
+    try:
+        items_to_frame(items).write_parquet(out)
+    except OSError as error:
+        raise SweepError(f"cannot write items: {error}", where={"file": out}) from error
+    return len(items)

@@ -1,8 +1,9 @@
-"""From a run directory or a file of judgments to coefficients or a frame of items."""
+"""From a run directory or a file of judgments to coefficients."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -76,11 +77,12 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     SweepError
         If a name or a file is wrong.
     StoreError
-        If the path is a folder but no run directory.
+        If the path is a folder but no run directory, or a file cannot be read.
     """
     options = options or ReduceOptions()
     extra = [*(options.by or ()), *([options.items] if options.items else [])]
-    found = tolerated(open_judgments(path, extra=extra), options)
+    with _reading(path):
+        found = tolerated(open_judgments(path, extra=extra), options)
     return with_bands(found) if options.bands else found
 
 
@@ -130,14 +132,15 @@ def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFra
     from judgerel_ray.reduce import question_table
 
     options = options or ReduceOptions()
-    judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
     missing: Missing = "category" if "category" in options.missing else "drop"
-    return question_table(
-        judged.tally or with_gold(judged),
-        by=options.by,
-        missing=missing,
-        block="all" if options.block == "all" else 0,
-    )
+    with _reading(path):
+        judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
+        return question_table(
+            judged.tally or with_gold(judged),
+            by=options.by,
+            missing=missing,
+            block="all" if options.block == "all" else 0,
+        )
 
 
 def with_gold(judged: Judged) -> pl.LazyFrame:
@@ -190,24 +193,6 @@ def write_coefficients(frame: pl.DataFrame, out: str) -> None:
             )
     except OSError as error:
         raise SweepError(f"cannot write coefficients: {error}", where={"file": out}) from error
-
-
-def write_items(benchmark: str, path: str, out: str, *, answers: str | None = None) -> int:
-    """Write a benchmark's items as Parquet; return how many.
-
-    Effects: writes one file. Retry: safe.
-    """
-    from judgerel_ray.benchmarks import load_items
-    from judgerel_ray.tables import items_to_frame
-
-    items = load_items(benchmark, path, answers=answers)
-    if Path(out).suffix != ".parquet":
-        raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
-    try:
-        items_to_frame(items).write_parquet(out)
-    except OSError as error:
-        raise SweepError(f"cannot write items: {error}", where={"file": out}) from error
-    return len(items)
 
 
 def verify_path(path: str) -> tuple[list[str], int]:
@@ -291,3 +276,12 @@ def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
     names = items["benchmark"].unique(maintain_order=True).to_list()
     own = sweep.ask[index].benchmark
     return [own] if own in names else names
+
+
+def _reading(path: str) -> AbstractContextManager[None]:
+    """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
+    if Path(path).is_file():
+        return nullcontext()
+    from judgerel_ray.store import reading
+
+    return reading(path)

@@ -20,7 +20,7 @@ from judgerel_ray.report.words import (
     missing_policy,
     times,
 )
-from judgerel_ray.store import RunDirectory, read_errors, read_ledger, scan_judgments
+from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, scan_judgments
 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
@@ -33,17 +33,18 @@ def report_path(path: str, out: str) -> str:
 
     Effects: writes one file. Retry: safe.
     """
-    judged = open_judgments(path)
-    absent = _absent(judged)
-    measured = None if absent else _measured(judged)
-    page = render_report(
-        measured,
-        title=_title(judged, path),
-        asked=[*_asked(judged, path), *_tolerances(measured)],
-        standing=_standing(judged.run) if judged.run else None,
-        answers=_answers(judged.frame) if judged.run else None,
-        absent=absent,
-    )
+    with reading(path):
+        judged = open_judgments(path)
+        absent = _absent(judged)
+        measured = None if absent else _measured(judged)
+        page = render_report(
+            measured,
+            title=_title(judged, path),
+            asked=[*_asked(judged, path), *_tolerances(measured)],
+            standing=_standing(judged.run) if judged.run else None,
+            answers=_answers(judged.frame) if judged.run else None,
+            absent=absent,
+        )
     file = Path(out)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

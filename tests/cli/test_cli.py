@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from judgerel_ray import __version__, cli, pipeline
+from judgerel_ray import __version__, cli, pipeline, reduce
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
 from judgerel_ray.fleet import address as ray_address
@@ -382,6 +382,8 @@ def test_a_part_that_is_gone_or_damaged_is_one_line(landed, capsys, damage):
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
         assert "judgerel verify" in err
+    with pytest.raises(StoreError, match="judgerel verify"):
+        reduce(landed)
     assert main(["verify", str(landed)]) == 1
     assert part.name in capsys.readouterr().out
     assert main(["status", str(landed), "--json"]) == 0
