@@ -23,7 +23,9 @@ from judgerel_ray.core.types import (
     Option,
     ReaderPolicy,
     Role,
+    Scoring,
     TokenCounts,
+    TokenLogprob,
 )
 
 __all__ = [
@@ -44,10 +46,12 @@ __all__ = [
     "ReaderPolicy",
     "RequestRefused",
     "Role",
+    "Scoring",
     "StoreError",
     "SweepError",
     "TableError",
     "TokenCounts",
+    "TokenLogprob",
     "digest",
     "request_key",
     "seed_base",

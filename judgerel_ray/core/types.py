@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["judge", "responder"]
+Role = Literal["judge", "responder", "assessor", "scorer"]
 ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
 
 
@@ -79,13 +79,47 @@ class Menu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """Probabilities read after a prompt, in place of a reply.
+
+    ``start`` is what the judge's turn is taken to have said already. By ``kind``:
+
+    - ``options``: each of ``continuations``, from one pass over the prompt;
+    - ``inserted``: the one continuation, put into the prompt and read as part of it;
+    - ``next``: the ``top`` most probable next tokens.
+
+    Probabilities are the model's own, at temperature 1, whatever the condition's temperature.
+    """
+
+    kind: Literal["options", "inserted", "next"]
+    start: str = ""
+    continuations: tuple[str, ...] = ()
+    top: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLogprob:
+    """Log-probability (natural log) of one token, given the prompt and the tokens before it.
+
+    ``continuation`` is the place among the continuations scored, None where none was asked for.
+    ``rank`` counts from 1; None where the engine does not tell.
+    """
+
+    token: str
+    logprob: float
+    rank: int | None = None
+    continuation: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
     """What is held fixed while a judge is asked again: everything but the replication.
 
     ``condition_key`` is the hash of what is asked and ``seed_base`` the seed of replication 0;
     both come from :mod:`judgerel_ray.core.key`. ``menu`` is None where no verdict is asked
-    (a responder's answer). Conditions of one judge and item share a prompt prefix and should
-    run on one engine.
+    (a responder's answer). ``scoring`` is set where probabilities are read in place of a reply, and
+    ``argued`` is the id of the option an assessment argues for. Conditions of one judge and item
+    share a prompt prefix and should run on one engine.
     """
 
     condition_key: str
@@ -111,6 +145,8 @@ class Condition:
     scale: str | None = None
     option_order: int | None = None
     block: int = 0
+    scoring: Scoring | None = None
+    argued: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +169,8 @@ class Completion:
 
     ``finish_reason`` is ``stop`` or ``length`` for a whole reply, or
     ``refused: <why>`` for a request that can never succeed (its text is then None).
-    ``cached_tokens`` is None where the engine cannot say it for this one reply.
+    ``cached_tokens`` is None where the engine cannot say it for this one reply. ``logprobs`` hold
+    what a condition with ``scoring`` asked for; its text is empty.
     """
 
     key: str
@@ -144,6 +181,7 @@ class Completion:
     prompt_tokens: int | None
     cached_tokens: int | None
     completion_tokens: int
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,16 +8,17 @@ answer worse and none complains about.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-from judgerel_ray.core import Message, RequestRefused, SweepError
-from judgerel_ray.engines.engine import JSON, EngineSpec
+from judgerel_ray.core import Condition, Message, RequestRefused, SweepError
+from judgerel_ray.engines.engine import JSON, EngineSpec, Prepared
 from judgerel_ray.protocols import as_plain
 
 _KEPT_PROMPTS = 256  # one item's prompts come back at every temperature, next to each other
+_Asked = tuple[tuple[Message, ...], str]
 
 
 class Tokenizer(Protocol):
@@ -43,6 +44,10 @@ class Tokenizer(Protocol):
         """Turn text into token ids."""
         ...
 
+    def decode(self, token_ids: list[int]) -> str:
+        """Turn token ids into text."""
+        ...
+
 
 class PromptEncoder:
     """Renders and encodes prompts; keeps the latest, since stages and temperatures repeat them.
@@ -66,24 +71,106 @@ class PromptEncoder:
         self._tokenizer = tokenizer
         self._template = chat_template
         self._options = dict(template_options or {})
-        self._kept: OrderedDict[tuple[Message, ...], tuple[str, tuple[int, ...]]] = OrderedDict()
+        self._kept: OrderedDict[_Asked, tuple[str, tuple[int, ...]]] = OrderedDict()
 
     @property
     def chat_template_sha256(self) -> str | None:
         """Digest of the template in use, None for plain text."""
         return None if self._template is None else sha256(self._template.encode()).hexdigest()
 
-    def encode(self, prompt: tuple[Message, ...]) -> tuple[str, tuple[int, ...]]:
-        """Return the text a model sees and its token ids; RequestRefused if it cannot be said."""
-        if prompt in self._kept:
-            self._kept.move_to_end(prompt)
-            return self._kept[prompt]
-        text = as_plain(prompt) if self._template is None else self._render(prompt)
-        ids = self._tokenizer.encode(text, add_special_tokens=self._template is None)
-        self._kept[prompt] = text, tuple(ids)
+    def encode(self, prompt: tuple[Message, ...], start: str = "") -> tuple[str, tuple[int, ...]]:
+        """Return the text a model sees and its token ids; RequestRefused if it cannot be said.
+
+        `start` is what the judge's own turn holds already.
+        """
+        asked = prompt, start
+        if asked in self._kept:
+            self._kept.move_to_end(asked)
+            return self._kept[asked]
+        text = (as_plain(prompt) if self._template is None else self._render(prompt)) + start
+        self._kept[asked] = text, self._tokens(text)
         if len(self._kept) > _KEPT_PROMPTS:
             self._kept.popitem(last=False)
-        return self._kept[prompt]
+        return self._kept[asked]
+
+    def prepare(self, condition: Condition, *, longest: int) -> Prepared:
+        """Encode what a condition asks and scores; RequestRefused if it can never be answered.
+
+        ``prompt_too_long`` where prompt and new tokens exceed `longest`, or what
+        :meth:`encode` and :meth:`continuations` refuse.
+        """
+        scoring = condition.scoring
+        text, ids = self.encode(condition.prompt, scoring.start if scoring else "")
+        followed_by: tuple[tuple[int, ...], ...] = ()
+        n_new = condition.max_tokens
+        if scoring is not None:
+            followed_by = self.continuations(text, ids, scoring.continuations)
+            n_new = max(map(len, followed_by), default=0) + 1
+        if len(ids) + n_new > longest:
+            raise RequestRefused(
+                f"prompt_too_long: {len(ids)} prompt + {n_new} new tokens > {longest}",
+                where={"prompt_tokens": len(ids)},
+            )
+        return Prepared(
+            condition_key=condition.condition_key,
+            text=text,
+            token_ids=ids,
+            prompt_tokens=len(ids),
+            continuations=followed_by,
+        )
+
+    def continuations(
+        self, text: str, ids: tuple[int, ...], texts: Sequence[str]
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the tokens that texts add to a prompt, each as it is written right behind it.
+
+        Parameters
+        ----------
+        text : str
+            The prompt, as :meth:`encode` gave it.
+        ids : tuple of int
+            Its tokens.
+        texts : sequence of str
+            What may follow.
+
+        Returns
+        -------
+        tuple of tuple of int
+            One for each text.
+
+        Raises
+        ------
+        RequestRefused
+            ``option_merges``: a text and the end of the prompt become one token, so that no token
+            is the text's alone; ``option_empty``; ``options_alike`` where two have the same tokens
+            or one begins another, so that their probabilities could not be told apart.
+        """
+        found = []
+        for each in texts:
+            whole = self._tokens(text + each)
+            if whole[: len(ids)] != ids:
+                raise RequestRefused(
+                    f"option_merges: the tokenizer joins {each!r} with the end of the prompt",
+                    where={"prompt_ends": text[-20:]},
+                )
+            if len(whole) == len(ids):
+                raise RequestRefused(f"option_empty: {each!r} adds no token to the prompt")
+            found.append(whole[len(ids) :])
+        for n, one in enumerate(found):
+            for m, other in enumerate(found):
+                if n != m and other[: len(one)] == one:
+                    raise RequestRefused(
+                        f"options_alike: the tokens of {texts[n]!r} begin those of {texts[m]!r}"
+                    )
+        return tuple(found)
+
+    def token_texts(self, ids: Sequence[int]) -> list[str]:
+        """Return the text of each token by itself."""
+        return [self._tokenizer.decode([token]) for token in ids]
+
+    def _tokens(self, text: str) -> tuple[int, ...]:
+        """Tokens of a whole text."""
+        return tuple(self._tokenizer.encode(text, add_special_tokens=self._template is None))
 
     def _render(self, prompt: tuple[Message, ...]) -> str:
         """Write the conversation in the template's words."""

@@ -73,13 +73,15 @@ class Prepared:
     """A condition's prompt as one engine takes it.
 
     ``token_ids`` is None where the engine works on text. ``prompt_tokens`` is exact for a real
-    engine and an estimate for the simulated one.
+    engine and an estimate for the simulated one. ``continuations`` are the tokens of what is
+    scored, in order.
     """
 
     condition_key: str
     text: str
     token_ids: tuple[int, ...] | None
     prompt_tokens: int
+    continuations: tuple[tuple[int, ...], ...] = ()
 
 
 class Engine(Protocol):
@@ -98,7 +100,7 @@ class Engine(Protocol):
         ...
 
     async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
-        """Answer every replication of `ask`, in order.
+        """Answer every replication of `ask`, in order, or read what its condition scores.
 
         EngineLost when the engine is gone, EngineError when this request failed and may be asked
         again, RequestRefused when it never will succeed.

@@ -102,6 +102,11 @@ class FolderTokenizer:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=add_special_tokens).ids
         return ids
 
+    def decode(self, token_ids: list[int]) -> str:
+        """Text of token ids."""
+        text: str = self._tokenizer.decode(token_ids, skip_special_tokens=False)
+        return text
+
 
 def compiled(chat_template: str) -> Template:
     """Compile a chat template with what all of them may use; jinja2 errors if it is broken.

@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from itertools import count as endless
 from multiprocessing import active_children
 from time import monotonic
@@ -26,7 +27,7 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.engines.encoder import PromptEncoder, Tokenizer, chat_template_text
-from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared
+from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.vllm_arguments import (
     cpu_token_budget,
     engine_arguments,
@@ -34,7 +35,9 @@ from judgerel_ray.engines.vllm_arguments import (
     refuse_unknown,
     template_options,
 )
+from judgerel_ray.engines.vllm_facts import resolved_facts
 from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
+from judgerel_ray.engines.vllm_scoring import OneKind, score, scored
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -74,6 +77,7 @@ class VllmEngine:
         self._counts = TokenCounts()
         self._request_ids = endless()
         self._children: list[BaseProcess] = []
+        self._kinds = OneKind()
 
     def __repr__(self) -> str:
         return f"VllmEngine({self.spec.name!r})"
@@ -111,7 +115,13 @@ class VllmEngine:
             hint = "the engine's own log above has the cause"
             raise EngineStartError(why, where=where, hint=hint) from error
         self._children = [child for child in active_children() if child not in others]
-        facts = _facts(self.spec, self._llm.vllm_config, self._encoder, monotonic() - began)
+        facts = resolved_facts(
+            self.spec,
+            self._llm.vllm_config,
+            version=_version(),
+            chat_template_sha256=self._encoder.chat_template_sha256,
+            seconds=monotonic() - began,
+        )
         self._max_model_len = facts.max_model_len or 0
         return facts
 
@@ -125,15 +135,7 @@ class VllmEngine:
         """
         if self._encoder is None:
             raise EngineError("engine is not started", where={"judge": self.spec.name})
-        text, ids = self._encoder.encode(condition.prompt)
-        if len(ids) + condition.max_tokens > self._max_model_len:
-            raise RequestRefused(
-                f"prompt_too_long: {len(ids)} prompt + {condition.max_tokens} new tokens > "
-                f"{self._max_model_len}",
-                where={"prompt_tokens": len(ids)},
-            )
-        key = condition.condition_key
-        return Prepared(condition_key=key, text=text, token_ids=ids, prompt_tokens=len(ids))
+        return self._encoder.prepare(condition, longest=self._max_model_len)
 
     async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
         """Answer every replication of an ask; its requests are queued back to back.
@@ -143,11 +145,14 @@ class VllmEngine:
         Retry: safe; nothing is remembered of a failed ask. One failed request fails the ask and
         drops its others, so that an ask is answered whole or not at all.
         """
-        llm = self._llm
-        if llm is None:
+        llm, encoder, scoring = self._llm, self._encoder, ask.condition.scoring
+        if llm is None or encoder is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
-        parts = chunks(ask)
-        tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in parts]
+        if scoring is not None:
+            send = partial(self._send, llm, key=prepared.condition_key)
+            found = await score(scoring, prepared, send, self._kinds, encoder.token_texts)
+            return (scored(prepared, ask, found),)
+        tasks = [asyncio.ensure_future(self._request(llm, prepared, c)) for c in chunks(ask)]
         try:
             answers = await asyncio.gather(*tasks)
         finally:  # cancelled, or one failed: the others would burn time unread
@@ -160,6 +165,13 @@ class VllmEngine:
         self, llm: AsyncLLM, prepared: Prepared, chunk: Chunk
     ) -> tuple[Completion, ...]:
         """Send one request and read its n samples."""
+        key, ids = prepared.condition_key, prepared.token_ids or ()
+        return read_output(await self._send(llm, ids, chunk.parameters, key=key), prepared, chunk)
+
+    async def _send(
+        self, llm: AsyncLLM, ids: tuple[int, ...], asked: dict[str, JSON], *, key: str
+    ) -> Any:
+        """Send one request; its errors in the words of the house."""
         from vllm import SamplingParams
         from vllm.exceptions import VLLMClientError, VLLMError
         from vllm.inputs import TokensPrompt
@@ -167,15 +179,15 @@ class VllmEngine:
         from vllm.v1.engine.exceptions import EngineDeadError
 
         refusals = (VLLMClientError, ValueError)
-        where = {"judge": self.spec.name, "condition": prepared.condition_key}
+        where = {"judge": self.spec.name, "condition": key}
         # Streaming kinds hand out the samples of n > 1 unevenly: only the final one has them all.
         final = RequestOutputKind.FINAL_ONLY
         try:
-            parameters = SamplingParams(**chunk.parameters, output_kind=final)
+            parameters = SamplingParams(**asked, output_kind=final)
         except refusals as error:
             raise RequestRefused(f"sampling_parameters: {error}", where=where) from error
-        request_id = f"{prepared.condition_key}:{chunk.first}:{next(self._request_ids)}"
-        prompt = TokensPrompt(prompt_token_ids=list(prepared.token_ids or ()))
+        request_id = f"{key}:{next(self._request_ids)}"
+        prompt = TokensPrompt(prompt_token_ids=list(ids))
         output = None
         try:
             async for latest in llm.generate(prompt, parameters, request_id):
@@ -188,7 +200,7 @@ class VllmEngine:
             if llm.errored:
                 raise EngineLost(f"engine died: {error}", where=where) from error
             raise EngineError(f"request failed: {error}", where=where) from error
-        return read_output(output, prepared, chunk)
+        return output
 
     def counters(self) -> TokenCounts:
         """Tokens since the start, from the engine's own statistics; they may lag by one step."""
@@ -272,28 +284,9 @@ def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
     return Counter
 
 
-def _facts(spec: EngineSpec, config: Any, encoder: PromptEncoder, seconds: float) -> EngineFacts:
-    """Read what the engine resolved."""
-    import vllm  # the package's metadata name differs between the GPU and CPU builds
+def _version() -> str:
+    """Version of vLLM; the package's metadata is named otherwise in the GPU and CPU builds."""
+    import vllm
 
-    cache, scheduler, model = config.cache_config, config.scheduler_config, config.model_config
-    backend = getattr(getattr(config, "attention_config", None), "backend", None)
-    return EngineFacts(
-        engine="vllm",
-        engine_version=vllm.__version__,
-        model=spec.model,
-        revision=getattr(model.hf_config, "_commit_hash", None),
-        device=str(config.device_config.device_type),
-        dtype=str(model.dtype).removeprefix("torch."),
-        max_model_len=model.max_model_len,
-        max_num_seqs=scheduler.max_num_seqs,
-        max_num_batched_tokens=scheduler.max_num_batched_tokens,
-        block_size=cache.block_size,
-        kv_tokens=cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else None,
-        attention_backend=None if backend is None else getattr(backend, "name", str(backend)),
-        chunked_prefill=scheduler.enable_chunked_prefill,
-        prefix_caching=cache.enable_prefix_caching,
-        engine_seed=model.seed,
-        chat_template_sha256=encoder.chat_template_sha256,
-        start_seconds=round(seconds, 3),
-    )
+    version: str = vllm.__version__
+    return version

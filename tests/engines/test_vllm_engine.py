@@ -18,6 +18,7 @@ from judgerel_ray.core import (
     EngineLost,
     EngineStartError,
     RequestRefused,
+    Scoring,
     SweepError,
     TokenCounts,
     request_key,
@@ -337,3 +338,117 @@ def test_a_killed_engine_core_is_a_lost_engine_within_seconds(tiny_model, make_c
     with pytest.raises(EngineLost):
         served.ask(condition)
     served.runner.close()
+
+
+OPTIONS = ("A", "B", "that answers", "the question")
+
+
+def scoring_condition(make_condition, kind, *, start="Best Response: [[", **changes):
+    return make_condition(
+        "which of these is the best response to the question? " * 12,
+        stage="probabilities",
+        role="scorer",
+        menu=None,
+        temperature=0.0,
+        scoring=Scoring(kind=kind, start=start, **changes),
+    )
+
+
+@pytest.fixture(scope="module")
+def reference(tiny_model):
+    """Log-probabilities of the next token by transformers, in double precision."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(str(tiny_model)).double().eval()
+
+    def next_logprobs(ids):
+        with torch.no_grad():
+            return torch.log_softmax(model(torch.tensor([list(ids)])).logits[0, -1], dim=-1)
+
+    return next_logprobs
+
+
+def test_whole_options_are_products_of_conditionals(served, make_condition, reference):
+    condition = scoring_condition(make_condition, "options", continuations=OPTIONS)
+    prepared = served.engine.prepare(condition)
+    assert max(map(len, prepared.continuations)) > 1  # an option of several tokens is among them
+    (completion,) = served.ask(condition)
+    assert (completion.text, completion.completion_tokens) == ("", 0)
+    for place, tokens in enumerate(prepared.continuations):
+        found = [one for one in completion.logprobs if one.continuation == place]
+        assert "".join(one.token for one in found) == OPTIONS[place]
+        before = list(prepared.token_ids)
+        for one, token in zip(found, tokens, strict=True):
+            assert one.logprob == pytest.approx(float(reference(before)[token]), abs=1e-4)
+            before.append(token)
+
+
+def test_inserted_options_have_the_logprobs_of_columns(served, make_condition):
+    columns = served.ask(
+        scoring_condition(make_condition, "options", continuations=OPTIONS)
+    )[0].logprobs
+    for place, option in enumerate(OPTIONS):
+        paper = scoring_condition(make_condition, "inserted", continuations=(option,))
+        alone = served.ask(paper)[0].logprobs
+        together = [one for one in columns if one.continuation == place]
+        assert [one.token for one in alone] == [one.token for one in together]
+        assert [one.logprob for one in alone] == pytest.approx(
+            [one.logprob for one in together], abs=1e-5
+        )
+
+
+def test_kinds_of_scoring_side_by_side_do_not_mix(served, make_condition, reference):
+    conditions = [
+        scoring_condition(make_condition, "options", continuations=OPTIONS),
+        scoring_condition(make_condition, "next", top=50),
+        make_condition("which is best?"),
+        scoring_condition(make_condition, "inserted", continuations=("A",)),
+    ] * 4
+
+    async def together():
+        return await asyncio.gather(*(served.asking(each) for each in conditions))
+
+    answers = served.runner.run(together())
+    alone = [served.ask(each) for each in conditions[:4]]
+    for one, other in zip(answers, alone * 4, strict=True):
+        assert [(x.token, x.continuation) for x in one[0].logprobs] == [
+            (x.token, x.continuation) for x in other[0].logprobs
+        ]
+        assert [x.logprob for x in one[0].logprobs] == pytest.approx(
+            [x.logprob for x in other[0].logprobs], abs=1e-5
+        )
+    top = [one.logprob for one in answers[1][0].logprobs]
+    ids = served.engine.prepare(conditions[1]).token_ids
+    assert top == pytest.approx(sorted(map(float, reference(ids)), reverse=True)[:50], abs=1e-4)
+    assert answers[2][0].text and not answers[2][0].logprobs
+
+
+def test_options_of_one_token_cost_one_pass(served, make_condition):
+    condition = scoring_condition(make_condition, "options", continuations=("A", "B", "C"))
+    served.ask(condition)
+    n_prompt = len(served.engine.prepare(condition).token_ids)
+    counts = served.counted(lambda: served.ask(condition))
+    assert counts.prompt == n_prompt
+    assert counts.prompt - counts.cached <= BLOCK + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("",), "option_empty"),
+        (("A", "A"), "options_alike"),
+        (("that", "that answers"), "options_alike"),
+    ],
+)
+def test_options_that_cannot_be_scored_are_refused(served, make_condition, options, problem):
+    with pytest.raises(RequestRefused, match=problem):
+        served.ask(scoring_condition(make_condition, "options", continuations=options))
+
+
+def test_an_option_that_merges_with_the_prompt_is_refused(served, make_condition):
+    condition = scoring_condition(
+        make_condition, "options", start="best respon", continuations=("se",)
+    )
+    with pytest.raises(RequestRefused, match="option_merges"):
+        served.ask(condition)

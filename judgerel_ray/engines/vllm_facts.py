@@ -1,0 +1,58 @@
+"""What a started vLLM says about itself, read from the configuration it resolved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from judgerel_ray.engines.engine import EngineFacts, EngineSpec
+
+
+def resolved_facts(
+    spec: EngineSpec,
+    config: Any,
+    *,
+    version: str,
+    chat_template_sha256: str | None,
+    seconds: float,
+) -> EngineFacts:
+    """Read what the engine resolved.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        What was asked for.
+    config : vllm.config.VllmConfig
+        What became of it.
+    version : str
+        Of vLLM.
+    chat_template_sha256 : str or None
+        Digest of the template in use.
+    seconds : float
+        How long the start took.
+
+    Returns
+    -------
+    EngineFacts
+        For the manifest.
+    """
+    cache, scheduler, model = config.cache_config, config.scheduler_config, config.model_config
+    backend = getattr(getattr(config, "attention_config", None), "backend", None)
+    return EngineFacts(
+        engine="vllm",
+        engine_version=version,
+        model=spec.model,
+        revision=getattr(model.hf_config, "_commit_hash", None),
+        device=str(config.device_config.device_type),
+        dtype=str(model.dtype).removeprefix("torch."),
+        max_model_len=model.max_model_len,
+        max_num_seqs=scheduler.max_num_seqs,
+        max_num_batched_tokens=scheduler.max_num_batched_tokens,
+        block_size=cache.block_size,
+        kv_tokens=cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else None,
+        attention_backend=None if backend is None else getattr(backend, "name", str(backend)),
+        chunked_prefill=scheduler.enable_chunked_prefill,
+        prefix_caching=cache.enable_prefix_caching,
+        engine_seed=model.seed,
+        chat_template_sha256=chat_template_sha256,
+        start_seconds=round(seconds, 3),
+    )
