@@ -14,7 +14,18 @@ COLDEST_SAMPLED = 0.01  # vLLM clamps anything between 0 and this to it: random,
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
 
-ProtocolName = Literal["respond", "best_of", "correctness"]
+ProtocolName = Literal["respond", "best_of", "correctness", "confusion"]
+ModeName = Literal["sample", "columns", "paper", "single"]
+CONFUSION_MODES = ("columns", "paper", "single")
+
+
+# Temperature, replications and max_tokens, where a file leaves them out.
+_DEFAULTS: dict[str, tuple[float, int, int]] = {
+    "respond": (0.75, 1, 150),
+    "best_of": (1.0, 5, 150),
+    "correctness": (1.0, 5, 16),
+    "confusion": (0.0, 1, 256),
+}
 
 
 class Sample(Table):
@@ -73,9 +84,9 @@ class AskTable(Table):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
     protocol: ProtocolName
-    """respond, best_of or correctness."""
-    mode: Literal["sample"] = "sample"
-    """How verdicts are had: sampled replies."""
+    """respond, best_of, correctness or confusion."""
+    mode: ModeName = "sample"
+    """How verdicts are had: sampled replies; of confusion columns (default), paper or single."""
     benchmark: Name
     """A loader's name, or the name to give to generic items."""
     path: Text
@@ -85,9 +96,9 @@ class AskTable(Table):
     sample: Sample | None = None
     """Which items; default all."""
     temperatures: tuple[Number, ...] = ()
-    """Sampling temperatures; default 1.0, and 0.75 for responders."""
+    """Sampling temperatures; default 1.0, 0.75 for responders and 0 for confusion."""
     replications: Whole = Field(default=0, ge=0, le=100_000)
-    """How often each condition is asked; default 5, and 1 for responders."""
+    """How often each condition is asked; default 5, and 1 for responders and confusion."""
     repeat_greedy: Whole = Field(default=0, ge=0, le=100_000)
     """How often temperature 0 is asked, to see serving noise; 0 asks it once."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
@@ -95,7 +106,7 @@ class AskTable(Table):
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
     max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
-    """New tokens at most; default 150, and 16 for correctness."""
+    """New tokens at most; default 150, 16 for correctness and 256 for confusion."""
     early_stop: Flag = False
     """Stop a reply after its verdict, where the template asks the verdict first."""
     reader: Literal["first", "last", "unanimous", "schroeder2024"] = "first"
@@ -106,6 +117,8 @@ class AskTable(Table):
     """Orders of the options, crossed; each item's are drawn once and held."""
     order_seed: Whole = 0
     """The draw of the orders."""
+    option_labels: Literal["letters", "ids"] = "letters"
+    """What confusion calls the options: A, B, ... or their own ids."""
     responders: tuple[Text, ...] = ()
     """Judges that write the candidate answers first, or recorded option ids to keep."""
     respond: RespondSettings | None = None
@@ -160,17 +173,32 @@ class AskTable(Table):
             )
         if self.option_orders > 1 and self.protocol != "best_of":
             raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
+        if self.protocol == "confusion":
+            self._refuse_beside_confusion()
+        elif self.mode in CONFUSION_MODES:
+            raise ValueError(f"mode {self.mode} needs protocol confusion, got {self.protocol}")
+        elif self.option_labels != "letters":
+            raise ValueError(f"option_labels needs protocol confusion, got {self.protocol}")
         return self
+
+    def _refuse_beside_confusion(self) -> None:
+        """Refuse what a confusion matrix has no place for."""
+        if self.replications > 1 or self.repeat_greedy > 1:
+            raise ValueError("protocol confusion makes one matrix: replications must be left out")
+        if self.responders:
+            raise ValueError("protocol confusion judges what the items hold: leave out responders")
 
     @model_validator(mode="after")
     def _defaults_by_protocol(self) -> Self:
         """Fill the defaults that differ by protocol."""
-        responds = self.protocol == "respond"
+        temperature, replications, max_tokens = _DEFAULTS[self.protocol]
         defaults: dict[str, object] = {
-            "temperatures": self.temperatures or ((0.75,) if responds else (1.0,)),
-            "replications": self.replications or (1 if responds else 5),
-            "max_tokens": self.max_tokens or (16 if self.protocol == "correctness" else 150),
+            "temperatures": self.temperatures or (temperature,),
+            "replications": self.replications or replications,
+            "max_tokens": self.max_tokens or max_tokens,
         }
+        if self.protocol == "confusion" and self.mode == "sample":
+            defaults["mode"] = "columns"
         if self.responders and self.respond is None:
             defaults["respond"] = RespondSettings()
         for key, value in defaults.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Message, Role, digest, seed_base
 from judgerel_ray.design.frame import Voice
@@ -102,6 +102,8 @@ def keyed_condition(
         "parents": list(parents),
     }
     sampling = [condition.temperature, condition.top_k, condition.top_p, condition.max_tokens]
+    if condition.scoring is not None:
+        content["scoring"] = asdict(condition.scoring)
     # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
     # is the same, so stop strings are in the key and not in the seed.
     key = digest({**content, "sampling": [*sampling, list(condition.stop)]})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
+from judgerel_ray.design.confusing import STAGE_ROLES, n_scored
 from judgerel_ray.design.frame import AskFrame, Voice, voices_of
 from judgerel_ray.design.judging import answer_names
 from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
@@ -56,7 +57,9 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
         for wave in range(frame.respond_waves):
             for voice in voices_of(frame, wave):
                 counts += _answer_counts(frame, wave, voice, written)
-        if frame.ask.protocol != "respond":
+        if frame.ask.protocol == "confusion":
+            counts += [count for voice in frame.judges for count in _confusion_counts(frame, voice)]
+        elif frame.ask.protocol != "respond":
             counts += [_judge_count(frame, voice, judged) for voice in frame.judges]
     return tuple(counts)
 
@@ -101,6 +104,25 @@ def _answer_counts(
             items=len(tally.items),
             conditions=tally.conditions,
             requests=tally.requests,
+        )
+
+
+def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
+    """The three stages of confusion: a verdict, an assessment for each option, and the matrix."""
+    n_prompts = len(frame.templates) * len(frame.ask.temperatures)
+    n_options = sum(len(item.options) for item in frame.items)
+    n_cells = sum(n_scored(frame, item) for item in frame.items)
+    stages = (("verdict", len(frame.items)), ("assessment", n_options), ("probabilities", n_cells))
+    for place, (stage, n) in enumerate(stages):
+        yield StageCount(
+            ask=frame.index,
+            judge=voice.name,
+            role=STAGE_ROLES[stage],
+            stage=stage,
+            wave=frame.respond_waves + place // 2,
+            items=len(frame.items),
+            conditions=n * n_prompts,
+            requests=n * n_prompts,
         )
 
 

@@ -57,7 +57,8 @@ class AskFrame:
     @property
     def n_waves(self) -> int:
         """Rounds of requests in all; each is built from the landed texts of the one before."""
-        return self.respond_waves + (self.ask.protocol != "respond")
+        judging = {"respond": 0, "confusion": 2}.get(self.ask.protocol, 1)
+        return self.respond_waves + judging
 
     def replications(self, temperature: float) -> int:
         """How often a condition at this temperature is asked: greedy once, or as said."""
@@ -146,9 +147,27 @@ def _check_answers(frame: AskFrame, item: Item, place: Mapping[str, object]) -> 
             f"got {ask.option_orders}",
             where=place,
         )
+    if ask.protocol == "confusion":
+        _check_confusion(item, n_options, place)
     if ask.protocol == "correctness" and not item.gold:
         raise SweepError(
             "correctness needs a gold answer, the item has none",
             where=place,
             hint="add a gold column, or use best_of",
+        )
+
+
+def _check_confusion(item: Item, n_options: int, place: Mapping[str, object]) -> None:
+    """Refuse an item whose options an assessment cannot be written for."""
+    if n_options < 2:
+        raise SweepError(
+            f"confusion needs at least 2 options, got {n_options}",
+            where=place,
+            hint="nothing can be confused with the only option there is",
+        )
+    if item.turns:
+        raise SweepError(
+            "confusion judges a question with its options, the item is a dialogue",
+            where=place,
+            hint="give the turns as the item's context",
         )

@@ -1,7 +1,8 @@
 """From an ask to its conditions, wave by wave and item by item.
 
 A wave is a round of requests whose prompts can be written at once. The first waves write candidate
-answers where responders are named (one, or two for dialogues), the last asks the judges. All of it
+answers where responders are named (one, or two for dialogues), the last asks the judges; confusion
+asks them twice, for assessments and for what they make of them. All of it
 is built lazily, one item at a time: a sweep of a million conditions needs the memory of one item.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from judgerel_ray.design.conditions import ItemWork
+from judgerel_ray.design.confusing import confusion_work
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.judging import best_of_work, correctness_work
 from judgerel_ray.design.responding import respond_work
@@ -62,6 +64,8 @@ def build_wave(
             continue
         if responding:
             work = respond_work(frame, wave, voice, item, texts)
+        elif frame.ask.protocol == "confusion":
+            work = confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
         elif frame.ask.protocol == "best_of":
             work = best_of_work(frame, voice, item, texts)
         else:

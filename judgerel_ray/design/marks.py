@@ -46,7 +46,9 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, int]]:
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
     sampling = (ask.top_k, ask.top_p, ask.max_tokens, ask.early_stop)
     for template in frame.templates:
-        wording = template.texts.get(form)
+        wording: object = template.texts.get(form)
+        if ask.protocol == "confusion":
+            wording = (tuple(sorted(template.texts.items())), ask.option_labels)
         what = (ask.protocol, item.benchmark, item.item_id, wording, *origin)
         for order in shown:
             for temperature in ask.temperatures:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import NoReturn
@@ -28,6 +29,7 @@ from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
 from judgerel_ray.engines.replies import CHARACTERS_PER_TOKEN, count_tokens, cut_after, draw_replies
 from judgerel_ray.engines.simulated_options import simulated_options
+from judgerel_ray.engines.simulated_scoring import scored_logprobs
 from judgerel_ray.protocols import as_plain
 
 BLOCK_TOKENS = 16
@@ -125,6 +127,8 @@ class SimulatedEngine:
         Effects: may leave the process (``dies = "exit"``). Retry: safe; a key's answer is fixed.
         """
         await self._misfortune(ask)
+        if ask.condition.scoring is not None:
+            return (await self._scored(prepared, ask),)
         replies = draw_replies(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
         completions = tuple(
@@ -137,6 +141,15 @@ class SimulatedEngine:
             prompt=ask.n * prepared.prompt_tokens, cached=sum(cached), generated=generated
         )
         return completions
+
+    async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:
+        """Read probabilities instead of drawing; costs the prompt once."""
+        found = scored_logprobs(self.spec.model, self.options, ask.condition)
+        (cached,) = self._prefill(prepared, 1)
+        await self._take_time(1)
+        self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
+        whole = self._completion(ask.condition, ask.first, "", prepared.prompt_tokens, cached)
+        return replace(whole, logprobs=found)
 
     def counters(self) -> TokenCounts:
         """Tokens since the start."""

@@ -20,7 +20,8 @@ class SimulatedOptions:
     first); ``concentration`` s and ``base`` pi of ``dirichlet`` (pi a table of option ids,
     default even); ``position_bias`` (log-odds by place shown, 0 beyond its end) and
     ``quality_sd`` (spread of the log-odds of an item's options) of ``position``; shares of
-    ``refuse`` and ``unparsed`` replies; ``reason_words`` after each verdict.
+    ``refuse`` and ``unparsed`` replies; ``reason_words`` after each verdict; ``suggestibility``,
+    the log-odds an option gains where an assessment argued for it.
 
     What goes wrong, once per engine: it dies with its ``dies_on``-th request, by leaving the
     process (``dies = "exit"``) or by raising EngineLost (``"raise"``), and only if it is first to
@@ -40,6 +41,7 @@ class SimulatedOptions:
     refuse: float = 0.0
     unparsed: float = 0.0
     reason_words: int = 0
+    suggestibility: float = 0.0
     dies_on: int | None = None
     dies: str = "exit"
     dies_once: str | None = None
@@ -112,6 +114,7 @@ def _read(read: _Reader) -> SimulatedOptions:
         refuse=read.number("refuse", 0.0, at_most=1.0),
         unparsed=read.number("unparsed", 0.0, at_most=1.0),
         reason_words=read.whole("reason_words", at_least=0) or 0,
+        suggestibility=read.number("suggestibility", 0.0),
         dies_on=read.whole("dies_on"),
         dies=read.text("dies", among=("exit", "raise")) or default.dies,
         dies_once=read.text("dies_once"),

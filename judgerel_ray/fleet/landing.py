@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import polars as pl
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import Ask, Completion, request_key
-from judgerel_ray.protocols import read_verdict
+from judgerel_ray.protocols import read_assessment, read_verdict
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 MILLION = 1_000_000
@@ -66,7 +66,8 @@ def landed_rows(
         _check_one_to_one(ask, completions)
         for completion in completions:
             judgments.append(_judgment(ask, completion, attempt, prices, landed_at))
-            texts.append({"key": completion.key, "text": completion.text, "logprobs": None})
+            read = [asdict(one) for one in completion.logprobs] or None
+            texts.append({"key": completion.key, "text": completion.text, "logprobs": read})
     return Rows(
         judgments=pl.DataFrame(judgments, schema=Judgments.create_empty().schema),
         completions=pl.DataFrame(texts, schema=Completions.create_empty().schema),
@@ -166,7 +167,11 @@ def _judgment(
     verdict: str | None = None
     label: str | None = None
     outcome: str | None = "failed" if refused else None
-    if menu is not None and completion.text is not None:
+    if condition.role == "assessor" and menu is not None and condition.argued is not None:
+        label = menu.labels[menu.option_ids.index(condition.argued)]
+        absent = read_assessment(completion.text)
+        outcome = absent.value if absent else None
+    elif condition.role == "judge" and menu is not None and completion.text is not None:
         reading = read_verdict(completion.text, finish_reason=completion.finish_reason, menu=menu)
         label, outcome = reading.label, reading.outcome.value
         if label is not None and outcome == "scored":

@@ -17,8 +17,9 @@ IMPOSSIBLE_BATCH = 2_000
 
 
 def landed_texts(run: RunDirectory) -> dict[str, str | None]:
-    """Texts that responders wrote, by key; None for a request that can never succeed."""
-    keys = scan_judgments(run).filter(pl.col("role") == "responder").select("key")
+    """Texts that later prompts hold, by key; None for a request that can never succeed."""
+    written = pl.col("role").is_in(["responder", "assessor"])
+    keys = scan_judgments(run).filter(written).select("key")
     texts = scan_completions(run).select("key", "text")
     frame = keys.join(texts, on="key", how="left").collect()
     return dict(zip(frame["key"], frame["text"], strict=True))

@@ -173,6 +173,8 @@ def _wave_tokens(
     if frame.respond is not None:
         written = frame.respond.max_tokens
         most = written if wave < frame.respond_waves else most
+    if all(each.stage == "probabilities" for each in counts):
+        most = 1  # a pass makes one token, which nobody reads
     works = islice(build_wave(frame, wave, voice, LongestAnswers(tokens=written)), SAMPLED_ITEMS)
     asks = [ask for work in works for ask in work.asks]
     prompt, shared = _prompt_tokens(asks, count)

@@ -24,6 +24,7 @@ from judgerel_ray.pipeline.identity import ask_identity, first_keys
 from judgerel_ray.protocols import (
     FORMS,
     READER_VERSION,
+    STAGE_TEXTS,
     Template,
     load_template,
     question_form,
@@ -206,10 +207,11 @@ def _check_templates(frame: AskFrame) -> None:
     """Every template has the texts the items need, in words of its own, and a form to read."""
     where = {"ask": frame.index, "protocol": frame.ask.protocol}
     forms = {question_form(item) for item in frame.items}
+    stages = STAGE_TEXTS.get(frame.ask.protocol, ())
     for template in frame.templates:
         _check_texts(template, forms, where)
     for one, two in combinations(frame.templates, 2):
-        if one.name == two.name or all(one.texts[f] == two.texts[f] for f in forms):
+        if one.name == two.name or all(one.texts[f] == two.texts[f] for f in (*forms, *stages)):
             raise SweepError(
                 "templates must differ in name and in the texts these items need, "
                 f"{one.name} and {two.name} do not",

@@ -1,5 +1,13 @@
 """Protocols: how a question is put to a judge and how its verdict is read from the reply."""
 
+from judgerel_ray.protocols.assessing import (
+    answer_frame,
+    read_assessment,
+    render_assessment,
+    render_confused,
+    render_together,
+    render_verdict,
+)
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.rendering import (
@@ -14,6 +22,7 @@ from judgerel_ray.protocols.rendering import (
 from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import (
     PLACEHOLDERS,
+    STAGE_TEXTS,
     Template,
     load_template,
     shipped_templates,
@@ -24,19 +33,26 @@ __all__ = [
     "FORMS",
     "PLACEHOLDERS",
     "READER_VERSION",
+    "STAGE_TEXTS",
     "Form",
     "Mention",
     "Reading",
     "Template",
+    "answer_frame",
     "as_plain",
     "fill",
     "labels_for",
     "load_template",
     "question_form",
+    "read_assessment",
     "read_verdict",
+    "render_assessment",
     "render_best_of",
+    "render_confused",
     "render_correctness",
     "render_respond",
+    "render_together",
+    "render_verdict",
     "settled_reading",
     "shipped_templates",
     "stop_strings",

@@ -109,7 +109,7 @@ def render_respond(
     if turn not in (1, 2) or (turn == 2) != (first_response is not None):
         raise ValueError("render_respond: turn must be 1, or 2 together with a first_response")
     form = question_form(item)
-    values = _item_values(item)
+    values = item_values(item)
     if turn == 2:
         if form != "dialogue":
             raise SweepError("item has no second turn", where={"item": item.item_id})
@@ -158,7 +158,7 @@ def render_best_of(
         )
     shown = zip(labels_for(len(options)), options, strict=True)
     lines = "\n".join(f"- [{label}]: {option.text}" for label, option in shown)
-    values = {**_item_values(item), "responses": lines}
+    values = {**item_values(item), "responses": lines}
     return _message(template, "best_of", question_form(item), values)
 
 
@@ -194,7 +194,7 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
     """
     if item.gold is None:
         raise SweepError("correctness needs a gold answer", where={"item": item.item_id})
-    values = {**_item_values(item), "ground_truth": item.gold, "prediction": response}
+    values = {**item_values(item), "ground_truth": item.gold, "prediction": response}
     return _message(template, "correctness", question_form(item), values)
 
 
@@ -215,8 +215,19 @@ def _label(place: int) -> str:
     return (_label(rest - 1) if rest else "") + ascii_uppercase[last]
 
 
-def _item_values(item: Item) -> dict[str, str]:
-    """What an item fills in by itself."""
+def item_values(item: Item) -> dict[str, str]:
+    """What an item fills in by itself, by placeholder.
+
+    Raises
+    ------
+    SweepError
+        If it is a dialogue of other than two turns.
+
+    Examples
+    --------
+    >>> item_values(Item(item_id="1", benchmark="b", category="c", question="?"))
+    {'question': '?', 'context': ''}
+    """
     if not item.turns:
         return {"question": item.question, "context": item.context or ""}
     if len(item.turns) != 2:

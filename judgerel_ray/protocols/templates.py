@@ -2,7 +2,8 @@
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
 ``verdict``, ``"first"`` or ``"last"`` in the reply) and the texts ``question.txt``,
-``context.txt`` and ``dialogue.txt``. Shipped ones lie in ``templates/<protocol>/<name>``;
+``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for each beside them
+(see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
 a sweep may name any other folder by its path.
 """
 
@@ -38,8 +39,22 @@ PLACEHOLDERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "context": ("context", "question", "ground_truth", "prediction"),
         "dialogue": ("question_1", "question_2", "ground_truth", "prediction"),
     },
+    "confusion": {
+        "question": ("question", "options"),
+        "context": ("context", "question", "options"),
+        "verdict": (),
+        "assessment": ("option",),
+        "neutral": (),
+        "choice": (),
+        "single": ("assessments",),
+    },
 }
 """Protocol -> text file -> the placeholders it has; all of them must appear."""
+
+STAGE_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "confusion": ("verdict", "assessment", "neutral", "choice", "single"),
+}
+"""Protocol -> the texts of its stages, which every folder holds beside those of its items."""
 
 _SHIPPED = Path(__file__).parent / "templates"
 _SETTINGS = "template.toml"
@@ -90,7 +105,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
     Parameters
     ----------
     protocol : str
-        ``respond``, ``best_of`` or ``correctness``.
+        ``respond``, ``best_of``, ``correctness`` or ``confusion``.
     name_or_folder : str
         A shipped name; or a folder, when it holds a path separator or no shipped template has
         the name and such a folder exists.
@@ -211,6 +226,12 @@ def _texts(folder: Path, protocol: str) -> dict[str, str]:
         raise SweepError(
             f"template folder has no text, expected {_listed(f'{form}.txt' for form in known)}",
             where={"folder": folder},
+        )
+    missing = [stage for stage in STAGE_TEXTS.get(protocol, ()) if stage not in texts]
+    if missing:
+        raise SweepError(
+            f"template folder lacks {_listed(f'{stage}.txt' for stage in missing)}",
+            where={"folder": folder, "protocol": protocol},
         )
     return texts
 

@@ -17,11 +17,12 @@ READER_VERSION = "2"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"
-_CANNOT = (
+CANNOT = (
     r"i(?:\s+(?:cannot|can\s*not|can['’]?t|could\s+not|couldn['’]t|will\s+not|won['’]t|am\s+unable"
     r"|am\s+not\s+able|must\s+decline|have\s+to\s+decline|decline|refuse)"
     r"|['’]m\s+(?:unable|not\s+able))"
 )
+"""How a refusal says that it will not, as a pattern."""
 _JUDGING = (
     r"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:judge|evaluate|assess|choose|select|pick"
     r"|decide|determine|provide|help|assist|answer|comply|fulfil|fulfill|do|make|offer|give|rate"
@@ -31,8 +32,8 @@ _JUDGING = (
 _DECLINES = re.compile(
     r"[\s*_\"'“#>]*(?:"
     rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
-    rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?{_CANNOT}{_JUDGING}"
-    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*{_CANNOT}{_JUDGING}"
+    rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?{CANNOT}{_JUDGING}"
+    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*{CANNOT}{_JUDGING}"
     r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?\b(?:unable|not\s+able)\s+to"
     r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
     r")",
@@ -117,6 +118,17 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     )
 
 
+def declines(text: str) -> bool:
+    """Whether a reply begins by declining the task.
+
+    Examples
+    --------
+    >>> declines("I'm sorry, but I cannot argue for this."), declines("It cannot be said better.")
+    (True, False)
+    """
+    return _DECLINES.match(text) is not None
+
+
 def stop_strings(menu: Menu) -> tuple[str, ...]:
     """Texts after which nothing can change a verdict read by policy ``first``.
 
@@ -184,6 +196,6 @@ def _absent(text: str, ended: bool) -> Reading:
     """Why a reply without a verdict has none."""
     if not ended:
         return Reading(None, Outcome.TRUNCATED)
-    if _DECLINES.match(text):
+    if declines(text):
         return Reading(None, Outcome.REFUSED)
     return Reading(None, Outcome.UNPARSED)

@@ -13,10 +13,18 @@ class Completions(dy.Schema):
     text = dy.String(nullable=True)
     """The reply; null where the request can never succeed."""
     logprobs = dy.List(
-        dy.Struct({"token": dy.String(), "logprob": dy.Float64(), "rank": dy.Int32()}),
+        dy.Struct(
+            {
+                "token": dy.String(),
+                "logprob": dy.Float64(),
+                "rank": dy.Int32(nullable=True),
+                "continuation": dy.Int32(nullable=True),
+            }
+        ),
         nullable=True,
     )
-    """Log-probabilities (natural log) at the verdict's position, where they were asked for."""
+    """Log-probabilities (natural log) at the verdict's position, where they were asked for: of the
+    likeliest tokens by rank, or of the tokens of the options, `continuation` saying of which."""
 
 
 class Errors(dy.Schema):
