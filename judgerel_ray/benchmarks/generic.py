@@ -56,12 +56,14 @@ def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
 def holds_items(path: str) -> bool:
     """Whether a table has the two columns that every items file has.
 
-    A document of other layout (``.json``) is never taken for one.
+    A document of other layout (``.json``) is never taken for one, nor are texts to be judged by a
+    criterion, whose question alone says nothing.
     """
     if known_format(path) in (None, "json"):
         return False
     first = read_records(path)[0]
-    return "item_id" in first.fields and "question" in first.fields
+    judged = {"text", "criterion"} <= first.fields.keys()
+    return {"item_id", "question"} <= first.fields.keys() and not judged
 
 
 def _item(record: Record, benchmark: str) -> Item:

@@ -119,6 +119,8 @@ class AskTable(Table):
     """The draw of the orders."""
     option_labels: Literal["letters", "ids"] = "letters"
     """What confusion calls the options: A, B, ... or their own ids."""
+    option_probability: Literal["whole", "last_token"] = "whole"
+    """What confusion takes for an option's: all its tokens', or its last's given the others."""
     responders: tuple[Text, ...] = ()
     """Judges that write the candidate answers first, or recorded option ids to keep."""
     respond: RespondSettings | None = None
@@ -177,8 +179,10 @@ class AskTable(Table):
             self._refuse_beside_confusion()
         elif self.mode in CONFUSION_MODES:
             raise ValueError(f"mode {self.mode} needs protocol confusion, got {self.protocol}")
-        elif self.option_labels != "letters":
-            raise ValueError(f"option_labels needs protocol confusion, got {self.protocol}")
+        elif (self.option_labels, self.option_probability) != ("letters", "whole"):
+            raise ValueError(
+                f"option_labels and option_probability need protocol confusion, got {self.protocol}"
+            )
         return self
 
     def _refuse_beside_confusion(self) -> None:

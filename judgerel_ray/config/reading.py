@@ -49,8 +49,8 @@ NOT_YET_KEYS = {
     "judge": frozenset({"base_url", "api_key_env", "limits"}),
 }
 NOT_YET_VALUES = {
-    "protocol": frozenset({"rating", "confusion", "think_twice"}),
-    "mode": frozenset({"exact", "columns", "paper", "single"}),
+    "protocol": frozenset({"rating", "think_twice"}),
+    "mode": frozenset({"exact"}),
     "engine": frozenset({"openai"}),
 }
 NOT_YET = "is not in this version of judgerel_ray yet"

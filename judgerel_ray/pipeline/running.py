@@ -21,6 +21,7 @@ from judgerel_ray.fleet import (
     WorkQueue,
     connected,
 )
+from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
@@ -131,6 +132,7 @@ def _run_session(
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
+    write_confusions(resolved, run)
     _leave_final(run, board)
     return RunSummary(
         run=run.url,

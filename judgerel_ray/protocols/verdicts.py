@@ -123,7 +123,7 @@ def declines(text: str) -> bool:
 
     Examples
     --------
-    >>> declines("I'm sorry, but I cannot argue for this."), declines("It cannot be said better.")
+    >>> declines("I'm sorry, but I cannot judge this."), declines("It cannot be said better.")
     (True, False)
     """
     return _DECLINES.match(text) is not None

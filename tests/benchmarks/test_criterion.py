@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgerel_ray.benchmarks import load_criterion, sample_items
+from judgerel_ray.benchmarks import load_criterion, load_items, sample_items
 from judgerel_ray.core import SweepError
 
 ROW = {"text": "Sure, at noon.", "criterion": "relevance", "options": ["Yes", "No"]}
@@ -78,3 +78,13 @@ def test_a_draw_has_every_criterion_alike(tmp_path):
 def test_mistakes_are_named(tmp_path, changes, message):
     with pytest.raises(SweepError, match=message):
         load(tmp_path, {**ROW, **changes})
+
+
+def test_a_file_with_names_and_questions_keeps_its_texts(tmp_path):
+    file = tmp_path / "mine.jsonl"
+    row = {"item_id": "q1", "question": "Does it fit?", "text": "So.", "criterion": "fit"}
+    file.write_text(json.dumps({**row, "options": ["yes", "no"], "gold": "no"}))
+    (item,) = load_items("criterion", str(file))
+    assert (item.item_id, item.question, item.context) == ("q1", "Does it fit?", "So.")
+    assert item.gold == "no"
+    assert [option.option_id for option in item.options] == ["yes", "no"]

@@ -24,13 +24,15 @@ def test_every_protocol_ships_a_default():
         ("best_of", "default"),
         ("best_of", "paraphrase"),
         ("correctness", "default"),
+        ("confusion", "default"),
     }
 
 
 @pytest.mark.parametrize(("protocol", "name"), SHIPPED)
 def test_a_shipped_template_has_a_text_for_every_question_form(protocol, name):
     template = load_template(protocol, name)
-    assert set(template.texts) == {"question", "context", "dialogue"}
+    assert set(template.texts) == set(PLACEHOLDERS[protocol])
+    assert {"question", "context"} <= set(template.texts)
     assert (template.name, template.protocol) == (name, protocol)
     assert all(text and not text.endswith("\n") for text in template.texts.values())
 
@@ -42,6 +44,7 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("best_of", "default"): ("best_response", True),
         ("best_of", "paraphrase"): ("best_response", True),
         ("correctness", "default"): ("correctness", True),
+        ("confusion", "default"): ("best_response", True),
     }
 
 

@@ -1,0 +1,132 @@
+"""Confusion matrices of a run: from what landed, and what they say of its judgments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.core import StoreError, request_key
+from judgerel_ray.design import build_wave
+from judgerel_ray.pipeline.owing import landed_texts
+from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.reduce.confusions import Scored, confusion_table
+from judgerel_ray.reduce.uncertainty import UncertaintyOptions, uncertainty_rows
+from judgerel_ray.reduce.uncertainty_worth import uncertainty_summary
+from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.tables import Confusions
+
+CONFUSIONS = "confusions/confusions.parquet"
+_OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
+
+
+def write_confusions(resolved: Resolved, run: RunDirectory) -> int | None:
+    """Lay out the matrices of a run from what landed of it.
+
+    Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Cells written; None where the sweep asks for no confusion.
+    """
+    frames = [frame for frame in resolved.frames if frame.ask.protocol == "confusion"]
+    if not frames:
+        return None
+    texts = landed_texts(run)
+    landed = _landed_reads(run)
+    tables = []
+    for frame in frames:
+        scored = []
+        for voice in frame.judges:
+            for work in build_wave(frame, frame.n_waves - 1, voice, texts):
+                for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                    key = request_key(ask.condition.condition_key, 0)
+                    if key in landed:
+                        read = landed[key] or []
+                        one = Scored(condition=ask.condition, mode=frame.ask.mode, read=read)
+                        scored.append(one)
+        tables.append(
+            confusion_table(scored, last_token=frame.ask.option_probability == "last_token")
+        )
+    table = pl.concat(tables)
+    data = BytesIO()
+    table.write_parquet(data)
+    run.write_bytes(CONFUSIONS, data.getvalue())
+    return table.height
+
+
+def _landed_reads(run: RunDirectory) -> dict[str, list[dict[str, object]] | None]:
+    """Log-probabilities that landed, by key; None where a request could never be sent."""
+    keys = scan_judgments(run).filter(pl.col("role") == "scorer").select("key")
+    reads = scan_completions(run).select("key", "logprobs")
+    frame = keys.join(reads, on="key", how="left").collect()
+    return dict(zip(frame["key"], frame["logprobs"].to_list(), strict=True))
+
+
+def read_confusions(run: RunDirectory) -> pl.DataFrame:
+    """The matrices of a run; StoreError where it has none."""
+    if not run.exists(CONFUSIONS):
+        raise StoreError(
+            "the run has no confusion matrices",
+            where={"run": run.url},
+            hint='an [[ask]] with protocol = "confusion" makes them',
+        )
+    return Confusions.validate(pl.read_parquet(BytesIO(run.read_bytes(CONFUSIONS))), cast=True)
+
+
+def run_uncertainty(
+    path: str, options: UncertaintyOptions | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Uncertainty of the judgments of a run, and what it is worth.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As :func:`judgerel_ray.reduce.uncertainty.uncertainty_rows` and
+        :func:`judgerel_ray.reduce.uncertainty_worth.uncertainty_summary`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run asked for no confusion.
+    """
+    run = RunDirectory.open(path)
+    confusions = read_confusions(run)
+    own = (
+        scan_judgments(run)
+        .filter((pl.col("protocol") == "confusion") & (pl.col("role") == "judge"))
+        .select(_OWN)
+        .collect()
+    )
+    right = right_options(pl.read_parquet(BytesIO(run.read_bytes("items.parquet"))))
+    rows = uncertainty_rows(confusions, own, right, options)
+    return rows, uncertainty_summary(confusions, own, right, options)
+
+
+def right_options(items: pl.DataFrame) -> pl.DataFrame:
+    """The right option of each item: its gold, else what most people chose; null at a tie.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item, Option
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> ratings = tuple(HumanRating(rater=r, label=l) for r, l in zip("123", "110"))
+    >>> options = tuple(Option(option_id=o, text=o) for o in "01")
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options,
+    ...             ratings=ratings)
+    >>> right_options(items_to_frame([item]))["right"].to_list()
+    ['1']
+    """
+    found = []
+    for row in items.iter_rows(named=True):
+        names = {option["option_id"] for option in row["options"]}
+        right = row["gold"] if row["gold"] in names else None
+        if right is None:
+            votes = Counter(one["label"] for one in row["ratings"] if one["label"] in names)
+            leaders = [name for name, n in votes.items() if n == max(votes.values())]
+            right = leaders[0] if len(leaders) == 1 else None
+        found.append({"benchmark": row["benchmark"], "item_id": row["item_id"], "right": right})
+    schema = {"benchmark": pl.String, "item_id": pl.String, "right": pl.String}
+    return pl.DataFrame(found, schema=schema)

@@ -1,0 +1,176 @@
+"""How sure a judge is of single judgments, read from confusion matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.stats import Uncertainty, confusion_uncertainty
+
+MATRIX = ("judge", "benchmark", "item_id", "template", "criterion", "temperature", "mode")
+SCORES = (
+    "margin", "signed_margin", "entropy", "worst_case", "suggestibility", "dobrushin",
+    "mutual_information",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyOptions:
+    """How matrices are read.
+
+    ``threshold`` labels at one threshold; without it labels are cross-fitted. ``normalised``,
+    ``own_choice_required`` and ``strict`` are those of
+    :func:`judgerel_ray.stats.confusion_uncertainty`. ``risk`` and ``delta`` ask for a threshold
+    that accepts at most that share of wrong judgments, but for that chance.
+    """
+
+    threshold: float | None = None
+    normalised: bool = False
+    own_choice_required: bool = True
+    strict: bool = False
+    risk: float = 0.1
+    delta: float = 0.1
+    seed: int = 0
+
+
+def uncertainty_rows(
+    confusions: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    right: pl.DataFrame,
+    options: UncertaintyOptions | None = None,
+) -> pl.DataFrame:
+    """Scores and label of every judgment.
+
+    Parameters
+    ----------
+    confusions : DataFrame
+        Of :class:`judgerel_ray.tables.Confusions`.
+    verdicts : DataFrame
+        The judges' own verdicts: judge, benchmark, item_id, template, temperature, verdict (null
+        where there was none).
+    right : DataFrame
+        The right options: benchmark, item_id, right (null where nobody knows).
+    options : UncertaintyOptions, optional
+        How matrices are read.
+
+    Returns
+    -------
+    DataFrame
+        One row a matrix: its columns, options (list), u (list, in their order), chosen,
+        chosen_by_matrix, label (null without a threshold), the scores of
+        :class:`judgerel_ray.stats.Uncertainty`, n_missing, right, correct, correct_by_matrix,
+        undefined.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.confusions import confusion_table
+    >>> nothing = pl.DataFrame(schema={"benchmark": pl.String, "item_id": pl.String,
+    ...                                "right": pl.String})
+    >>> own = pl.DataFrame(schema={name: pl.String for name in
+    ...                            ("judge", "benchmark", "item_id", "template", "verdict")}
+    ...                    | {"temperature": pl.Float64})
+    >>> uncertainty_rows(confusion_table([]), own, nothing).height
+    0
+    """
+    options = options or UncertaintyOptions()
+    rows = [row for row, _ in scored_matrices(confusions, verdicts, right, options)]
+    return pl.DataFrame(rows, schema=_row_schema())
+
+
+def scored_matrices(
+    confusions: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    right: pl.DataFrame,
+    options: UncertaintyOptions,
+) -> Iterator[tuple[dict[str, object], Uncertainty]]:
+    """Score every matrix; parameters as for :func:`uncertainty_rows`.
+
+    Yields
+    ------
+    tuple
+        Its row, and its scores.
+
+    Examples
+    --------
+    See :func:`uncertainty_rows`.
+    """
+    own = {
+        (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
+        for r in verdicts.iter_rows(named=True)
+    }
+    known = {(r["benchmark"], r["item_id"]): r["right"] for r in right.iter_rows(named=True)}
+    for name, cells in confusions.group_by(*MATRIX, maintain_order=True):
+        place = dict(zip(MATRIX, name, strict=True))
+        shown = cells["verdict_option"].unique(maintain_order=True).to_list()
+        argued = cells["assessment_option"].unique(maintain_order=True).to_list()
+        matrix = np.full((len(shown), len(argued)), np.nan)
+        rows = {option: row for row, option in enumerate(shown)}
+        columns = {option: column for column, option in enumerate(argued)}
+        for verdict, assessment, probability in cells.select(
+            "verdict_option", "assessment_option", "probability"
+        ).iter_rows():
+            if probability is not None:
+                matrix[rows[verdict], columns[assessment]] = probability
+        # A column that has not landed whole says nothing yet.
+        matrix[:, np.isnan(matrix).any(axis=0)] = np.nan
+        verdict = own.get(
+            (place["judge"], place["benchmark"], place["item_id"], place["template"],
+             place["temperature"])
+        )  # fmt: skip
+        one = confusion_uncertainty(
+            matrix,
+            threshold=options.threshold,
+            chosen=rows.get(verdict),
+            own_choice_required=options.own_choice_required,
+            normalised=options.normalised,
+            strict=options.strict,
+        )
+        answer = known.get((place["benchmark"], place["item_id"]))
+        yield _row(place, shown, one, verdict, answer), one
+
+
+def _row(
+    place: dict[str, object],
+    shown: Sequence[str],
+    one: Uncertainty,
+    verdict: object,
+    answer: str | None,
+) -> dict[str, object]:
+    """One judgment's scores as a row."""
+    by_matrix = None if one.chosen_by_matrix is None else shown[one.chosen_by_matrix]
+    return {
+        **place,
+        "options": list(shown),
+        "u": list(one.u_O),
+        "chosen": verdict,
+        "chosen_by_matrix": by_matrix,
+        "label": one.label,
+        **{name: getattr(one, name) for name in SCORES},
+        "n_missing": one.n_missing,
+        "right": answer,
+        "correct": None if answer is None else verdict == answer,
+        "correct_by_matrix": None if answer is None else by_matrix == answer,
+        "undefined": one.undefined,
+    }
+
+
+def _row_schema() -> dict[str, pl.DataType]:
+    """Columns of :func:`uncertainty_rows`."""
+    texts = {name: pl.String() for name in MATRIX if name != "temperature"}
+    return {
+        **{name: texts.get(name, pl.Float64()) for name in MATRIX},
+        "options": pl.List(pl.String()),
+        "u": pl.List(pl.Float64()),
+        "chosen": pl.String(),
+        "chosen_by_matrix": pl.String(),
+        "label": pl.String(),
+        **{name: pl.Float64() for name in SCORES},
+        "n_missing": pl.Int64(),
+        "right": pl.String(),
+        "correct": pl.Boolean(),
+        "correct_by_matrix": pl.Boolean(),
+        "undefined": pl.String(),
+    }
