@@ -84,8 +84,8 @@ class Condition:
 
     ``condition_key`` is the hash of what is asked and ``seed_base`` the seed of replication 0;
     both come from :mod:`judgerel_ray.core.key`. ``menu`` is None where no verdict is asked
-    (a responder's answer). Conditions of one judge and item share a prompt prefix and should
-    run on one engine.
+    (a responder's answer). ``parents`` are the keys of the landed answers that the prompt holds.
+    Conditions of one judge and item share a prompt prefix and should run on one engine.
     """
 
     condition_key: str
@@ -111,6 +111,7 @@ class Condition:
     scale: str | None = None
     option_order: int | None = None
     block: int = 0
+    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

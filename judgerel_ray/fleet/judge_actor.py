@@ -33,13 +33,7 @@ from judgerel_ray.core import (
     SweepError,
     TokenCounts,
 )
-from judgerel_ray.engines import (
-    Engine,
-    EngineSpec,
-    Fingerprint,
-    judge_fingerprint,
-    make_engine,
-)
+from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.fleet.engine_log import last_error_line, own_log_tail
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.identity import differing_parts
@@ -168,6 +162,11 @@ class JudgeActor:
             del self._running[lease.lease, lease.attempt]
         return await self._land(lease, answers)
 
+    async def ping(self) -> None:
+        """Say that the engine is there: EngineLost where it is not."""
+        if not self._engine.is_alive():
+            raise EngineLost("engine died while nothing was asked of it")
+
     async def recall(self, lease: int, attempt: int) -> bool:
         """Ask for what a lease has not begun; its receipt gives that back as withdrawn."""
         progress = self._running.get((lease, attempt))
@@ -261,6 +260,7 @@ class JudgeActor:
             tokens=tokens,
             seconds=seconds,
             engine=self._facts,
+            parents={key for ask, _ in answered for key in ask.condition.parents},
         )
         outcomes = rows.judgments["outcome"].drop_nulls().value_counts()
         return Receipt(

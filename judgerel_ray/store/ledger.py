@@ -24,9 +24,6 @@ from judgerel_ray.store.records import (
 )
 from judgerel_ray.store.rundir import RunDirectory
 
-SMALLEST_PARQUET = 12
-"""Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTotals:
@@ -149,47 +146,6 @@ def read_ledger(run: RunDirectory) -> Ledger:
     look = look_at_commits(run)
     number = look.session.number if look.session else 0
     return build_ledger(number, look.commits, broken=look.broken)
-
-
-def read_whole_ledger(run: RunDirectory) -> Ledger:
-    """Read what landed and is still there, as the next session will count it.
-
-    ``broken`` names the commits whose files are gone or cut, too: their rows are owed.
-
-    Raises
-    ------
-    StoreError
-        If the directory cannot be read.
-
-    Examples
-    --------
-    >>> read_whole_ledger(RunDirectory.create("memory://doctest-whole")).n_rows
-    0
-
-    Notes
-    -----
-    Effects: none. Cost: that of :func:`read_ledger`, and a listing of data/ and texts/.
-    """
-    look = look_at_commits(run)
-    kept, lost = whole_commits(run, look)
-    number = look.session.number if look.session else 0
-    return build_ledger(number, kept, broken=look.broken + lost)
-
-
-def whole_commits(
-    run: RunDirectory, look: Look
-) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
-    """Part the commits: those whose files are there, the data whole, and the others by name."""
-    sizes = run.files.sizes("data") if look.commits else {}
-    texts = run.files.sizes("texts") if look.commits else {}
-    kept = tuple(
-        one
-        for one in look.commits
-        if sizes.get(one.data_file) == one.data_bytes
-        and texts.get(one.texts_file, 0) >= SMALLEST_PARQUET
-    )
-    held = {one.name for one in kept}
-    return kept, tuple(one.name for one in look.commits if one.name not in held)
 
 
 def look_at_commits(run: RunDirectory) -> Look:

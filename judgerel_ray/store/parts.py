@@ -6,7 +6,7 @@ import hashlib
 import io
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ def land(
     tokens: TokenCounts,
     seconds: float,
     engine: Mapping[str, object] | None = None,
+    parents: Iterable[str] | None = None,
 ) -> bool:
     """Land what an attempt of a lease brought, all of it or nothing.
 
@@ -80,6 +81,9 @@ def land(
         Engine time taken.
     engine : mapping, optional
         Plain facts about the engine (version, device, ...), kept in the record.
+    parents : iterable of str, optional
+        Keys of the landed answers that the prompts hold. Where one of those is lost, these rows
+        stand on a text that the run does not hold, and count no longer.
 
     Returns
     -------
@@ -130,6 +134,8 @@ def land(
         seconds=seconds,
         engine=dict(engine or {}),
         written_at=datetime.now(UTC).isoformat(),
+        texts_bytes=len(texts_part.data),
+        parents=None if parents is None else tuple(sorted(set(parents))),
     )
     for part in (data_part, texts_part):
         run.write_bytes(part.name, part.data)

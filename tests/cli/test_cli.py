@@ -20,7 +20,7 @@ from judgerel_ray.pipeline.running import RunSummary
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 OPTIONS = {
     "plan": ["SWEEP.toml", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "status": ["RUN", "--json"],
     "reduce": [
         "PATH",
