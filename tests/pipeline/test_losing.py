@@ -252,8 +252,6 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(sweep
     run = driver.run
     run.write_text("manifest.json", '{"format": "judgerel-run/1"}')
     if change == "judge":
-        import dataclasses
-
         other = dataclasses.replace(driver.resolved.fingerprints["j"], digest="0" * 32)
         changed = dataclasses.replace(
             driver.resolved, fingerprints={**driver.resolved.fingerprints, "j": other}
