@@ -247,6 +247,18 @@ def test_a_lease_recalled_before_any_of_it_began_comes_back_at_once(asking, make
     assert landed.rows == 1
 
 
+def test_an_actor_says_whether_its_engine_is_there(make_actor_here):
+    async def story() -> None:
+        actor = make_actor_here()
+        await actor.start()
+        assert await actor.ping() is None
+        await actor.stop()
+        await actor.ping()
+
+    with pytest.raises(EngineLost, match="while nothing was asked of it"):
+        play(story)
+
+
 def test_recalling_a_lease_that_is_not_there_does_nothing(make_actor_here):
     async def story() -> bool:
         return await make_actor_here().recall(7, 1)

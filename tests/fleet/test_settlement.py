@@ -293,6 +293,24 @@ def test_a_group_whose_node_is_lost_is_asked_as_it_was(asking, account):
     mine.check()
 
 
+def test_an_item_that_loses_nodes_again_and_again_is_recorded_with_how_many(asking, account):
+    mine = account([*asking.items(1, 12), (asking.ask("other", n=2),)])
+    for name in "abc":
+        mine.send_next(name, units=1)
+        mine.lose(name, NODE_LOST)  # two may go, the third makes it a suspect
+    assert mine.suspects() != []
+    mine.send_suspects("d")
+    mine.lose("d", NODE_LOST)
+    assert mine.settlement.untainted(mine.pool, mine.pool.queue.take("e", 1)) == ()
+    mine.settlement.give_up(mine.pool, RuntimeError("no more"))
+    errors = read_errors(mine.run)
+    told = {item: set(some["message"]) for (item,), some in errors.group_by("item_id")}
+    assert set(errors["kind"]) == {"quarantined", "judge_failed"}
+    assert all(one.startswith("4 nodes were lost under it: ") for one in told["q0"])
+    assert told["other"] == {"no more"}
+    mine.check()
+
+
 def test_a_lease_that_failed_whole_is_owed_and_its_engine_kept(account):
     mine = account(max_attempts=2)
     for name in "ab":
