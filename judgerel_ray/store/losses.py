@@ -82,7 +82,7 @@ def read_whole_ledger(run: RunDirectory) -> Ledger:
     look = look_at_commits(run)
     kept, losses = part_commits(run, look)
     number = look.session.number if look.session else 0
-    return build_ledger(number, kept, broken=losses.names)
+    return build_ledger(number, kept, broken=losses.names, run=run)
 
 
 def part_commits(

@@ -111,7 +111,7 @@ def begin_session(
         name = f"{FOLDER}/{session_name(number)}"
         data = seal({"kind": "session", **asdict(record)})
         if run.settle(name, data) == data:
-            ledger = build_ledger(number, kept, broken=look.broken)
+            ledger = build_ledger(number, kept, broken=look.broken, run=run)
             return Session(number=number, ledger=ledger, losses=losses)
 
 

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from judgerel_ray.core import Completion, StoreError, TokenCounts, request_key
-from judgerel_ray.design import voices_of
-from judgerel_ray.fleet import landed_rows
-from judgerel_ray.pipeline import plan_resolved, read_status
-from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
-from judgerel_ray.pipeline.opening import open_run
-from judgerel_ray.pipeline.owing import Owing, landed_texts
+from judgerel_ray.core import StoreError
+from judgerel_ray.pipeline import read_status
 from judgerel_ray.store import (
-    begin_session,
-    end_session,
-    land,
     read_ledger,
     scan_judgments,
     verify_run,
@@ -31,98 +21,16 @@ from judgerel_ray.store.records import seal, unseal
 ITEMS = [f'{{"item_id": "q{i}", "question": "Larger {i}?", "gold": "two"}}' for i in range(4)]
 ASK = 'responders = ["x", "y"]\nreplications = 5\ntemperatures = [1.0]'
 ANSWERS, JUDGMENTS = 2 * 4, 4 * 5
-
-
-class Driver:
-    """Runs a sweep as `run` does, but for Ray: every item of a judge is a lease."""
-
-    def __init__(self, resolved, out):
-        self.resolved = resolved
-        self.plan = plan_resolved(resolved)
-        self.out = out
-        self.told = io.StringIO()
-
-    @property
-    def run(self):
-        return open_run(self.resolved, self.plan, self.out, None)
-
-    def begin(self, *, ask_lost=False):
-        run, console = self.run, Console(file=self.told, width=80)
-        return begin_session(
-            run,
-            ask_lost=ask_lost,
-            strays=lambda ledger: stray_commits(run, self.resolved, self.plan, ledger),
-            agree=lambda losses: agree_to_losses(run, console, losses, ask_lost=ask_lost),
-        )
-
-    def go(self, words, *, waves=2, ask_lost=False, parents=True):
-        """Ask all that is owed in some waves; responders answer in these words."""
-        run, session = self.run, self.begin(ask_lost=ask_lost)
-        lease = 0
-        for wave in range(waves):
-            ledger = session.ledger if wave == 0 else read_ledger(run)
-            texts = landed_texts(run, ledger) if wave else {}
-            for name in self.resolved.specs:
-                asked = tuple(
-                    (frame, voice)
-                    for frame in self.resolved.frames
-                    for voice in voices_of(frame, wave)
-                    if voice.name == name
-                )
-                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
-                for asks in owing.asks(None):
-                    lease += 1
-                    self._land(run, session.number, lease, asks, words, parents)
-        end_session(run, session.number)
-        return session
-
-    def _land(self, run, session, lease, asks, words, parents):
-        answered = [(ask, tuple(completion(ask, r, words) for r in ask.replications))
-                    for ask in asks]  # fmt: skip
-        rows = landed_rows(answered, attempt=1, prices=None, landed_at=datetime.now(UTC))
-        assert land(
-            run,
-            session=session,
-            lease=lease,
-            attempt=1,
-            judge=asks[0].condition.judge,
-            judgments=rows.judgments,
-            completions=rows.completions,
-            conditions={ask.condition.condition_key: [(ask.first, ask.n)] for ask in asks},
-            tokens=TokenCounts(),
-            seconds=1.0,
-            parents={key for ask in asks for key in ask.condition.parents} if parents else None,
-        )
-
-    def check_whole(self):
-        """All that was asked has landed, and is on texts that the run holds."""
-        run = self.run
-        assert verify_run_errors(run) == []
-        status = read_status(self.out)
-        assert (status.state, [(one.landed, one.owed) for one in status.judges]) == (
-            "done", [(JUDGMENTS, 0), (ANSWERS // 2, 0), (ANSWERS // 2, 0)])  # fmt: skip
-        assert stray_commits(run, self.resolved, self.plan, read_ledger(run)) == set()
-        keys = scan_judgments(run).collect()["key"]
-        assert keys.n_unique() == keys.len() == ANSWERS + JUDGMENTS
-
-
-def completion(ask, replication, words):
-    text = "[[A]]" if ask.condition.role == "judge" else f"{words} {replication}"
-    return Completion(
-        key=request_key(ask.condition.condition_key, replication), replication=replication,
-        seed=1, text=text, finish_reason="stop", prompt_tokens=1, cached_tokens=0,
-        completion_tokens=1,
-    )  # fmt: skip
-
-
-def verify_run_errors(run):
-    return [found for found in verify_run(run) if found.level == "error"]
+JUDGES = (("j", ""), ("x", ""), ("y", ""))
 
 
 @pytest.fixture
-def driver(sweep, tmp_path):
-    judges = [("j", ""), ("x", ""), ("y", "")]
-    return Driver(sweep(judges=judges, asks=[ASK], items=ITEMS), str(tmp_path / "run"))
+def driver(sweep, driver_of):
+    return driver_of(sweep(judges=JUDGES, asks=[ASK], items=ITEMS))
+
+
+def errors_of(run):
+    return [found for found in verify_run(run) if found.level == "error"]
 
 
 def lose(driver, *, judge, n=1, folder="data"):
@@ -152,7 +60,7 @@ def test_a_driver_killed_between_an_answer_and_its_judgments_leaves_none_of_the_
     driver.go("second", waves=1)
     held = scan_judgments(driver.run).collect()
     assert held.filter(held["role"] == "judge").height == JUDGMENTS * 3 // 4
-    assert verify_run_errors(driver.run) == []
+    assert errors_of(driver.run) == []
     status = read_status(driver.out)
     assert (status.state, status.judges[0].state) == ("incomplete", "incomplete")
     assert (status.judges[0].landed, status.judges[0].owed) == (15, 5)
@@ -191,7 +99,7 @@ def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     content["accepted"] = [name for name in kept if name != lost]
     run.write_bytes("commits/session-0002.json", seal(content))
     assert read_ledger(run).n_rows == ANSWERS + JUDGMENTS + 5
-    [error] = verify_run_errors(run)
+    [error] = errors_of(run)
     assert (error.kind, "5 more than the plan has" in error.message) == ("unplanned_rows", True)
     status = read_status(driver.out)
     assert (status.state, status.judges[0].state) == ("incomplete", "incomplete")
@@ -234,7 +142,7 @@ def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
     session = driver.go("second")
     assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS)
     assert "texts of 20 judgments are gone or cut" in driver.told.getvalue()
-    assert {one.kind for one in verify_run_errors(driver.run)} == {"missing_file"}
+    assert {one.kind for one in errors_of(driver.run)} == {"missing_file"}
     driver.go("second", ask_lost=True)
     driver.check_whole()
 
@@ -247,7 +155,9 @@ def test_nothing_is_told_where_nothing_is_lost(driver):
 
 
 @pytest.mark.parametrize("change", ["judge", "items"])
-def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(sweep, driver, change):
+def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
+    sweep, driver, driver_of, change
+):
     driver.go("first")
     run = driver.run
     run.write_text("manifest.json", '{"format": "judgerel-run/1"}')
@@ -258,9 +168,8 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(sweep
         )
     else:
         items = [ITEMS[0].replace("Larger", "Smaller"), *ITEMS[1:]]
-        judges = [("j", ""), ("x", ""), ("y", "")]
-        changed = sweep(judges=judges, asks=[ASK], items=items)
-    refused = Driver(changed, driver.out)
+        changed = sweep(judges=JUDGES, asks=[ASK], items=items)
+    refused = driver_of(changed)
     with pytest.raises(StoreError, match=f"of another {change}|about other {change}"):
         refused.go("second")
     assert "sweep" not in json.loads(Path(driver.out, "manifest.json").read_text())
