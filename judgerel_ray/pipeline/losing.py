@@ -29,6 +29,13 @@ def agree_to_losses(
         If a whole folder that rows need is gone, or more than one file and a large share of what
         landed. A disk that is not mounted looks like this, and is no reason to pay twice.
     """
+    if "commits" in losses.folders and not ask_lost:
+        raise StoreError(
+            "judgments have landed here, and the records in commits/ that say which count are gone",
+            where={"run": run.url},
+            hint="mount the disk or put the folder back; judgerel run --ask-lost asks for "
+            "everything again",
+        )
     needed = tuple(folder for folder in losses.folders if _is_needed(folder, losses.damaged))
     n_damaged = _rows(losses.damaged)
     is_large = len(losses.damaged) > 1 and n_damaged > LARGE_SHARE * losses.n_rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.parts import expected_keys
-from judgerel_ray.store.records import CommitRecord
+from judgerel_ray.store.records import FOLDER, CommitRecord
 from judgerel_ray.store.rundir import RunDirectory
 
 
@@ -33,7 +33,8 @@ class Losses:
     unread : tuple of CommitRecord
         Commits that count, and whose texts are gone or cut: nothing that is asked needs them.
     folders : tuple of str
-        Folders of which nothing is there, though commits name files in them.
+        Folders of which nothing is there, though commits name files in them; ``commits`` where
+        files of judgments are there, and no record of any session.
     n_rows : int
         Rows of all commits whose records are whole, those lost included.
     """
@@ -92,6 +93,10 @@ def part_commits(
 
     With `ask_lost`, judgments whose texts are gone are lost with them.
     """
+    if look.session is None:
+        # Every session leaves its record before anything lands: these files had records, too.
+        orphaned = any(run.files.sizes("data"))
+        return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
     data = run.files.sizes("data") if look.commits else {}
     texts = run.files.sizes("texts") if look.commits else {}
     damaged, unread, kept = [], [], []

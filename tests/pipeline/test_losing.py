@@ -126,6 +126,16 @@ def test_a_folder_that_is_gone_is_refused_and_nothing_is_written(driver, tmp_pat
     driver.check_whole()
 
 
+def test_records_that_are_gone_altogether_are_refused(driver, tmp_path):
+    driver.go("first")
+    Path(driver.out, "commits").rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="the records in commits/ that say which count are gone"):
+        driver.go("second")
+    assert driver.run.names("commits") == ()
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
 def test_a_large_share_that_is_gone_is_refused(driver):
     driver.go("first")
     lose(driver, judge="j", n=2)
