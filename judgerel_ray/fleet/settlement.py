@@ -143,6 +143,8 @@ class Settlement:
                 tokens=record.tokens,
                 busy_s=record.seconds,
             )
+            if record.rows:
+                pool.losses = 0  # as where a receipt comes: something landed in between
         return [
             rest
             for ask in lease.asks

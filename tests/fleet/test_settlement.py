@@ -162,6 +162,19 @@ def test_what_landed_before_its_actor_died_is_counted_and_not_asked_again(
     mine.check()
 
 
+def test_engines_that_land_before_they_die_are_not_counted_against_a_judge(
+    account, make_actor_here
+):
+    mine = account(max_engine_losses=1)
+    for name in "abc":
+        sent = mine.send_next(name, units=1)
+        land_outside(sent, make_actor_here)
+        mine.lose(name)
+        assert mine.pool.losses == 1
+    assert mine.pool.given_up is None
+    mine.check()
+
+
 def test_a_dead_actors_item_in_hand_goes_to_others(asking, account):
     mine = account(asking.items(1, 12))
     sent = mine.send_next("a", units=1)
