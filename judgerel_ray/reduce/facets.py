@@ -2,8 +2,8 @@
 
 Facets play one of three roles. Some belong to what is judged (the responder whose answer it is, the
 criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
-fixed, and no error. All others (judge, template, definition, order of the options) are drawn from many that
-might have been used: what they do to a verdict is error.
+fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
+many that might have been used: what they do to a verdict is error.
 """
 
 from __future__ import annotations
