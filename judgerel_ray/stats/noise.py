@@ -151,7 +151,7 @@ def noise_floors(
         raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
     counts = checked_counts(counts_UV, function="noise_floor")
     if any(statistic.of_moments for statistic in statistics):
-        raise ValueError("noise_floor: statistics must be of counts; moments have moment_floor")
+        raise ValueError("noise_floor: statistics must be of counts; of scores there is score_floor")
     floors = {i: NOTHING for i, statistic in enumerate(statistics) if not statistic.has_floor}
     # Coefficients that count the same units share their reassignments.
     masks = {i: s.takes_part(counts) for i, s in enumerate(statistics) if i not in floors}

@@ -69,11 +69,31 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> ClosedNull | Non
     if pairs is None or sizes_U.sum() < 4:
         return None
     total_T = term_sums(counts_UV, statistic)
+    place_M, mean_M, cov_MM, third = _moments(sizes_U, totals_V, pairs)
+    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
+    return linear_null(statistic, total_T, place_M, mean_M, cov_MM, third)
+
+
+def linear_null(
+    statistic: CountStatistic,
+    total_T: Floats,
+    place_M: list[int],
+    mean_M: Floats,
+    cov_MM: Floats,
+    third: float,
+) -> ClosedNull | None:
+    """Carry moments of the terms that dealing changes over to the coefficient.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> linear_null(agreement, np.array([4.0, 3.0]), [1], np.array([2.0]), np.array([[1.0]]), 0.0)
+    ClosedNull(value=0.75, mean=0.5, sd=0.25, skewness=0.0, step=0.0)
+    """
     value = float(statistic.value(total_T))
     if np.isnan(value):
         return None
-    place_M, mean_M, cov_MM, third = _moments(sizes_U, totals_V, pairs)
-    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
     step_M = np.sqrt(np.diagonal(cov_MM))
     null = np.repeat(total_T[None], 1 + 2 * len(place_M), axis=0)
     null[:, place_M] = mean_M + np.vstack([0 * step_M, np.diag(step_M), -np.diag(step_M)])

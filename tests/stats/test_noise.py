@@ -149,7 +149,7 @@ def test_dear_coefficients_are_dealt_to_less_often():
 
 
 def test_moments_are_refused():
-    with pytest.raises(ValueError, match="moments have moment_floor"):
+    with pytest.raises(ValueError, match="of scores there is score_floor"):
         noise_floor([[2, 1]], moment_statistic("icc1"))
 
 
