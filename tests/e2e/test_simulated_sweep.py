@@ -381,6 +381,9 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
     assert reasons["turn2"] == "refused: its first turn failed"
     judged = rows.filter(pl.col("role") == "judge")
     assert judged.height == 3 * 2 * 3 + 3 * 2 * 4
+    # What stands on answers that can never be had stands on what landed: nothing is asked again.
+    assert run(file, tmp_path / "run") == 0
+    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
     dead = judged.filter(pl.col("outcome") == "failed")
     assert dead.filter(pl.col("finish_reason") == "refused: no answer of y").height == 3 * 2 * 3
     too_long = dead.filter(pl.col("finish_reason").str.contains("prompt_too_long"))
