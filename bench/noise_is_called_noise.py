@@ -1,5 +1,7 @@
 """Independent noise through every coefficient that has a floor: how often is it called noise?
 
+    python -m bench.noise_is_called_noise [--runs 1000] [--seed 1] [--part NAME ...]
+
 Right is 95 % of runs: p is above .05 as often as chance would have it. Each experiment draws data
 in which nothing depends on its question (or, of the published estimator, no question on another),
 and asks the shipped functions for p. The deals are 99 instead of the shipped 999, and 19 where each
@@ -8,7 +10,8 @@ is a factor analysis: p = (1 + k) / (1 + deals) is exactly as right, only coarse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,9 +23,8 @@ from judgerel_ray.stats import (
     CountStatistic,
     column_noise_floor,
     count_statistic,
-    moment_floor,
-    moments_from_scores,
     noise_floors,
+    score_floor,
 )
 from judgerel_ray.stats.consistency import ItemCoefficient
 from judgerel_ray.stats.scores import Matrix
@@ -30,7 +32,18 @@ from judgerel_ray.stats.scores import Matrix
 DEALS = 99
 FITS = 19
 LEVEL = 0.05
-MANY = (2000, 60)  # questions x replications: above this many ratings floors are in closed form
+MANY = (2000, 60)  # questions x replications: so many ratings that units are drawn, not verdicts
+LARGE = {  # questions by their replications; about 200,000 ratings: floors are in closed form
+    "20,000 x 10": {10: 20_000},
+    "60,000 x 2 and 2,000 x 40": {2: 60_000, 40: 2000},
+}
+RARE = ("100,000 x 2", {2: 100_000}, (0.9995, 0.0005))  # of a rare verdict, dealt again
+UNEQUAL = {"35 x 2 and 5 x 100": {2: 35, 100: 5}, "80 x 3 and 20 x 20": {3: 80, 20: 20}}
+TAILS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "exponential": lambda rng, n: rng.exponential(size=n),
+    "log-normal (sd 2)": lambda rng, n: rng.lognormal(sigma=2.0, size=n),
+}
 DEAR = 2  # of experiments that cost more one run in two, in four, in eight
 BY_MINRES: tuple[ItemCoefficient, ...] = ("cronbach_alpha", "mcdonald_omega")
 BY_SCHMID_LEIMAN: tuple[ItemCoefficient, ...] = ("omega_total", "omega_hierarchical")
@@ -61,9 +74,9 @@ def called(coefficient: str, data: str, ps: Sequence[float | None]) -> Called:
 
 
 def of_counts(
-    tables: NDArray[np.int64], statistics: Sequence[CountStatistic], data: str
+    tables: Iterable[NDArray[np.int64]], statistics: Sequence[CountStatistic], data: str
 ) -> list[Called]:
-    """Coefficients of the same tables (runs, questions, categories), from the same deals."""
+    """Coefficients of the same tables (questions, categories), from the same deals."""
     floors = [
         noise_floors(table, statistics, n_permutations=DEALS, seed=run)
         for run, table in enumerate(tables)
@@ -80,7 +93,9 @@ def experiments(runs: int, seed: int) -> Iterator[tuple[str, Callable[[], list[C
         ("numbers", _levels, runs),
         ("majorities", _majorities, runs // DEAR**2),
         ("many judgments", _many, runs // DEAR**3),
+        ("200,000 judgments", _large, runs // DEAR**3),
         ("continuous scores", _scores, runs // DEAR),
+        ("200,000 continuous scores", _large_scores, runs // DEAR**3),
         ("distinct items", _items, runs),
         ("published estimator", _published, runs // DEAR**2),
     )
@@ -137,7 +152,7 @@ def _majorities(runs: int, seed: int) -> Iterator[list[Called]]:
 
 
 def _many(runs: int, seed: int) -> Iterator[list[Called]]:
-    """So many judgments that the floor is in closed form, or of a subset of questions."""
+    """Many judgments, few questions: their tables are drawn one question after the other."""
     questions, replications = MANY
     for place, (base, rates) in enumerate(BASES.items()):
         statistics = [count_statistic(name, n_values=len(rates)) for name in TRUTHS]
@@ -145,16 +160,66 @@ def _many(runs: int, seed: int) -> Iterator[list[Called]]:
         yield of_counts(tables, statistics, f"{base}, {questions:,} x {replications}")
 
 
+def _sizes(questions: dict[int, int]) -> NDArray[np.int64]:
+    """Replications of each question."""
+    return np.repeat(list(questions), list(questions.values()))
+
+
+def _drawn(
+    rates: Sequence[float], questions: dict[int, int], runs: int, key: list[int]
+) -> Iterator[NDArray[np.int64]]:
+    """Tables one by one: all at once would be some hundred megabytes."""
+    rng = np.random.default_rng(key)
+    for _ in range(runs):
+        yield rng.multinomial(_sizes(questions), rates)
+
+
+def _large(runs: int, seed: int) -> Iterator[list[Called]]:
+    """More judgments than are dealt, of questions alike and of questions that are not."""
+    for place, (base, rates) in enumerate(BASES.items()):
+        names = [*TRUTHS, "majority_stability_3"]
+        values = list(range(1, len(rates) + 1))
+        statistics = [count_statistic(name, n_values=len(rates)) for name in names]
+        statistics += [
+            count_statistic(name, n_values=len(rates), values=values, level=level)
+            for name, level in (("krippendorff_alpha", "ordinal"), ("icc1", "interval"))
+        ]
+        for other, (data, questions) in enumerate(LARGE.items()):
+            tables = _drawn(rates, questions, runs, [seed, 7, place, other])
+            yield of_counts(tables, statistics, f"{base}, {data}")
+    data, questions, rates = RARE
+    statistics = [count_statistic(name, n_values=len(rates)) for name in TRUTHS]
+    yield of_counts(_drawn(rates, questions, runs, [seed, 8]), statistics, f"rare fail, {data}")
+
+
 def _scores(runs: int, seed: int) -> Iterator[list[Called]]:
-    """ICC(1) of continuous scores."""
-    for skewed in (False, True):
-        for questions, replications in ((8, 2), (8, 20), (27, 5), (100, 5)):
-            rng = np.random.default_rng([seed, 4, skewed, questions, replications])
-            size = (runs, questions, replications)
-            scores = rng.exponential(size=size) if skewed else rng.normal(size=size)
-            ps = [moment_floor(moments_from_scores(one)).p for one in scores]
-            kind = "exponential" if skewed else "normal"
-            yield [called("icc1 (scores)", f"{kind}, {questions} x {replications}", ps)]
+    """ICC(1) and alpha of continuous scores, of questions alike and of questions that are not."""
+    shapes = {
+        f"{questions} x {replications}": {replications: questions}
+        for questions, replications in ((8, 2), (8, 20), (27, 5), (100, 5))
+    }
+    yield from _of_scores({**shapes, **UNEQUAL}, runs, [seed, 4])
+
+
+def _large_scores(runs: int, seed: int) -> Iterator[list[Called]]:
+    """More scores than are dealt where their moments tell enough."""
+    yield from _of_scores(LARGE, runs, [seed, 9])
+
+
+def _of_scores(
+    shapes: dict[str, dict[int, int]], runs: int, key: list[int]
+) -> Iterator[list[Called]]:
+    for place, (kind, draw) in enumerate(TAILS.items()):
+        for other, (data, questions) in enumerate(shapes.items()):
+            sizes = _sizes(questions)
+            unit = np.repeat(np.arange(sizes.size), sizes)
+            for name in ("icc1", "krippendorff_alpha"):
+                rng = np.random.default_rng([*key, place, other])
+                ps = [
+                    score_floor(draw(rng, unit.size), unit, name, n_permutations=DEALS, seed=run).p
+                    for run in range(runs)
+                ]
+                yield [called(f"{name} (scores)", f"{kind}, {data}", ps)]
 
 
 def _items(runs: int, seed: int) -> Iterator[list[Called]]:
@@ -203,3 +268,26 @@ def _published(runs: int, seed: int) -> Iterator[list[Called]]:
             called("schroeder2024_alpha", data, [floor.alpha.p for floor in floors]),
             called("schroeder2024_omega", data, [floor.omega.p for floor in floors]),
         ]
+
+
+def main() -> None:
+    """Print what the parts asked for say."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=1000, help="experiments of the cheapest kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", action="append", help="of these alone, e.g. 'many judgments'")
+    given = parser.parse_args()
+    for name, experiment in experiments(given.runs, given.seed):
+        if given.part and name not in given.part:
+            continue
+        found = experiment()
+        for one in found:
+            print(f"{one.noise / max(1, one.with_p):6.1%} of {one.with_p:4}  "
+                  f"{one.coefficient}, {one.data}")  # fmt: skip
+        with_p, noise = sum(one.with_p for one in found), sum(one.noise for one in found)
+        least = min(one.noise / max(1, one.with_p) for one in found)
+        print(f"{name}: {noise / with_p:.1%} of {with_p}, least {least:.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -59,7 +59,11 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
 
 
 def run(
-    sweep: Sweep | str | PathLike[str], *, out: str | PathLike[str], address: str | None = None
+    sweep: Sweep | str | PathLike[str],
+    *,
+    out: str | PathLike[str],
+    address: str | None = None,
+    ask_lost: bool = False,
 ) -> pl.DataFrame:
     """Run a sweep into a run directory, or go on with it.
 
@@ -71,6 +75,9 @@ def run(
         Run directory: a local path or an fsspec URL.
     address : str, optional
         Ray cluster; by default one is started on this machine.
+    ask_lost : bool
+        Whether to ask again what landed and is lost even where that is much, and judgments whose
+        texts are gone.
 
     Returns
     -------
@@ -94,7 +101,7 @@ def run(
     from judgerel_ray.pipeline import open_judgments, run_sweep
 
     loaded = load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
-    run_sweep(loaded, out=str(out), address=address)
+    run_sweep(loaded, out=str(out), address=address, ask_lost=ask_lost)
     return open_judgments(str(out)).frame.collect()
 
 

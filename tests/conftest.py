@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -99,6 +99,55 @@ def ray_apart() -> Iterator[ModuleType]:
     ray.shutdown()
     if shared:
         start_ray()
+
+
+HELD_S = 300.0  # longer than any engine takes to come up on a machine that is busy with others
+
+
+@pytest.fixture
+def hold_leases(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], bool]], None]:
+    """Hold a run's leases back for as long as a test says: how fast engines are decides nothing.
+
+    What it is given is asked before leases are sent, with the run's ``Fleet``, in the thread of the
+    run: while it says True nothing more is sent, and what is at work goes on.
+    """
+    import time
+
+    from judgerel_ray.fleet import Fleet
+
+    before = Fleet._send_leases
+
+    def hold(is_held: Callable[[Any], bool]) -> None:
+        since: list[float] = []
+
+        def send(fleet: Fleet) -> None:
+            if not is_held(fleet):
+                since.clear()
+                before(fleet)
+                return
+            since.append(time.monotonic())
+            assert since[-1] - since[0] < HELD_S, "what the leases wait for does not come"
+
+        monkeypatch.setattr(Fleet, "_send_leases", send)
+
+    return hold
+
+
+@pytest.fixture
+def all_engines_first(hold_leases: Callable[[Callable[[Any], bool]], None]) -> None:
+    """While a judge's first engines come up nobody gets work, until it has all that it wants."""
+    begun: set[str] = set()
+
+    def is_held(fleet: Any) -> bool:
+        for pool in fleet._pools.values():
+            if pool.has_work and pool.slots and pool.name not in begun:
+                ready = sum(slot.ready for slot in pool.slots.values())
+                if ready < fleet._placement._wanted(pool):
+                    return True
+                begun.add(pool.name)
+        return False
+
+    hold_leases(is_held)
 
 
 @pytest.fixture(scope="session")

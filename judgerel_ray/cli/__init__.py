@@ -46,6 +46,9 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("sweep", metavar="SWEEP.toml")
     run.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
     run.add_argument("--address", help="Ray cluster; default: one on this machine")
+    run.add_argument(
+        "--ask-lost", action="store_true", help="ask again what landed and is lost, much as it is"
+    )
     run.set_defaults(act=_run)
     status = add_verb("status", help="how a run stands, also while it goes on")
     status.add_argument("run", metavar="RUN")
@@ -182,18 +185,20 @@ def _plan(parsed: argparse.Namespace) -> int:
 def _run(parsed: argparse.Namespace) -> int:
     """Run or resume."""
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.fleet.address import probe_cluster
     from judgerel_ray.pipeline import run_sweep
-    from judgerel_ray.store import RunDirectory
 
     sweep = load_sweep(parsed.sweep)
     console = Console(stderr=True)
     if not parsed.out.strip():
         raise SweepError("--out is empty", hint="name a new directory")
     with _stdout_kept():
-        if not RunDirectory(url=parsed.out).is_run():
-            probe_cluster(parsed.address)  # before anything is written; later only where it is owed
-        summary = run_sweep(sweep, out=parsed.out, address=parsed.address, console=console)
+        summary = run_sweep(
+            sweep,
+            out=parsed.out,
+            address=parsed.address,
+            console=console,
+            ask_lost=parsed.ask_lost,
+        )
     print(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
         f"({summary.asked_now} in this session, {summary.owed} owed)"

@@ -27,7 +27,8 @@ class FleetTable(Table):
     max_engine_losses: Whole = Field(default=8, ge=1)
     """How many engines of one judge may die, with nothing landed between, before it is given up.
 
-    3 suffice to find one deadly request.
+    From 3 on it is never reached by one deadly item at a time: something else lands in between.
+    Several deadly items may be before engines at once, and their engines' deaths add up.
     """
     replications_per_request: Whole = Field(default=32, ge=1, le=1024)
     """Replications asked in one request."""

@@ -117,9 +117,10 @@ class Condition:
 
     ``condition_key`` is the hash of what is asked and ``seed_base`` the seed of replication 0;
     both come from :mod:`judgerel_ray.core.key`. ``menu`` is None where no verdict is asked
-    (a responder's answer). ``scoring`` is set where probabilities are read in place of a reply, and
-    ``argued`` is the id of the option an assessment argues for. Conditions of one judge and item
-    share a prompt prefix and should run on one engine.
+    (a responder's answer). ``parents`` are the keys of the landed answers that the prompt holds.
+    ``scoring`` is set where probabilities are read in place of a reply, and ``argued`` is the id of
+    the option an assessment argues for. Conditions of one judge and item share a prompt prefix and
+    should run on one engine.
     """
 
     condition_key: str
@@ -145,6 +146,7 @@ class Condition:
     scale: str | None = None
     option_order: int | None = None
     block: int = 0
+    parents: tuple[str, ...] = ()
     scoring: Scoring | None = None
     argued: str | None = None
 

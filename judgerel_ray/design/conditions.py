@@ -108,4 +108,4 @@ def keyed_condition(
     # is the same, so stop strings are in the key and not in the seed.
     key = digest({**content, "sampling": [*sampling, list(condition.stop)]})
     seed = seed_base({**content, "sampling": [*sampling, []]})
-    return replace(condition, prompt=prompt, condition_key=key, seed_base=seed)
+    return replace(condition, prompt=prompt, condition_key=key, seed_base=seed, parents=parents)

@@ -158,7 +158,7 @@ def _add_shared(
     tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[Mark, int]
 ) -> None:
     """Count an item whose orders another ask draws too: what coincides is asked once."""
-    for mark, n in judgment_marks(frame, item):
+    for mark, _, n in judgment_marks(frame, item):
         named = (voice.name, *mark)
         before = judged.get(named, 0)
         if n > before:

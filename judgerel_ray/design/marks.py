@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from judgerel_ray.core import Item
+from judgerel_ray.core import Item, Menu
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.judging import answer_names
 from judgerel_ray.design.orders import order_names
 from judgerel_ray.design.responding import Settings, respond_settings
-from judgerel_ray.protocols import question_form
+from judgerel_ray.protocols import labels_for, question_form, stop_strings
 
 Mark = tuple[object, ...]
 
@@ -26,13 +26,13 @@ def answer_mark(item: Item, stage: str, settings: Settings) -> Mark:
     return (item.benchmark, item.item_id, stage, *wording, *sampling)
 
 
-def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, int]]:
+def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int]]:
     """All that an ask has judged of an item, with all that is in its key but the judge.
 
     Yields
     ------
     tuple
-        The mark, and how often it is asked.
+        The mark, the name of the template that words it, and how often it is asked.
     """
     ask, form = frame.ask, question_form(item)
     names = answer_names(frame, item)
@@ -44,12 +44,17 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, int]]:
         shown = [(name,) for name in names]
     stage = "turn2" if form == "dialogue" else "answer"
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
-    sampling = (ask.top_k, ask.top_p, ask.max_tokens, ask.early_stop)
+    sampling = (ask.top_k, ask.top_p, ask.max_tokens)
     for template in frame.templates:
         wording: object = template.texts.get(form)
         if ask.protocol == "confusion":
             wording = (tuple(sorted(template.texts.items())), ask.option_labels)
-        what = (ask.protocol, item.benchmark, item.item_id, wording, *origin)
+        # Where replies stop is in the key, not what asked for it: a form may have no stop strings.
+        labels = labels_for(len(names))
+        menu = Menu(labels=labels, option_ids=labels, form=template.form or "", reader=ask.reader)
+        stop = stop_strings(menu) if ask.early_stop else ()
+        what = (ask.protocol, item.benchmark, item.item_id, wording, stop, *origin)
         for order in shown:
             for temperature in ask.temperatures:
-                yield (*what, order, temperature, *sampling), frame.replications(temperature)
+                mark = (*what, order, temperature, *sampling)
+                yield mark, template.name, frame.replications(temperature)

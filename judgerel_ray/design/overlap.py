@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.design.frame import AskFrame
@@ -18,10 +19,11 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     """Refuse asks that name different items alike, or whose judgments could not be told apart.
 
     Two asks may share items, and the answers that responders write to them. Judgments they would
-    share are a mistake: they would be asked once and counted twice. Only asks with order seeds of
-    their own may draw some orders alike; those are asked and counted once, with the first.
-    Judgments that differ in what no row records (max_tokens, early_stop, the responders) would be
-    pooled as replications of each other.
+    share are a mistake: they would be asked once and counted twice. Only best_of asks with order
+    seeds of their own may draw some orders alike; those are asked and counted once, with the first.
+    Judgments that differ in what no row records (max_tokens, early_stop, the reader, the
+    responders) would be pooled as replications of each other. Two templates of one ask that put
+    some of its items in the same words would ask those twice.
 
     Raises
     ------
@@ -43,6 +45,7 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     judgerel_ray.core.errors.SweepError: ask[0] and ask[1] ask the same of judge m ...
     """
     _refuse_clashing_items(frames)
+    _refuse_equal_wordings(frames)
     _refuse_asking_twice(frames)
     refuse_pooled(frames)
 
@@ -60,6 +63,21 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
                     where={"benchmark": item.benchmark, "item": item.item_id},
                     hint="give the asks different benchmark names",
                 )
+
+
+def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
+    """No two templates of an ask that put items to its judges in the same words."""
+    for frame in (frame for frame in frames if frame.ask.protocol != "respond"):
+        first_of = {question_form(item): item for item in reversed(frame.items)}
+        for form, item in first_of.items():
+            for one, two in combinations(frame.templates, 2):
+                if one.texts.get(form) == two.texts.get(form):
+                    raise SweepError(
+                        f"templates {one.name} and {two.name} put the same words to items of the "
+                        f"form {form}: they would be asked once and counted twice",
+                        where={"ask": frame.index, "item": item.item_id},
+                        hint=f"another {form}.txt, or an ask of its own for those items",
+                    )
 
 
 def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
@@ -97,7 +115,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
 def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
     """No judgment that two asks would both make, but for orders that two seeds draw alike."""
     asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
-    seen: dict[Mark, AskFrame] = {}
+    seen: dict[Mark, tuple[AskFrame, str]] = {}
     for frame in frames:
         coinciding: dict[str, tuple[AskFrame, Item]] = {}
         fresh: set[str] = set()
@@ -105,18 +123,27 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
             if asked_about[item.benchmark, item.item_id] == 1:
                 fresh.update(voice.name for voice in frame.judges)
                 continue  # the usual case, and the only one of a large sweep
-            for mark in _request_marks(frame, item):
+            for mark, template in _request_marks(frame, item):
                 for voice in frame.judges:
-                    first = seen.setdefault((voice.name, *mark), frame)
+                    first, known = seen.setdefault((voice.name, *mark), (frame, template))
                     if first is frame:
                         fresh.add(voice.name)
-                    elif first.ask.order_seed == frame.ask.order_seed:
-                        raise _asked_twice(first, frame, voice.name, item)
-                    else:
+                    elif _may_coincide(first, frame) and known == template:
                         coinciding.setdefault(voice.name, (first, item))
+                    else:
+                        raise _asked_twice(first, frame, voice.name, item)
         for name, (first, item) in coinciding.items():
             if name not in fresh:  # every order drawn is one of an ask before
                 raise _asked_twice(first, frame, name, item)
+
+
+def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
+    """Whether two asks draw orders of their own, so that some may be alike by chance.
+
+    Nothing but the options of best_of is shown in an order.
+    """
+    protocols = {first.ask.protocol, second.ask.protocol}
+    return protocols == {"best_of"} and first.ask.order_seed != second.ask.order_seed
 
 
 def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
@@ -128,11 +155,11 @@ def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> S
     )
 
 
-def _request_marks(frame: AskFrame, item: Item) -> Iterator[Mark]:
-    """Everything an ask asks about an item, each with all that is in its key but the judge."""
+def _request_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str]]:
+    """Everything an ask asks about an item: all that is in its key but the judge, the template."""
     if frame.ask.protocol != "respond":
-        yield from (mark for mark, _ in judgment_marks(frame, item))
+        yield from ((mark, template) for mark, template, _ in judgment_marks(frame, item))
         return
     stage = "turn1" if question_form(item) == "dialogue" else "answer"
     for settings in respond_settings(frame):
-        yield ("respond", *answer_mark(item, stage, settings))
+        yield ("respond", *answer_mark(item, stage, settings)), settings.template.name

@@ -59,8 +59,9 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
         settings = {
             "max_tokens": ask.max_tokens,
             "early_stop": ask.early_stop,
+            "reader": ask.reader,
             "respond": written,
-            "templates": template.texts.get(form),
+            "templates": (template.form, template.texts.get(form)),
         }
         for temperature in ask.temperatures:
             sampling = (temperature, ask.top_k, ask.top_p)
@@ -79,7 +80,7 @@ def _pooled(
     differing = [key for key in two if one[key] != two[key]]
     shown = [
         f"{key} ({_shown(one[key])} and {_shown(two[key])})"
-        if key in ("max_tokens", "early_stop")
+        if key in ("max_tokens", "early_stop", "reader")
         else key
         for key in differing
     ]

@@ -111,6 +111,10 @@ class Engine(Protocol):
         """Tokens computed since the start."""
         ...
 
+    def is_alive(self) -> bool:
+        """Whether it could answer now, as far as that is known without asking it anything."""
+        ...
+
     async def stop(self) -> None:
         """Release the model and every child process; safe to call twice."""
         ...

@@ -155,6 +155,10 @@ class SimulatedEngine:
         """Tokens since the start."""
         return self._counts
 
+    def is_alive(self) -> bool:
+        """Whether it has neither died nor been stopped."""
+        return not self._lost
+
     async def stop(self) -> None:
         """Nothing is held; afterwards it answers no more."""
         self._lost = True

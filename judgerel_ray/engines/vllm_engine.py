@@ -152,7 +152,7 @@ class VllmEngine:
             send = partial(self._send, llm, key=prepared.condition_key)
             found = await score(scoring, prepared, send, self._kinds, encoder.token_texts)
             return (scored(prepared, ask, found),)
-        tasks = [asyncio.ensure_future(self._request(llm, prepared, c)) for c in chunks(ask)]
+        tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in chunks(ask)]
         try:
             answers = await asyncio.gather(*tasks)
         finally:  # cancelled, or one failed: the others would burn time unread
@@ -178,13 +178,12 @@ class VllmEngine:
         from vllm.sampling_params import RequestOutputKind
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        refusals = (VLLMClientError, ValueError)
         where = {"judge": self.spec.name, "condition": key}
         # Streaming kinds hand out the samples of n > 1 unevenly: only the final one has them all.
         final = RequestOutputKind.FINAL_ONLY
         try:
             parameters = SamplingParams(**asked, output_kind=final)
-        except refusals as error:
+        except (VLLMClientError, ValueError) as error:
             raise RequestRefused(f"sampling_parameters: {error}", where=where) from error
         request_id = f"{key}:{next(self._request_ids)}"
         prompt = TokensPrompt(prompt_token_ids=list(ids))
@@ -194,7 +193,7 @@ class VllmEngine:
                 output = latest
         except EngineDeadError as error:
             raise EngineLost(f"engine died: {error}", where=where) from error
-        except refusals as error:
+        except (VLLMClientError, ValueError) as error:
             raise RequestRefused(f"request_refused: {error}", where=where) from error
         except VLLMError as error:
             if llm.errored:
@@ -205,6 +204,10 @@ class VllmEngine:
     def counters(self) -> TokenCounts:
         """Tokens since the start, from the engine's own statistics; they may lag by one step."""
         return self._counts
+
+    def is_alive(self) -> bool:
+        """Whether the core is up; vLLM watches over it also while nothing is asked."""
+        return self._llm is not None and not self._llm.errored
 
     def _count(self, counts: TokenCounts) -> None:
         """Add one step's tokens."""
@@ -229,10 +232,9 @@ def _load_tokenizer(spec: EngineSpec) -> Tokenizer:
     """Load the tokenizer the engine itself will use."""
     from transformers import AutoTokenizer
 
-    options = spec.engine_options
     tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
-        os.path.expanduser(str(options.get("tokenizer") or spec.model)),
-        revision=options.get("tokenizer_revision") or spec.revision,
+        os.path.expanduser(str(spec.engine_options.get("tokenizer") or spec.model)),
+        revision=spec.engine_options.get("tokenizer_revision") or spec.revision,
         trust_remote_code=spec.trust_remote_code,
     )
     return tokenizer

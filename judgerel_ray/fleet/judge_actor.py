@@ -33,19 +33,14 @@ from judgerel_ray.core import (
     SweepError,
     TokenCounts,
 )
-from judgerel_ray.engines import (
-    Engine,
-    EngineSpec,
-    Fingerprint,
-    judge_fingerprint,
-    make_engine,
-)
+from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.fleet.engine_log import last_error_line, own_log_tail
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
 from judgerel_ray.store import RunDirectory, land, read_token
+from judgerel_ray.tables import count_outcomes
 
 # Ray's own rule of thumb: a tenth more than the engine runs at once keeps its batch full.
 OVERFILL = 1.1
@@ -168,6 +163,11 @@ class JudgeActor:
             del self._running[lease.lease, lease.attempt]
         return await self._land(lease, answers)
 
+    async def ping(self) -> None:
+        """Say that the engine is there: EngineLost where it is not."""
+        if not self._engine.is_alive():
+            raise EngineLost("engine died while nothing was asked of it")
+
     async def recall(self, lease: int, attempt: int) -> bool:
         """Ask for what a lease has not begun; its receipt gives that back as withdrawn."""
         progress = self._running.get((lease, attempt))
@@ -261,14 +261,14 @@ class JudgeActor:
             tokens=tokens,
             seconds=seconds,
             engine=self._facts,
+            parents={key for ask, _ in answered for key in ask.condition.parents},
         )
-        outcomes = rows.judgments["outcome"].drop_nulls().value_counts()
         return Receipt(
             lease=lease.lease,
             attempt=lease.attempt,
             landed=landed,
             rows=rows.judgments.height,
-            outcomes=dict(outcomes.iter_rows()),
+            outcomes=count_outcomes(rows.judgments),
             failed=failed,
             withdrawn=withdrawn,
             tokens=tokens,

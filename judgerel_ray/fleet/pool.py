@@ -42,9 +42,22 @@ class Slot:
     started_at: float
     starting: Any
     ready: bool = False
+    ping: Any = None
+    """Whether it is there is asked before it gets suspects: an idle engine dies unseen."""
+    ping_until: float = 0.0
     apart: tuple[ItemName, ...] = ()
     """The suspected items it is asked, with nothing beside them."""
     leases: dict[Any, Dispatched] = field(default_factory=dict)
+
+    @property
+    def awaited(self) -> list[Any]:
+        """Calls of this actor that have not been settled."""
+        return [one for one in (self.starting, self.ping, *self.leases) if one is not None]
+
+    def is_late(self, at: float) -> bool:
+        """Whether it should have answered a lease, or whether it is there, before `at`."""
+        late = any(at > sent.deadline_at for sent in self.leases.values())
+        return late or (self.ping is not None and at > self.ping_until)
 
 
 @dataclass(slots=True)

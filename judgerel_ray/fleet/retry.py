@@ -87,3 +87,18 @@ def is_loss_of_node(message: str) -> bool:
     False
     """
     return any(mark in message for mark in _OF_NODES)
+
+
+def with_nodes_lost(message: str, n_nodes: int) -> str:
+    """What a line of errors/ says, with how many nodes went while its item was on them.
+
+    Examples
+    --------
+    >>> with_nodes_lost("engine died", 3), with_nodes_lost("engine died", 1)
+    ('3 nodes were lost under it: engine died', '1 node was lost under it: engine died')
+    >>> with_nodes_lost("engine died", 0)
+    'engine died'
+    """
+    if not n_nodes:
+        return message
+    return f"{n_nodes} {'node was' if n_nodes == 1 else 'nodes were'} lost under it: {message}"

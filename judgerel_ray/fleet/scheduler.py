@@ -159,9 +159,10 @@ class Fleet:
                 return
 
     def _send_suspects(self, pool: JudgePool, ready: Sequence[Slot]) -> int:
-        """Give groups of suspects to idle actors, one each; say how many actors that takes.
+        """Keep actors for groups of suspects, one each; say how many.
 
-        A part of the actors is kept free for them; the others go on while there is other work.
+        A part of the actors is kept free for them; the others go on while there is other work. They
+        are asked first whether they are there: suspects are not to blame for what died idle.
         """
         waiting = pool.suspicion.n_waiting
         if not waiting or pool.queue is None:
@@ -169,9 +170,9 @@ class Fleet:
         most = len(ready) if pool.queue.is_empty else math.ceil(len(ready) / APART_SHARE)
         kept = ready[: min(most, waiting + sum(bool(slot.apart) for slot in ready))]
         for slot in kept:
-            if not slot.leases and pool.suspicion.n_waiting:
-                slot.apart, asks = pool.suspicion.take()
-                self._send(pool, slot, asks)
+            if not slot.leases and slot.ping is None:
+                slot.ping = slot.handle.actor.ping.remote()
+                slot.ping_until = now() + self._limits.deadline_s
         return len(kept)
 
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
@@ -198,9 +199,7 @@ class Fleet:
         owners: dict[Any, tuple[JudgePool, Slot]] = {}
         for pool in self._pools.values():
             for slot in pool.slots.values():
-                if slot.starting is not None:
-                    owners[slot.starting] = (pool, slot)
-                owners.update(dict.fromkeys(slot.leases, (pool, slot)))
+                owners.update(dict.fromkeys(slot.awaited, (pool, slot)))
         if not owners:
             time.sleep(TICK_S)  # waiting for an engine that is leaving, or for the cluster
             return
@@ -213,6 +212,8 @@ class Fleet:
                 continue  # lost a moment ago, with all its leases
             if reference == slot.starting:
                 self._settle_start(pool, slot, reference)
+            elif reference == slot.ping:
+                self._settle_ping(pool, slot, reference)
             elif reference in slot.leases:
                 self._settle_lease(pool, slot, reference)
 
@@ -240,6 +241,15 @@ class Fleet:
         elif pool.start_failures >= tries:
             pool.start_failures, pool.most = 0, len(pool.slots)
 
+    def _settle_ping(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
+        """An idle actor is there and gets the next suspects, or died unseen."""
+        slot.ping, result = None, result_of(reference)
+        if isinstance(result, Exception):
+            self._settlement.lose(pool, slot, kind="engine_lost", message=str(result))
+        elif pool.suspicion.n_waiting and not slot.leases:
+            slot.apart, asks = pool.suspicion.take()
+            self._send(pool, slot, asks)
+
     def _settle_lease(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """A lease came back: landed, failed in part, or its engine is gone."""
         result = result_of(reference)
@@ -265,7 +275,7 @@ class Fleet:
                 if slot.starting is not None and waited > self._limits.start_timeout_s:
                     error = EngineStartError(f"no engine came up in {waited:.0f} s")
                     self._start_failed(pool, slot, error)
-                elif any(late > d.deadline_at for d in slot.leases.values()):
+                elif slot.is_late(late):
                     message = "a lease was not answered by its deadline"
                     self._settlement.lose(pool, slot, kind="deadline", message=message)
 

@@ -16,7 +16,7 @@ from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
-from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node
+from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node, with_nodes_lost
 from judgerel_ray.store import RunDirectory, close_lease, record_errors
 
 ERROR_BATCH = 2_000
@@ -143,6 +143,8 @@ class Settlement:
                 tokens=record.tokens,
                 busy_s=record.seconds,
             )
+            if record.rows:
+                pool.losses = 0  # as where a receipt comes: something landed in between
         return [
             rest
             for ask in lease.asks
@@ -199,18 +201,22 @@ class Settlement:
     def _record(
         self, pool: JudgePool, asks: Sequence[Ask], *, lease: Lease | None, kind: str, message: str
     ) -> None:
-        """Write to errors/; the requests stay owed."""
-        rows = error_rows(
-            asks,
-            lease="" if lease is None else f"s{self._session:04d}-l{lease.lease:06d}",
-            attempt=1 if lease is None else lease.attempt,
-            kind=kind,
-            message=message,
-            failed_at=datetime.now(UTC),
-        )
-        record_errors(self._run, session=self._session, judge=pool.name, rows=rows)
-        pool.requests_left -= rows.height
-        self._board.judges[pool.name].failed += rows.height
+        """Write to errors/; the requests stay owed. One file, but where nodes were lost."""
+        by_nodes: dict[int, list[Ask]] = {}
+        for ask in asks:
+            by_nodes.setdefault(pool.item_node_losses[item_of(ask)], []).append(ask)
+        for n_nodes, some in by_nodes.items():
+            rows = error_rows(
+                some,
+                lease="" if lease is None else f"s{self._session:04d}-l{lease.lease:06d}",
+                attempt=1 if lease is None else lease.attempt,
+                kind=kind,
+                message=with_nodes_lost(message, n_nodes),
+                failed_at=datetime.now(UTC),
+            )
+            record_errors(self._run, session=self._session, judge=pool.name, rows=rows)
+            pool.requests_left -= rows.height
+            self._board.judges[pool.name].failed += rows.height
 
     def count(
         self,

@@ -13,7 +13,10 @@ whose engine dies is split again, and an item alone whose engine dies is quarant
 So a deadly item costs 3 + log2(log2(n)) engines, fewer than halving would, and a death by chance
 costs sqrt(n) short leases. New groups wait behind the others: for one deadly item no more than
 three engines die before something lands. ``max_engine_losses`` counts deaths with nothing landed in
-between: from 3 on it is reached by a judge that cannot answer, and never by one deadly item.
+between: from 3 on it is reached by a judge that cannot answer, and never by one deadly item. That
+holds where one engine at a time dies of a deadly item. Several such items before several engines
+add their deaths up, and so do several engines that have the same item before them, as at the tail,
+where an item's replications are shared out.
 """
 
 from __future__ import annotations

@@ -14,14 +14,14 @@ from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.confusions import Scored, confusion_table
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions, uncertainty_rows
 from judgerel_ray.reduce.uncertainty_worth import uncertainty_summary
-from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.tables import Confusions
 
 CONFUSIONS = "confusions/confusions.parquet"
 _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
 
 
-def write_confusions(resolved: Resolved, run: RunDirectory) -> int | None:
+def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
     """Lay out the matrices of a run from what landed of it.
 
     Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
@@ -34,8 +34,8 @@ def write_confusions(resolved: Resolved, run: RunDirectory) -> int | None:
     frames = [frame for frame in resolved.frames if frame.ask.protocol == "confusion"]
     if not frames:
         return None
-    texts = landed_texts(run)
-    landed = _landed_reads(run)
+    texts = landed_texts(run, ledger)
+    landed = _landed_reads(run, ledger)
     tables = []
     for frame in frames:
         scored = []
@@ -57,10 +57,10 @@ def write_confusions(resolved: Resolved, run: RunDirectory) -> int | None:
     return table.height
 
 
-def _landed_reads(run: RunDirectory) -> dict[str, list[dict[str, object]] | None]:
+def _landed_reads(run: RunDirectory, ledger: Ledger) -> dict[str, list[dict[str, object]] | None]:
     """Log-probabilities that landed, by key; None where a request could never be sent."""
-    keys = scan_judgments(run).filter(pl.col("role") == "scorer").select("key")
-    reads = scan_completions(run).select("key", "logprobs")
+    keys = scan_judgments(run, ledger=ledger).filter(pl.col("role") == "scorer").select("key")
+    reads = scan_completions(run, ledger=ledger).select("key", "logprobs")
     frame = keys.join(reads, on="key", how="left").collect()
     return dict(zip(frame["key"], frame["logprobs"].to_list(), strict=True))
 

@@ -132,7 +132,7 @@ def read_status(out: str) -> RunStatus:
                 judge=name,
                 asked=asked,
                 landed=landed,
-                owed=asked - landed,
+                owed=max(0, asked - landed),
                 failed=failed.get(name, 0),
                 outcomes=dict(totals.outcomes) if totals else {},
                 tokens=totals.tokens if totals else TokenCounts(),
@@ -144,9 +144,9 @@ def read_status(out: str) -> RunStatus:
                 error=cast("str | None", board.get("error")),
             )
         )
-    owed = sum(judge.owed for judge in judges)
     # Without a plan the run ended before it began: nothing is known to be owed, and nothing done.
-    state = "running" if running else ("incomplete" if owed or plan is None else "done")
+    is_done = plan is not None and all(judge.landed == judge.asked for judge in judges)
+    state = "running" if running else ("done" if is_done else "incomplete")
     return RunStatus(
         run=run.url,
         sweep=plan.sweep if plan else "",
@@ -173,8 +173,11 @@ def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
 
 def _state(asked: int, landed: int, told: str, *, fresh: bool) -> str:
     """A judge's state in a word."""
-    if landed >= asked:
+    if landed == asked:
         return "done"
+    if landed > asked or told == "done":
+        # It holds rows no plan has, which the next run drops; or it was, and has lost some since.
+        return "incomplete"
     return told if fresh else ("failed" if told == "failed" else "incomplete")
 
 

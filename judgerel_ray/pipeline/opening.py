@@ -21,6 +21,9 @@ from judgerel_ray.store import (
     check_same_sweep,
     live_session,
     read_manifest,
+    read_whole_ledger,
+    reading,
+    scan_judgments,
     write_manifest,
 )
 from judgerel_ray.tables import items_to_frame
@@ -64,6 +67,8 @@ def open_run(
             where={"run": run.url},
             hint="run its own sweep.toml, or give --out a new directory",
         )
+    if not begun and run.names("commits"):
+        _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     stored = _stored_sweep(run)
     if not begun or stored is None or stored.tolerance != resolved.sweep.tolerance:
@@ -75,6 +80,30 @@ def open_run(
     if not begun:
         write_manifest(run, _manifest(resolved, identity))
     return run
+
+
+def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
+    """Refuse rows of other judges or items, where no manifest is left to say whose they are."""
+    columns = ("judge", "judge_fingerprint")
+    with reading(run.url):
+        ledger = read_whole_ledger(run)
+        landed = scan_judgments(run, ledger=ledger).select(columns).unique().sort(columns).collect()
+    for judge, fingerprint in landed.iter_rows():
+        now = resolved.fingerprints.get(judge)
+        if now is None or now.digest != fingerprint:
+            raise StoreError(
+                f"rows have landed here of another judge {judge}: expected fingerprint "
+                f"{now.digest if now else 'none'}, got {fingerprint}, and no manifest says of "
+                "which sweep",
+                where={"run": run.url},
+                hint="put the judge or the manifest back as it was, or give --out a new directory",
+            )
+    if _holds_items(run) and not _items(run).equals(pl.read_parquet(_items_bytes(resolved))):
+        raise StoreError(
+            "rows have landed here about other items, and no manifest says of which sweep",
+            where={"path": run.address("items.parquet")},
+            hint="put the items or the manifest back as they were, or give --out a new directory",
+        )
 
 
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import polars as pl
@@ -11,17 +11,31 @@ import polars as pl
 from judgerel_ray.core import Ask, TokenCounts
 from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
-from judgerel_ray.store import Ledger, RunDirectory, land, scan_completions, scan_judgments
+from judgerel_ray.store import (
+    Ledger,
+    RunDirectory,
+    land,
+    reading,
+    scan_completions,
+    scan_judgments,
+)
 
 IMPOSSIBLE_BATCH = 2_000
 
 
-def landed_texts(run: RunDirectory) -> dict[str, str | None]:
-    """Texts that later prompts hold, by key; None for a request that can never succeed."""
-    written = pl.col("role").is_in(["responder", "assessor"])
-    keys = scan_judgments(run).filter(written).select("key")
-    texts = scan_completions(run).select("key", "text")
-    frame = keys.join(texts, on="key", how="left").collect()
+def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
+    """Texts that later prompts hold, by key; None for a request that can never succeed.
+
+    The files of judgments' texts are not opened: nothing that is asked needs them.
+    """
+    responders = [one for one in ledger.commits if one.holds_answers or one.outcomes.get("failed")]
+    answers = replace(ledger, commits=tuple(responders))
+    written = replace(ledger, commits=tuple(one for one in responders if one.holds_answers))
+    with reading(run.url):
+        roles = pl.col("role").is_in(["responder", "assessor"])
+        keys = scan_judgments(run, ledger=answers).filter(roles)
+        texts = scan_completions(run, ledger=written).select("key", "text")
+        frame = keys.select("key").join(texts, on="key", how="left").collect()
     return dict(zip(frame["key"], frame["text"], strict=True))
 
 
@@ -63,6 +77,7 @@ class NeverSent:
                 tokens=TokenCounts(),
                 seconds=0.0,
                 engine={"engine": "none"},
+                parents={key for ask, _ in asks for key in ask.condition.parents},
             )
             failed = {"failed": rows.judgments.height}
             self.fleet.count_landed(judge, rows.judgments.height, failed)

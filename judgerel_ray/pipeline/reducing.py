@@ -168,6 +168,8 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
         run = RunDirectory(url=path)
         if run.is_run():
             return Judged(frame=scan_judgments(run), menus=_declared(run), run=run)
+        if "://" in path and not Path(path).suffix:
+            RunDirectory.open(path)  # says that there is none
     tally = tally_file(path, extra=extra)
     return Judged(frame=tally.rows, tally=tally)
 

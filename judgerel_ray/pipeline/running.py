@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from rich.console import Console
 
@@ -21,7 +22,9 @@ from judgerel_ray.fleet import (
     WorkQueue,
     connected,
 )
+from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.pipeline.confusing import write_confusions
+from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
@@ -31,6 +34,7 @@ from judgerel_ray.store import (
     Session,
     begin_session,
     end_session,
+    is_superseded,
     leave_token,
     read_ledger,
 )
@@ -63,8 +67,12 @@ def run_sweep(
     address: str | None = None,
     console: Console | None = None,
     storage_options: Mapping[str, object] | None = None,
+    ask_lost: bool = False,
 ) -> RunSummary:
     """Run or resume a sweep into a run directory.
+
+    What landed and is lost is told on the console before anything is asked, and asked again; where
+    much of it is lost only with `ask_lost`, which asks judgments again whose texts are gone, too.
 
     Effects: makes the directory, starts or joins a Ray cluster where anything is owed, asks the
     judges. Retry: safe; what has landed is never asked again.
@@ -74,7 +82,8 @@ def run_sweep(
     SweepError
         If the sweep is wrong.
     StoreError
-        If the directory belongs to another sweep or run, or is not seen by every actor.
+        If the directory belongs to another sweep or run, or is not seen by every actor; or if
+        much of what landed is lost. Nothing is asked or written then.
     EngineError
         If no judge could be asked at all.
     """
@@ -82,10 +91,17 @@ def run_sweep(
     # The run directory keeps the text: it must say what is asked, or a report would not.
     if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
         raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
+    if not RunDirectory(url=out, storage_options=storage_options or {}).is_run():
+        probe_cluster(address)  # before anything is written; later only where anything is owed
     resolved = resolve(sweep, known=known_judges(out, storage_options))
     plan = plan_resolved(resolved)
     run = open_run(resolved, plan, out, storage_options)
-    session = begin_session(run)
+    session = begin_session(
+        run,
+        ask_lost=ask_lost,
+        strays=partial(stray_commits, run, resolved, plan),
+        agree=partial(agree_to_losses, run, console, ask_lost=ask_lost),
+    )
     try:
         return _run_session(resolved, plan, run, session, address, console)
     finally:
@@ -120,9 +136,9 @@ def _run_session(
             try:
                 _all_waves(resolved, run, session, fleet, pools, limits)
                 # At once: engines take a while to end, and readers take "running" for true.
-                _leave_final(run, board)
+                _leave_final(run, session, board)
             except KeyboardInterrupt:
-                _leave_final(run, board)
+                _leave_final(run, session, board)
                 raise
             finally:
                 fleet.close()
@@ -132,8 +148,8 @@ def _run_session(
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
-    write_confusions(resolved, run)
-    _leave_final(run, board)
+    write_confusions(resolved, run, read_ledger(run))
+    _leave_final(run, session, board)
     return RunSummary(
         run=run.url,
         session=session.number,
@@ -152,8 +168,10 @@ def is_mistake(error: Exception) -> bool:
     return isinstance(error, JudgeRelError) and not isinstance(error, EngineError)
 
 
-def _leave_final(run: RunDirectory, board: Board) -> None:
+def _leave_final(run: RunDirectory, session: Session, board: Board) -> None:
     """Write how the session ended; never where another run took the directory over."""
+    if is_superseded(run, session.number):
+        return
     judges = board.judges.values()
     for judge in judges:
         if judge.state is not JudgeState.FAILED:
@@ -174,7 +192,7 @@ def _all_waves(
     n_waves = max(frame.n_waves for frame in resolved.frames)
     for wave in range(n_waves):
         ledger = session.ledger if wave == 0 else read_ledger(run)
-        texts = landed_texts(run) if wave else {}
+        texts = landed_texts(run, ledger) if wave else {}
         work: dict[str, WorkQueue] = {}
         for name in resolved.specs:
             pools[name].requests_left = 0

@@ -31,7 +31,8 @@ COMPARISON_COLUMNS = {
     "missing": pl.String(), "value_a": pl.Float64(), "value_b": pl.Float64(),
     "difference": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "p": pl.Float64(),
     "p_holm": pl.Float64(), "p_fdr": pl.Float64(), "tolerance": pl.Float64(),
-    "p_equivalence": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
+    "p_equivalence": pl.Float64(), "p_equivalence_holm": pl.Float64(), "p_beyond": pl.Float64(),
+    "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
     "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
     "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
@@ -83,12 +84,14 @@ def compare_judgments(
     -------
     pl.DataFrame
         One row a pair, coefficient and missing policy: the shared columns, then
-        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p_holm`` and
-        ``p_fdr`` (Benjamini-Hochberg) are corrected for all pairs of the same coefficient and
-        policy. ``standing``: without a tolerance "a higher" or "b higher" where p_holm is below
-        0.05, else "undecided". With one, by the interval: "equivalent" where the whole 90 %
-        interval lies within it (p_equivalence below 0.05), "a higher" or "b higher" where the
-        whole 95 % interval lies beyond it, else "undecided".
+        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p_holm``,
+        ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected for all pairs of the
+        same coefficient and policy. ``standing``: without a tolerance "a higher" or "b higher"
+        where p_holm is below 0.05, else "undecided". With one, "equivalent" where
+        p_equivalence_holm is (for one pair: the whole 90 % interval lies within it), "a higher" or
+        "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond it), else
+        "undecided": over all pairs any false "equivalent" has a chance of at most 5 %, and so has
+        any false "higher".
 
     Raises
     ------
@@ -156,7 +159,9 @@ def _compared(
                 "measurement": level if of_scores else "nominal", "missing": policy,
                 "value_a": found.first, "value_b": found.second, "difference": found.value,
                 "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
-                "tolerance": tolerance, "p_equivalence": found.p_equivalence, "standing": None,
+                "tolerance": tolerance, "p_equivalence": found.p_equivalence,
+                "p_equivalence_holm": None, "p_beyond": found.p_beyond, "p_beyond_holm": None,
+                "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
                 "estimator": f"paired jackknife-t over {n_items} common questions",
@@ -233,25 +238,31 @@ def _corrected(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
         families.setdefault((row["coefficient"], row["missing"]), []).append(row)
     for family in families.values():
         p = [row["p"] for row in family]
-        for row, by_holm, by_fdr in zip(family, holm(p), benjamini_hochberg(p), strict=True):  # type: ignore[arg-type]
-            row["p_holm"], row["p_fdr"] = by_holm, by_fdr
+        for name, adjusted in (
+            ("p_holm", holm(p)),  # type: ignore[arg-type]
+            ("p_fdr", benjamini_hochberg(p)),  # type: ignore[arg-type]
+            ("p_equivalence_holm", holm([row["p_equivalence"] for row in family])),  # type: ignore[misc]
+            ("p_beyond_holm", holm([row["p_beyond"] for row in family])),  # type: ignore[misc]
+        ):
+            for row, one in zip(family, adjusted, strict=True):
+                row[name] = one
+        for row in family:
             row["standing"] = _standing(row, tolerance)
     return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 
 def _standing(row: Row, tolerance: float | None) -> str | None:
-    """What a difference comes to."""
-    low, high, p, difference = row["low"], row["high"], row["p_holm"], row["difference"]
-    if difference is None:
+    """What a difference comes to, by p-values corrected for all pairs."""
+    difference = row["difference"]
+    if not isinstance(difference, float):
         return None
-    if not (isinstance(low, float) and isinstance(high, float) and isinstance(p, float)):
-        return "undecided"
-    if tolerance is None:
-        if p >= SIGNIFICANT:
-            return "undecided"
-        return "b higher" if low + high > 0 else "a higher"
-    if isinstance(row["p_equivalence"], float) and row["p_equivalence"] < SIGNIFICANT:
+    if tolerance is not None and _found(row["p_equivalence_holm"]):
         return "equivalent"
-    if low > tolerance or high < -tolerance:
-        return "b higher" if low > tolerance else "a higher"
+    if _found(row["p_holm" if tolerance is None else "p_beyond_holm"]):
+        return "b higher" if difference > 0 else "a higher"
     return "undecided"
+
+
+def _found(p: object) -> bool:
+    """Whether a test was made and says so."""
+    return isinstance(p, float) and p < SIGNIFICANT

@@ -21,8 +21,8 @@ from judgerel_ray.stats import (
     Interval,
     Level,
     measure,
-    moment_floor,
     moment_statistic,
+    score_floor,
 )
 
 MOST_VALUES = 200
@@ -40,10 +40,14 @@ class Moments:
         Its rows, all scores in one kind: what replies became is told apart, and no more.
     moments_U3 : ndarray of float, shape (n_units, 3)
         Number, sum and sum of squares of each unit's scores, less the mean of all; units sorted.
+    scores_N, unit_N : ndarray, shape (n_scores,)
+        The scores, less the mean of all, with their units, in a fixed order.
     """
 
     rows: UnitRows
     moments_U3: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    scores_N: NDArray[np.float64]  # noqa: N815
+    unit_N: NDArray[np.int64]  # noqa: N815
 
 
 def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
@@ -94,12 +98,19 @@ def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
     score_R = score_R - (n_R * score_R).sum() / n_R.sum()
     n_units = int(place.max(initial=-1)) + 1
     sums = [np.bincount(unit_R, n_R * score_R**power, n_units) for power in range(3)]
-    return Moments(rows=_without_scores(rows), moments_U3=np.stack(sums, axis=1))
+    if (n_R > 1).any():
+        unit_R, score_R = (np.repeat(one, n_R.astype(np.int64)) for one in (unit_R, score_R))
+    return Moments(
+        rows=_without_scores(rows),
+        moments_U3=np.stack(sums, axis=1),
+        scores_N=score_R,
+        unit_N=unit_R,
+    )
 
 
 def continuous_rows(
     group: Group,
-    moments_U3: NDArray[np.float64],
+    moments: Moments,
     *,
     coefficients: Sequence[str],
     missing: Sequence[Missing],
@@ -111,8 +122,8 @@ def continuous_rows(
     ----------
     group : Group
         The group, from the rows of :class:`Moments`.
-    moments_U3 : ndarray of float, shape (n_units, 3)
-        Its moments.
+    moments : Moments
+        Its scores.
     coefficients : sequence of str
         Names of coefficients of counts.
     missing : sequence of {"category", "drop"}
@@ -149,18 +160,19 @@ def continuous_rows(
                 elif level != "interval":
                     yield _undefined(group, policy, name, level, "continuous_scores")
                 else:
-                    yield _scored_row(group, policy, name, moments_U3)
+                    yield _scored_row(group, policy, name, moments)
 
 
-def _scored_row(group: Group, policy: Missing, name: str, moments_U3: NDArray[np.float64]) -> Row:
-    """A coefficient of scores, with its interval and, in closed form, its floor."""
+def _scored_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:
+    """A coefficient of scores, with its interval and its floor."""
+    moments_U3 = moments.moments_U3
     known = cast(Literal["icc1", "icck", "krippendorff_alpha"], name)
     statistic = moment_statistic(known)
     found = measure(moments_U3, statistic)
     interval = Interval(undefined="undefined")
     if found.value is not None:
         interval = group.intervals.interval(moments_U3, statistic, group.table.clusters_U)
-    floor = None if known == "icck" else moment_floor(moments_U3, known)
+    floor = None if known == "icck" else score_floor(moments.scores_N, moments.unit_N, known)
     return {
         "coefficient": name,
         "value": found.value,

@@ -2,8 +2,8 @@
 
 Facets play one of three roles. Some belong to what is judged (the responder whose answer it is, the
 criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
-no error. All others (judge, template, definition, order of the options) are drawn from many that
-might have been used: what they do to a verdict is error.
+fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
+many that might have been used: what they do to a verdict is error.
 """
 
 from __future__ import annotations
@@ -204,13 +204,15 @@ def _facet_group(
     )  # fmt: skip
     terms = _terms(facets, nested) if nested else None
     judged = tuple(name for name in facets if name in (*JUDGED, *nested))
+    chosen = tuple(name for name in facets if name in CHOSEN)
+    fixed = tuple(name for name in chosen if name not in nested)
     return FacetGroup(
         key=key,
-        found=variance_components(cells, object_=QUESTION, terms=terms),
+        found=variance_components(cells, object_=QUESTION, terms=terms, fixed=fixed),
         units=units,
         kind=kind,
         judged=judged,
-        chosen=tuple(name for name in facets if name in CHOSEN),
+        chosen=chosen,
         drawn=tuple(name for name in facets if name not in (*judged, *CHOSEN)),
         n_things=part.select(pl.struct(*cluster, *judged).n_unique()).item(),
     )

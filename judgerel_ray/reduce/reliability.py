@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.bounds import bound_rows
@@ -18,7 +16,7 @@ from judgerel_ray.reduce.consistency import (
     consistency_rows,
     item_scores,
 )
-from judgerel_ray.reduce.continuous import continuous_rows, moments_of
+from judgerel_ray.reduce.continuous import Moments, continuous_rows, moments_of
 from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
@@ -188,7 +186,7 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 
 def _groups(
     counted: CountedJudgments, declared: Mapping[str, int], intervals: IntervalChoice
-) -> Iterator[tuple[Row, Group, UnitRows, NDArray[np.float64] | None]]:
+) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
     seen = counted.nested.seen()
@@ -217,7 +215,7 @@ def _groups(
             intervals=intervals,
         )
         key = dict(zip(groups, values, strict=True))
-        yield key, group, rows, moments.moments_U3 if moments else None
+        yield key, group, rows, moments
 
 
 def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:

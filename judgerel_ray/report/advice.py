@@ -200,7 +200,8 @@ _COST = {
 }
 _COMPARISON_NOTE = """\
 b - a has its 95 % interval over questions. p: how often chance alone makes them differ as much;
-Holm and FDR correct it for all pairs compared. undecided: it cannot be told which is higher."""
+Holm and FDR correct it for all pairs compared. within, beyond: p of lying inside the tolerance, and
+outside it, by Holm too. undecided: it cannot be told which is higher."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
 the same; chosen: what was set on purpose. share: of the whole variance; levels: how many. What is
@@ -290,6 +291,8 @@ _COMPARISON: Columns = {
     "p": _p("p"),
     "Holm": _p("p_holm"),
     "FDR": _p("p_fdr"),
+    "within": _p("p_equivalence_holm"),
+    "beyond": _p("p_beyond_holm"),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
 }

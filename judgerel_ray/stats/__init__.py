@@ -34,11 +34,12 @@ from judgerel_ray.stats.interval import Interval, clopper_pearson
 from judgerel_ray.stats.intraclass import icc, icc1, icc_from_moments, icck
 from judgerel_ray.stats.krippendorff import LEVELS, Level, krippendorff_alpha
 from judgerel_ray.stats.majority import majority_probabilities, majority_stability
-from judgerel_ray.stats.moments import moment_floor, moment_statistic, moments_from_scores
+from judgerel_ray.stats.moments import moment_statistic, moments_from_scores
 from judgerel_ray.stats.noise import NoiseFloor, noise_floors
 from judgerel_ray.stats.omega import Omega, mcdonald_omega
 from judgerel_ray.stats.omega_bootstrap import OmegaResamples, omega_bootstrap
 from judgerel_ray.stats.schmid_leiman import omega_from_correlation, omega_hierarchical
+from judgerel_ray.stats.score_noise import score_floor
 from judgerel_ray.stats.scores import cronbach_alpha
 from judgerel_ray.stats.statistic import CountStatistic, measure
 
@@ -173,7 +174,6 @@ __all__ = [
     "measure",
     "method_tokens",
     "mode_is_settled",
-    "moment_floor",
     "moment_statistic",
     "moments_from_scores",
     "next_replications",
@@ -193,6 +193,7 @@ __all__ = [
     "replications_for",
     "risk_coverage",
     "score_cells",
+    "score_floor",
     "search_threshold",
     "spearman_brown",
     "split_variance",

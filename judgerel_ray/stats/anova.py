@@ -15,7 +15,9 @@ import numpy as np
 from judgerel_ray.stats.statistic import Floats, divide
 
 ROUNDING = 1e-12
-_WITHIN, _TOTALS = 3, 5
+WITHIN = 3
+"""Place of the squares within."""
+_TOTALS = 5
 
 
 def indicator_terms(counts: Floats) -> Floats:

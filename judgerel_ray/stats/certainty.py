@@ -8,10 +8,10 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.statistic import CountStatistic, Floats, divide, measure
+from judgerel_ray.stats.statistic import CountStatistic, DealtTerm, Floats, divide, measure
 
 
 def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -105,6 +105,7 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
         terms=entropy_terms,
         value=lambda total: _entropy_value(total, n_categories),
         needs_replications=True,
+        dealt=DealtTerm(mean=_dealt_entropy),
     )
 
 
@@ -122,6 +123,7 @@ def unanimity_statistic() -> CountStatistic:
         terms=_unanimity_terms,
         value=lambda total: divide(total[..., 1], total[..., 0]),
         chance_corrected=False,
+        dealt=DealtTerm(mean=_dealt_unanimity, indicator=True),
     )
 
 
@@ -156,3 +158,38 @@ def _unanimity_terms(counts: Floats) -> Floats:
     paired = m >= 2
     agreed = paired & (counts.max(axis=-1, initial=0.0) == m)
     return np.stack([paired, agreed], axis=-1).astype(np.float64)
+
+
+def _dealt_unanimity(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
+    """How often a unit that is dealt m of all ratings gets one value: sum C(c, m) / C(n, m)."""
+    drawn_D = np.arange(sizes_S.max(initial=0))[:, None]
+    chance_DV = np.maximum(totals_V - drawn_D, 0) / (totals_V.sum() - drawn_D)
+    never_broken: Floats = np.cumprod(chance_DV, axis=0).sum(axis=-1)
+    return never_broken[sizes_S - 1]
+
+
+def _dealt_entropy(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
+    """The mean entropy of a unit that is dealt m of all ratings: each value is hypergeometric."""
+    n, rest_V = int(totals_V.sum()), totals_V.sum() - totals_V
+    most = int(sizes_S.max(initial=0))
+    chosen_DV, left_DV = _log_falling(totals_V, most), _log_falling(rest_V, most)
+    all_D = _log_falling(np.array([n]), most)[:, 0]
+    factorial_D = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, most + 1)))])
+    means = np.empty(sizes_S.size)
+    for place, m in enumerate(sizes_S.tolist()):
+        k_D = np.arange(m + 1)
+        ways_D = factorial_D[m] - factorial_D[k_D] - factorial_D[m - k_D]
+        chance_DV = np.exp(ways_D[:, None] + chosen_DV[k_D] + left_DV[m - k_D] - all_D[m])
+        share_D = k_D / m
+        plain_D = -share_D * np.log(np.where(share_D > 0, share_D, 1.0))
+        seen = (1 - chance_DV[0]).sum()
+        means[place] = (plain_D @ chance_DV).sum() + (seen - 1) / (2 * m)
+    return means
+
+
+def _log_falling(numbers_V: NDArray[np.int64], most: int) -> Floats:
+    """Logarithms of c (c - 1) ... (c - k + 1), k = 0 ... most, shape (most + 1, V)."""
+    factor_DV = np.maximum(numbers_V - np.arange(most)[:, None], 0)
+    log_DV = np.full(factor_DV.shape, -np.inf)
+    np.log(factor_DV, out=log_DV, where=factor_DV > 0)
+    return np.vstack([np.zeros(len(numbers_V)), np.cumsum(log_DV, axis=0)])

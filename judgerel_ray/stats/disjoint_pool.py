@@ -113,7 +113,7 @@ def _halves(
     n_left = n_values // 2
     blocks = []
     for t in range(2 * k + 1):
-        left_LV, right_RV = _vectors(t, n_left), _vectors(2 * k - t, n_values - n_left)
+        left_LV, right_RV = count_vectors(t, n_left), count_vectors(2 * k - t, n_values - n_left)
         if len(left_LV):
             blocks.append((left_LV, right_RV))
     tables = np.vstack(
@@ -130,8 +130,14 @@ def _halves(
     )
 
 
-def _vectors(total: int, n_values: int) -> NDArray[np.int64]:
-    """All vectors of whole numbers that sum to a total, shape (vectors, n_values)."""
+def count_vectors(total: int, n_values: int) -> NDArray[np.int64]:
+    """List all vectors of whole numbers that sum to a total, shape (vectors, n_values).
+
+    Examples
+    --------
+    >>> count_vectors(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
     if n_values == 0:
         return np.zeros((int(total == 0), 0), dtype=np.int64)
     if n_values == 1:
@@ -140,6 +146,6 @@ def _vectors(total: int, n_values: int) -> NDArray[np.int64]:
         [
             np.hstack([np.full((len(rest), 1), first), rest])
             for first in range(total + 1)
-            for rest in [_vectors(total - first, n_values - 1)]
+            for rest in [count_vectors(total - first, n_values - 1)]
         ]
     )

@@ -86,7 +86,7 @@ def equations(
     """
     none = np.zeros(cells.n_C.size, dtype=np.int64)
     mean = Margin(facets=(), levels_C=none, n_levels=1, holds_object=False)
-    n_G = _less(_summed(groups_C, cells.n_C, n_groups))
+    n_G = less(summed(groups_C, cells.n_C, n_groups))
     rows = [*margins, mean]
     n_equations = len(margins) + 2
     coefficients = np.empty((n_groups + 1, n_equations, n_equations))
@@ -94,24 +94,36 @@ def equations(
     places = [*range(len(margins)), n_equations - 1]
     for place, one in zip(places, rows, strict=True):
         for column, other in enumerate(margins):
-            coefficients[:, place, column] = _overlap(cells, one, other, groups_C, n_groups)
-        coefficients[:, place, -2] = _occupied(cells, one, groups_C, n_groups)
+            coefficients[:, place, column] = overlap(cells, one, other, groups_C, n_groups)
+        coefficients[:, place, -2] = occupied(cells, one, groups_C, n_groups)
         coefficients[:, place, -1] = n_G
-        squares[:, place] = _squares(cells, one, groups_C, n_groups)
+        squares[:, place] = squares_of(cells, one, groups_C, n_groups)
     coefficients[:, -2, :] = n_G[:, None]
-    squares[:, -2] = _less(_summed(groups_C, cells.squares_C, n_groups))
+    squares[:, -2] = less(summed(groups_C, cells.squares_C, n_groups))
     safe = np.where(n_G > 0, n_G, 1.0)
     return coefficients / safe[:, None, None], squares / safe[:, None]
 
 
-def _summed(codes: Codes, weights: Floats, n: int) -> Floats:
-    """Sums of the weights by code, for codes 0 ... n - 1."""
+def summed(codes: Codes, weights: Floats, n: int) -> Floats:
+    """Sum weights by code, for codes 0 ... n - 1.
+
+    Examples
+    --------
+    >>> summed(np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]), 3).tolist()
+    [1.0, 5.0, 0.0]
+    """
     summed: Floats = np.bincount(codes, weights, minlength=n).astype(np.float64)
     return summed
 
 
-def _less(by_group: Floats) -> Floats:
-    """Totals less each group, and last the totals; groups are on the last axis."""
+def less(by_group: Floats) -> Floats:
+    """Give totals less each group, and last the totals; groups are on the last axis.
+
+    Examples
+    --------
+    >>> less(np.array([1.0, 2.0])).tolist()
+    [2.0, 1.0, 3.0]
+    """
     total = by_group.sum(axis=-1, keepdims=True)
     return np.concatenate([total - by_group, total], axis=-1)
 
@@ -123,59 +135,92 @@ def _group_of(levels_C: Codes, groups_C: Codes, n_levels: int) -> Codes:
     return group_L
 
 
-def _by_group(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
-    """Sums of a weight over the cells of each level, less each group: (n_levels, G)."""
-    flat = _summed(one.levels_C * n_groups + groups_C, weight_C, one.n_levels * n_groups)
-    return _less(flat.reshape(one.n_levels, n_groups))
+def by_group(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
+    """Sum a weight over the cells of each level, less each group: (n_levels, G).
+
+    Examples
+    --------
+    >>> code = np.array([0, 0, 1])
+    >>> one = Margin(facets=("t",), levels_C=code, n_levels=2, holds_object=False)
+    >>> by_group(one, np.array([1.0, 2.0, 3.0]), np.array([0, 1, 1]), 2).tolist()
+    [[2.0, 1.0, 3.0], [3.0, 0.0, 3.0]]
+    """
+    flat = summed(one.levels_C * n_groups + groups_C, weight_C, one.n_levels * n_groups)
+    return less(flat.reshape(one.n_levels, n_groups))
 
 
-def _squares(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
-    """T_A, less each group."""
+def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
+    """Compute T_A, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> squares_of(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
+    [4.5, 4.5, 9.0]
+    """
     if one.holds_object:
-        n_L = _summed(one.levels_C, cells.n_C, one.n_levels)
+        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
         over_L = np.zeros(one.n_levels)
         for column in cells.sums_CV.T:
-            over_L += _summed(one.levels_C, column, one.n_levels) ** 2
+            over_L += summed(one.levels_C, column, one.n_levels) ** 2
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
-        return _less(_summed(group_L, over_L / n_L, n_groups))
-    n_LG = _by_group(one, cells.n_C, groups_C, n_groups)
+        return less(summed(group_L, over_L / n_L, n_groups))
+    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
     over_LG = np.zeros(n_LG.shape)
     for column in cells.sums_CV.T:
-        over_LG += _by_group(one, column, groups_C, n_groups) ** 2
+        over_LG += by_group(one, column, groups_C, n_groups) ** 2
     return _ratios_summed(over_LG, n_LG)
 
 
-def _occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
-    """Levels with a judgment, less each group."""
+def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
+    """Count levels with a judgment, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> occupied(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
+    [1.0, 1.0, 2.0]
+    """
     if one.holds_object:
         group_L = _group_of(one.levels_C, groups_C, one.n_levels)
-        return _less(_summed(group_L, np.ones(group_L.size), n_groups))
-    n_LG = _by_group(one, cells.n_C, groups_C, n_groups)
+        return less(summed(group_L, np.ones(group_L.size), n_groups))
+    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
     filled: Floats = (n_LG > 0).sum(axis=0).astype(np.float64)
     return filled
 
 
-def _overlap(
+def overlap(
     cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
 ) -> Floats:
-    """k(A, B) = sum_ab n_ab^2 / n_a, less each group."""
+    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> one = margin(cells, ("q",), object_="q")
+    >>> overlap(cells, one, one, np.array([0, 1]), 2).tolist()
+    [2.0, 2.0, 4.0]
+    """
     pair_C = one.levels_C * other.n_levels + other.levels_C
     _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
     both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=True)
     level_P = one.levels_C[first]
     if not (one.holds_object or other.holds_object):
-        square_PG = _by_group(both, cells.n_C, groups_C, n_groups) ** 2
+        square_PG = by_group(both, cells.n_C, groups_C, n_groups) ** 2
         over_LG = np.zeros((one.n_levels, n_groups + 1))
         np.add.at(over_LG, level_P, square_PG)
-        return _ratios_summed(over_LG, _by_group(one, cells.n_C, groups_C, n_groups))
-    square_P = _summed(pair_C, cells.n_C, first.size) ** 2
+        return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+    square_P = summed(pair_C, cells.n_C, first.size) ** 2
     group_P = groups_C[first]
     if one.holds_object:
-        n_L = _summed(one.levels_C, cells.n_C, one.n_levels)
-        return _less(_summed(group_P, square_P / n_L[level_P], n_groups))
-    flat = _summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
-    over_LG = _less(flat.reshape(one.n_levels, n_groups))
-    return _ratios_summed(over_LG, _by_group(one, cells.n_C, groups_C, n_groups))
+        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
+        return less(summed(group_P, square_P / n_L[level_P], n_groups))
+    flat = summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
+    over_LG = less(flat.reshape(one.n_levels, n_groups))
+    return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
 
 
 def _ratios_summed(over_LG: Floats, under_LG: Floats) -> Floats:

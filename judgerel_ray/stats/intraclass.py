@@ -6,14 +6,16 @@ of squares of a unit's scores.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.anova import indicator_terms, mean_rating, one_rating, score_terms
+from judgerel_ray.stats.anova import WITHIN, indicator_terms, mean_rating, one_rating, score_terms
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.krippendorff import Level, Values, checked_numbers
 from judgerel_ray.stats.moments import moment_statistic, moments_from_scores
-from judgerel_ray.stats.statistic import CountStatistic, measure
+from judgerel_ray.stats.statistic import AgreeingPairs, CountStatistic, measure
 
 
 def icc1(
@@ -193,9 +195,16 @@ def icc_statistic(
     if numbers is None and level != "nominal":
         raise ValueError(f"{name}: values must be numbers for level {level!r}")
     what, terms = "indicators", indicator_terms
+    # The squares within a unit, but for what its size adds: of pairs that agree, over m.
+    pairs = AgreeingPairs(place=WITHIN, weight=lambda m: Fraction(-1, m))
     if numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
         what, terms = "scores", lambda counts: score_terms(counts, centred)
+        pairs = AgreeingPairs(
+            place=WITHIN,
+            weight=lambda m: Fraction(1, 2 * m),
+            distances_VV=(centred[:, None] - centred) ** 2,
+        )
     one = name == "icc1"
     return CountStatistic(
         name=name,
@@ -205,6 +214,7 @@ def icc_statistic(
         min_units=2,
         # Of a mean of many, noise has a spread without bound where questions are few.
         has_floor=one,
+        pairs=pairs if one else None,
         rests_on_minority=True,
     )
 

@@ -94,6 +94,7 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             name=name, estimator=estimator,
             terms=lambda n: _coincidences(n[..., order]), value=lambda t: _ordinal(t, n_values),
             rests_on_minority=True,
+            at_totals=lambda c: _by_distance(estimator, _midranks(c, order)),
         )  # fmt: skip
     if level == "interval" and numbers is not None:
         centred = numbers - (numbers.mean() if n_values else 0.0)
@@ -101,6 +102,12 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             name=name, estimator=estimator,
             terms=lambda n: _square_terms(n, centred), value=interval_alpha,
             rests_on_minority=True,
+            # The squares about a unit's mean are half of those of all ordered pairs, over m.
+            pairs=AgreeingPairs(
+                place=3,
+                weight=lambda m: Fraction(1, 2 * (m - 1)),
+                distances_VV=(centred[:, None] - centred) ** 2,
+            ),
         )  # fmt: skip
     if numbers is None:
         return CountStatistic(
@@ -108,12 +115,29 @@ def alpha_statistic(*, n_values: int, values: Values | None, level: Level) -> Co
             pairs=AgreeingPairs(place=0, weight=lambda m: Fraction(-1, m - 1)),
             rests_on_minority=True,
         )  # fmt: skip
-    distances = _ratio_distances(numbers)
+    return _by_distance(estimator, _ratio_distances(numbers))
+
+
+def _by_distance(estimator: str, distances_VV: Floats) -> CountStatistic:
+    """Alpha with distances that are given."""
     return CountStatistic(
-        name=name, estimator=estimator,
-        terms=lambda n: _distance_terms(n, distances), value=lambda t: _distance(t, distances),
+        name="krippendorff_alpha", estimator=estimator,
+        terms=lambda n: _distance_terms(n, distances_VV),
+        value=lambda total: _distance(total, distances_VV),
+        pairs=AgreeingPairs(
+            place=0, weight=lambda m: Fraction(1, m - 1), distances_VV=distances_VV
+        ),
         rests_on_minority=True,
     )  # fmt: skip
+
+
+def _midranks(totals_V: Floats, order: NDArray[np.intp]) -> Floats:
+    """Squared distances between midranks, the values in the order of the columns."""
+    c = totals_V[order]
+    rank_V = np.empty(len(c))
+    rank_V[order] = np.cumsum(c) - c / 2
+    distances: Floats = (rank_V[:, None] - rank_V) ** 2
+    return distances
 
 
 def checked_numbers(

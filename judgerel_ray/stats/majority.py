@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import factorial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.disjoint import tie_nodes
 from judgerel_ray.stats.disjoint_pool import pooled_agreement
-from judgerel_ray.stats.statistic import CountStatistic, Floats, divide, measure
+from judgerel_ray.stats.statistic import CountStatistic, DealtTerm, Floats, divide, measure
 
 
 def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> Coefficient:
@@ -101,6 +101,7 @@ def majority_statistic(k: int) -> CountStatistic:
         min_ratings=2 * k,
         chance_corrected=False,
         most_deals=199,
+        dealt=DealtTerm(mean=lambda sizes_S, totals_V: _dealt_mean(sizes_S, totals_V, k)),
     )
 
 
@@ -157,6 +158,12 @@ def _terms(counts: Floats, k: int) -> Floats:
     agreement = np.zeros(enough.shape)
     agreement[enough] = pooled_agreement(counts[enough], k)
     return np.stack([enough.astype(np.float64), agreement], axis=-1)
+
+
+def _dealt_mean(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64], k: int) -> Floats:
+    """The mean over all deals: two samples of a dealt unit are two samples of everything."""
+    of_all = pooled_agreement(totals_V[None].astype(np.float64), k)
+    return np.repeat(of_all, sizes_S.size)
 
 
 def _checked_distributions(values_UV: ArrayLike) -> Floats:

@@ -11,12 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.anova import mean_rating, mean_squares, moment_terms, one_rating, stepped_up
+from judgerel_ray.stats.anova import mean_rating, moment_terms, one_rating, stepped_up
 from judgerel_ray.stats.krippendorff import interval_alpha
-from judgerel_ray.stats.noise import NoiseFloor
 from judgerel_ray.stats.statistic import CountStatistic, Floats
-
-_QUANTILES = 9999
 
 
 def moment_statistic(
@@ -111,73 +108,6 @@ def moments_from_scores(scores_UR: ArrayLike) -> Floats:
     centre = scores[there].mean() if there.any() else 0.0
     scores = np.where(there, scores - centre, 0.0)
     return np.stack([there.sum(axis=1), scores.sum(axis=1), (scores**2).sum(axis=1)], axis=1)
-
-
-def moment_floor(
-    moments_U3: ArrayLike, name: Literal["icc1", "krippendorff_alpha"] = "icc1"
-) -> NoiseFloor:
-    """Compute the null of ICC(1) or interval alpha of continuous scores in closed form.
-
-    Were the scores independent of their units, and normal, the share of the squares between units
-    would be a beta variable with (Q - 1) / 2 and (n - Q) / 2.
-
-    Parameters
-    ----------
-    moments_U3 : array-like of float, shape (n_units, 3)
-        Number, sum and sum of squares of each unit's scores.
-    name : {"icc1", "krippendorff_alpha"}
-        Of which coefficient.
-
-    Returns
-    -------
-    NoiseFloor
-        Mean, spread and two-sided p from 9,999 quantiles; nothing where it is undefined.
-
-    Raises
-    ------
-    ValueError
-        If the moments are no such table.
-
-    Notes
-    -----
-    The normal theory of the analysis of variance holds well under random dealing of any scores
-    (for scores whose values are few, deal the counts: :func:`judgerel_ray.stats.noise_floor`).
-    Of alpha, units with one score take no part, and the spread is that of units with as many
-    scores each.
-
-    Examples
-    --------
-    >>> floor = moment_floor([[2, 2, 2], [2, 4, 10], [2, 8, 32]])
-    >>> abs(floor.mean) < 0.1, floor.p
-    (True, 0.1412)
-    """
-    from scipy.special import betaincinv
-
-    statistic = moment_statistic(name)
-    moments = statistic.checked(moments_U3, function="moment_floor")
-    moments = moments[statistic.takes_part(moments)]
-    value = float(statistic.value(statistic.terms(moments).sum(axis=0)))
-    total = moment_terms(moments).sum(axis=0)
-    q, n = total[0], total[1]
-    if np.isnan(value) or q < 2 or n <= q:
-        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
-    _, _, m0 = mean_squares(total)
-    share = betaincinv(
-        (q - 1) / 2, (n - q) / 2, (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    )  # of the squares, between units
-    between, within = share / (q - 1), (1 - share) / (n - q)
-    null = (between - within) / (between + (m0 - 1) * within)
-    if name == "krippendorff_alpha":
-        null = 1 - (n - 1) * within
-    far = abs(value - null.mean())
-    p = (1 + int((np.abs(null - null.mean()) >= far).sum())) / (1 + _QUANTILES)
-    return NoiseFloor(
-        mean=float(null.mean()),
-        sd=float(null.std()),
-        p=p,
-        n_permutations=0,
-        method="normal theory, two-sided",
-    )
 
 
 def _alpha_terms(moments_U3: Floats) -> Floats:

@@ -1,8 +1,9 @@
-"""The noise floor in closed form, of coefficients that rest on agreeing pairs.
+"""The noise floor in closed form, of coefficients that rest on pairs inside units.
 
 Dealing verdicts to units at random, row counts and value totals kept, changes one thing in them:
-how many pairs inside units agree. Its mean and variance over all deals are known exactly. Where
-units differ in their number of ratings, it also changes the mean share of each verdict.
+how many pairs inside units agree, or how far apart they are. Its mean and variance over all deals
+are known exactly. Where units differ in their number of ratings, it also changes the mean share of
+each verdict.
 
 Shape suffixes: U = units, V = distinct values, T = terms, M = terms that dealing changes.
 """
@@ -10,18 +11,18 @@ Shape suffixes: U = units, V = distinct values, T = terms, M = terms that dealin
 from __future__ import annotations
 
 from fractions import Fraction
-from math import erfc, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.closed_null import ClosedNull
+from judgerel_ray.stats.pair_kernel import dealt_moments, kernel_of_counts
 from judgerel_ray.stats.statistic import AgreeingPairs, CountStatistic, Floats, row_sums, term_sums
 
-_SETTLED = 1e-12
 
-
-def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, float, float] | None:
-    """Compute mean, standard deviation and two-sided p of a coefficient over all deals.
+def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> ClosedNull | None:
+    """Compute the moments of a coefficient over all deals.
 
     Parameters
     ----------
@@ -32,17 +33,18 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, flo
 
     Returns
     -------
-    tuple of float or None
-        None where the coefficient rests on more than agreeing pairs and mean shares, has no value,
-        or there are fewer than four ratings. The p is that of a normal distribution: for many
-        units.
+    ClosedNull or None
+        None where the coefficient rests on more than pairs and mean shares, has no value, or there
+        are fewer than four ratings.
 
     Notes
     -----
-    The sum over pairs of ratings of (weight of their unit) x (do they agree) is the statistic of
-    Mantel [1]_, whose permutation moments are rational numbers, and are computed as such. Of
-    coefficients linear in it they make the exact moments; where mean shares vary, too, the spread
-    is that of the coefficient's linear part, and the mean its value at the means.
+    The sum over pairs of ratings of (weight of their unit) x (do they agree, or how far apart are
+    they) is the statistic of Mantel [1]_, whose permutation moments are exact; of agreement they
+    are rational numbers, and are computed as such. Of coefficients linear in it they make the exact
+    moments; where mean shares vary, too, and of ICC(1), the spread is that of the coefficient's
+    linear part, and the mean its value at the means. The skewness is that of the pairs, in the
+    limit of many ratings.
 
     References
     ----------
@@ -55,21 +57,43 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, flo
 
     >>> from judgerel_ray.stats import count_statistic
     >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> mean, sd, _ = pair_floor(np.array([[2.0, 0.0], [0.0, 2.0]]), agreement)
-    >>> round(mean, 6), round(sd, 6)
+    >>> found = pair_floor(np.array([[2.0, 0.0], [0.0, 2.0]]), agreement)
+    >>> round(found.mean, 6), round(found.sd, 6)
     (0.333333, 0.471405)
     """
+    totals_V = counts_UV.sum(axis=0).astype(np.int64)
+    if statistic.at_totals is not None:
+        statistic = statistic.at_totals(totals_V.astype(np.float64))
     pairs = statistic.pairs
     sizes_U = row_sums(counts_UV).astype(np.int64)
-    totals_V = counts_UV.sum(axis=0).astype(np.int64)
     if pairs is None or sizes_U.sum() < 4:
         return None
     total_T = term_sums(counts_UV, statistic)
+    place_M, mean_M, cov_MM, third = _moments(sizes_U, totals_V, pairs)
+    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
+    return linear_null(statistic, total_T, place_M, mean_M, cov_MM, third)
+
+
+def linear_null(
+    statistic: CountStatistic,
+    total_T: Floats,
+    place_M: list[int],
+    mean_M: Floats,
+    cov_MM: Floats,
+    third: float,
+) -> ClosedNull | None:
+    """Carry moments of the terms that dealing changes over to the coefficient.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> linear_null(agreement, np.array([4.0, 3.0]), [1], np.array([2.0]), np.array([[1.0]]), 0.0)
+    ClosedNull(value=0.75, mean=0.5, sd=0.25, skewness=0.0, step=0.0)
+    """
     value = float(statistic.value(total_T))
     if np.isnan(value):
         return None
-    place_M, mean_M, cov_MM = _moments(sizes_U, totals_V, pairs)
-    mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
     step_M = np.sqrt(np.diagonal(cov_MM))
     null = np.repeat(total_T[None], 1 + 2 * len(place_M), axis=0)
     null[:, place_M] = mean_M + np.vstack([0 * step_M, np.diag(step_M), -np.diag(step_M)])
@@ -77,25 +101,28 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> tuple[float, flo
     above_M, below_M = np.array(around).reshape(2, -1)
     slope_M = np.divide(above_M - below_M, 2 * step_M, out=0 * step_M, where=step_M > 0)
     sd = sqrt(max(0.0, float(slope_M @ cov_MM @ slope_M)))
-    far = abs(value - centre)
-    if not sd >= _SETTLED:
-        return centre, 0.0, float(far <= 1e-9)
-    return centre, sd, erfc(far / sd / sqrt(2))
+    skewness = float(slope_M[0] / sd) ** 3 * third if sd > 0 else 0.0
+    return ClosedNull(value=value, mean=centre, sd=sd, skewness=skewness)
 
 
 def _moments(
     sizes_U: NDArray[np.int64],
     totals_V: NDArray[np.int64],
     pairs: AgreeingPairs,
-) -> tuple[list[int], Floats, Floats]:
-    """Terms that dealing changes: their places, means and covariances."""
-    mean, variance = pair_moments(sizes_U, totals_V, pairs)
+) -> tuple[list[int], Floats, Floats, float]:
+    """Terms that dealing changes: places, means, covariances; third moment of the first."""
+    likeness = np.eye(totals_V.size) if pairs.distances_VV is None else pairs.distances_VV
+    mean, variance, third = dealt_moments(
+        sizes_U, pairs.weight, kernel_of_counts(totals_V, likeness)
+    )
+    if pairs.distances_VV is None:
+        mean, variance = (float(one) for one in pair_moments(sizes_U, totals_V, pairs))
     if pairs.shares is None or not np.ptp(sizes_U):
-        return [pairs.place], np.array([float(mean)]), np.array([[float(variance)]])
+        return [pairs.place], np.array([mean]), np.array([[variance]]), third
     shared, cov_VV, cross_V = share_moments(sizes_U, totals_V, pairs)
     place = [pairs.place, *range(pairs.shares, pairs.shares + totals_V.size)]
-    cov = np.block([[np.array([[float(variance)]]), cross_V[None]], [cross_V[:, None], cov_VV]])
-    return place, np.concatenate([[float(mean)], shared]), cov
+    cov = np.block([[np.array([[variance]]), cross_V[None]], [cross_V[:, None], cov_VV]])
+    return place, np.concatenate([[mean], shared]), cov, third
 
 
 def pair_moments(
@@ -171,9 +198,11 @@ def share_moments(
 
 
 def _observed(counts_UV: Floats, sizes_U: NDArray[np.int64], pairs: AgreeingPairs) -> float:
-    """The weighted number of agreeing ordered pairs there are."""
-    agreeing_U = np.einsum("uv,uv->u", counts_UV, counts_UV) - sizes_U
-    per_size = np.bincount(sizes_U, weights=agreeing_U)
-    return float(
-        sum(pairs.weight(m) * int(per_size[m]) for m in np.flatnonzero(per_size).tolist() if m >= 2)
-    )
+    """The weighted sum over ordered pairs there is."""
+    if pairs.distances_VV is None:
+        inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV) - sizes_U
+    else:
+        inside_U = np.einsum("uv,uv->u", counts_UV, counts_UV @ pairs.distances_VV)
+    per_size = np.bincount(sizes_U, weights=inside_U)
+    found = np.flatnonzero(per_size)
+    return float(sum(float(pairs.weight(m)) * per_size[m] for m in found.tolist() if m >= 2))

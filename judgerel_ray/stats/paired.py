@@ -33,6 +33,9 @@ class Difference:
         Two-sided, of no difference.
     p_equivalence : float or None
         Of a difference of `margin` or more either way (two one-sided tests); small is equivalent.
+    p_beyond : float or None
+        Of a difference of at most `margin`, two-sided: below 0.05 where the whole 95 % interval
+        lies beyond it.
     margin : float or None
         Largest difference that does not matter.
     n_questions : int
@@ -52,6 +55,7 @@ class Difference:
     high: float | None = None
     p: float | None = None
     p_equivalence: float | None = None
+    p_beyond: float | None = None
     margin: float | None = None
     n_questions: int = 0
     undefined: str | None = None
@@ -255,13 +259,14 @@ def _student(
     if undefined:
         return _without_interval(known, undefined)
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
-    apart = None
+    within = beyond = None
     if margin is not None:
-        apart = float(stdtr(n - 1, (abs(value) - margin) / error))
+        within = float(stdtr(n - 1, (abs(value) - margin) / error))
+        beyond = min(1.0, float(2 * stdtr(n - 1, (margin - abs(value)) / error)))
     return Difference(
         name=name, first=first, second=second, value=value, margin=margin, n_questions=n,
         standard_error=error, low=value - half, high=value + half,
-        p=float(2 * stdtr(n - 1, -abs(value) / error)), p_equivalence=apart,
+        p=float(2 * stdtr(n - 1, -abs(value) / error)), p_equivalence=within, p_beyond=beyond,
     )  # fmt: skip
 
 

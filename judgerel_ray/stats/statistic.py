@@ -37,11 +37,34 @@ class AgreeingPairs:
     shares : int, optional
         Index of the first of the terms n_qv / m_q, one a value, where these enter it, too: dealing
         changes their sums where units differ in their number of ratings.
+    distances_VV : ndarray of float, shape (n_values, n_values), optional
+        What a pair of these values counts, where it is not 1 for equal ones and 0 for others.
     """
 
     place: int
     weight: Callable[[int], Fraction]
     shares: int | None = None
+    distances_VV: Floats | None = None  # noqa: N815  a shape, not a case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealtTerm:
+    """The one term of a coefficient that dealing verdicts at random changes.
+
+    Attributes
+    ----------
+    mean : callable
+        Numbers of ratings (S,), ascending, and totals of the values (V,), to the exact mean of the
+        term over all deals, for a unit of each size (S,).
+    place : int
+        Its index.
+    indicator : bool
+        Whether it tells units of one mind (1) from others (0).
+    """
+
+    mean: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+    place: int = 1
+    indicator: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +97,11 @@ class CountStatistic:
         and not of counts.
     pairs : AgreeingPairs, optional
         Where agreeing pairs enter it, if it rests on nothing else.
+    dealt : DealtTerm, optional
+        What dealing changes, if that is one term that is no sum over pairs.
+    at_totals : callable, optional
+        Totals of the values (V,) to the same coefficient of tables with these totals, in fewer
+        terms.
     rests_on_minority : bool
         Whether chance is measured by the group's own verdicts, so that where one verdict dominates
         the few questions that go another way decide it.
@@ -92,6 +120,8 @@ class CountStatistic:
     most_deals: int | None = None
     of_moments: bool = False
     pairs: AgreeingPairs | None = None
+    dealt: DealtTerm | None = None
+    at_totals: Callable[[Floats], CountStatistic] | None = None
     rests_on_minority: bool = False
     needs_replications: bool = False
 

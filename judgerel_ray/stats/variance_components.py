@@ -8,9 +8,8 @@ Shape suffixes: C = cells (combinations of facet levels), G = groups of question
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,11 @@ from numpy.typing import NDArray
 from judgerel_ray.stats.confounding import effect_name, solvable, told_apart
 from judgerel_ray.stats.facet_cells import FacetCells
 from judgerel_ray.stats.facet_sums import Margin, equations, margin
+from judgerel_ray.stats.facet_terms import checked_terms, method_in_words, taken_out
+from judgerel_ray.stats.fixed_sums import equations_within
 from judgerel_ray.stats.statistic import Floats
 
 _MOST_GROUPS = 200
-_LARGEST_INTERACTION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +116,16 @@ def variance_components(
     *,
     object_: str,
     terms: Sequence[Sequence[str]] | None = None,
+    fixed: Collection[str] = (),
     confidence: float = 0.95,
 ) -> VarianceComponents:
     r"""Estimate variance components by sums of squares, balanced or not.
 
-    Henderson's first method, the analogue of the analysis of variance: the sums of squares of all
-    sets of facets are set equal to what they are expected to be when all effects are random. On
-    balanced data that is the textbook's analysis of variance. Estimates below 0 stay as they are.
+    The analogue of the analysis of variance: the sums of squares of all sets of facets are set
+    equal to what they are expected to be. Where all facets are random that is Henderson's first
+    method. Fixed facets are taken out first: all sums of squares are of deviations from the means
+    of their levels, so that no balance is needed either. On balanced data both are the textbook's
+    analysis of variance. Estimates below 0 stay as they are.
 
     Parameters
     ----------
@@ -134,6 +137,9 @@ def variance_components(
         Effects to estimate. By default all facets and their interactions, up to three facets, as
         far as the design crosses them; larger ones go into the residual. A facet nested in the
         question has no effect of its own: ``[("question",), ("question", "response")]``.
+    fixed : collection of str
+        Facets of which the levels in the data are all that matter (temperatures that were chosen).
+        Their own component is the variance of their levels' effects, each level of weight one.
     confidence : float
         Of the intervals, in (0, 1).
 
@@ -145,7 +151,8 @@ def variance_components(
     Raises
     ------
     ValueError
-        If a facet is unknown, an effect is given twice, or the confidence is not in (0, 1).
+        If a facet is unknown, an effect is given twice, the question is fixed, or the confidence
+        is not in (0, 1).
 
     Notes
     -----
@@ -155,7 +162,8 @@ def variance_components(
 
     References
     ----------
-    .. [1] Henderson, C. R. (1953), doi:10.2307/3001853.
+    .. [1] Henderson, C. R. (1953), doi:10.2307/3001853, first method; the third is the idea
+       behind deviations.
     .. [2] Brennan, R. L. (2001). Generalizability Theory.
 
     Examples
@@ -169,22 +177,34 @@ def variance_components(
     >>> [(one.name, one.value) for one in found.components]
     [('question', 4.0), ('residual', 1.0)]
     """
-    wanted = _checked(cells, object_, terms, confidence)
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"variance_components: confidence must be between 0 and 1, got {confidence!r}"
+        )
+    wanted = checked_terms(cells, object_, terms, fixed)
     n_questions = np.unique(cells.levels[object_]).size
     n = int(cells.n_C.sum())
-    estimator = f"one-hot (Gini) {_METHOD}" if cells.kind == "labels" else _METHOD
+    margins = [margin(cells, term, object_=object_) for term in wanted]
+    out = taken_out(cells, margins, fixed, object_=object_)
+    estimator = method_in_words(cells.kind, out)
     undefined = _undefined(cells, n_questions, n)
     if undefined:
         return VarianceComponents(
             components=(), confounded={}, object=object_, estimator=estimator,
             n_questions=n_questions, n_judgments=n, undefined=undefined,
         )  # fmt: skip
-    margins, confounded = told_apart([margin(cells, t, object_=object_) for t in wanted], n)
+    # What is confounded with a fixed effect is taken out with it.
+    margins.sort(key=lambda one: not set(one.facets) <= set(out.facets if out else ()))
+    margins, confounded = told_apart(margins, n)
+    margins.sort(key=lambda one: wanted.index(one.facets))
     n_groups = min(n_questions, _MOST_GROUPS)
     # Fixed, and unlike blocks of neighbours, each group is a small sample of all questions.
     order = np.random.default_rng(0).permutation(n_questions) % n_groups
     groups_C = order[cells.levels[object_]].astype(np.int64)
-    coefficients, squares = equations(cells, margins, groups_C, n_groups)
+    if out is None:
+        coefficients, squares = equations(cells, margins, groups_C, n_groups)
+    else:
+        coefficients, squares = equations_within(cells, margins, out, groups_C, n_groups)
     kept, dependent = solvable(coefficients[-1], margins)
     confounded |= dependent
     rows = [*kept, len(margins), len(margins) + 1]
@@ -198,9 +218,6 @@ def variance_components(
         n_judgments=n,
         left_out_GP=estimates_GP[:-1],
     )
-
-
-_METHOD = "analysis of variance, Henderson's method I, all facets random"
 
 
 def student_interval(
@@ -222,30 +239,6 @@ def student_interval(
     squares = ((left_out_G - left_out_G.mean()) ** 2).sum()
     half = float(stdtrit(n - 1, (1 + confidence) / 2) * np.sqrt((n - 1) / n * squares))
     return value - half, value + half
-
-
-def _checked(
-    cells: FacetCells, object_: str, terms: Sequence[Sequence[str]] | None, confidence: float
-) -> list[tuple[str, ...]]:
-    """The effects wanted, smaller ones first."""
-    names = list(cells.levels)
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"variance_components: confidence must be between 0 and 1, got {confidence!r}"
-        )
-    if object_ not in names:
-        raise ValueError(f"variance_components: object_ must be one of {names}, got {object_!r}")
-    if terms is None:
-        ordered = [object_, *(name for name in names if name != object_)]
-        largest = min(len(ordered), _LARGEST_INTERACTION)
-        return [one for size in range(1, largest + 1) for one in combinations(ordered, size)]
-    wanted = [tuple(dict.fromkeys(term)) for term in terms]
-    strangers = {name for term in wanted for name in term} - set(names)
-    if strangers or not all(wanted) or len({frozenset(term) for term in wanted}) < len(wanted):
-        raise ValueError(
-            f"variance_components: terms must be distinct sets of {names}, got {terms!r}"
-        )
-    return sorted(wanted, key=len)
 
 
 def _undefined(cells: FacetCells, n_questions: int, n: int) -> str | None:

@@ -5,7 +5,9 @@ readers see what commits name and nothing else. May import only core and tables.
 """
 
 from judgerel_ray.store.failures import read_errors, record_errors
-from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger, read_whole_ledger
+from judgerel_ray.store.findings import Finding
+from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
+from judgerel_ray.store.losses import Losses, read_whole_ledger
 from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest
 from judgerel_ray.store.parts import close_lease, land
 from judgerel_ray.store.ranges import Range
@@ -19,7 +21,7 @@ from judgerel_ray.store.sessions import (
     is_superseded,
     live_session,
 )
-from judgerel_ray.store.verification import Finding, verify_run
+from judgerel_ray.store.verification import verify_run
 from judgerel_ray.store.visibility import leave_token, read_token
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Finding",
     "JudgeTotals",
     "Ledger",
+    "Losses",
     "Range",
     "RunDirectory",
     "Session",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -102,13 +103,22 @@ class Disk:
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Give the size in bytes of every file below a folder, by name relative to the root."""
-        root = Path(self.root)
-        with _told(root / folder, "list"):
-            return {
-                path.relative_to(root).as_posix(): path.stat().st_size
-                for path in sorted((root / folder).rglob("*"))
-                if path.is_file()
-            }
+        found: dict[str, int] = {}
+        folders = [folder]
+        while folders:
+            here = folders.pop()
+            with _told(Path(self.address(here)), "list"):
+                for entry in _entries(self.address(here)):
+                    name = f"{here}/{entry.name}" if here else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(name)
+                        continue
+                    # Writers rename and remove their temporary files meanwhile.
+                    with suppress(FileNotFoundError):
+                        facts = entry.stat()
+                        if stat.S_ISREG(facts.st_mode):
+                            found[name] = facts.st_size
+        return dict(sorted(found.items()))
 
     def remove(self, name: str) -> None:
         """Remove a file; nothing happens where it is missing."""
@@ -124,6 +134,13 @@ class Disk:
     def is_exclusive(self) -> bool:
         """Tell whether creation is exclusive; link(2) and O_EXCL always are."""
         return True
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What lies in a folder; nothing where it is missing, or goes meanwhile."""
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        return list(entries)
+    return []
 
 
 @contextmanager

@@ -7,11 +7,14 @@ outlived it) is never read.
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from judgerel_ray.core import TokenCounts
+import polars as pl
+
+from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.store.ranges import Range, gaps, overlap, union
 from judgerel_ray.store.records import (
     FOLDER,
@@ -23,16 +26,16 @@ from judgerel_ray.store.records import (
     read_session,
 )
 from judgerel_ray.store.rundir import RunDirectory
-
-SMALLEST_PARQUET = 12
-"""Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
+from judgerel_ray.tables import count_outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTotals:
     """What landed of one judge: rows, outcomes, tokens, and seconds of engine time.
 
-    ``outcomes`` counts only rows that have one; a responder's answers have none.
+    ``rows`` and ``outcomes`` count every request once, ``outcomes`` only rows that have one; a
+    responder's answers have none. ``tokens`` and ``seconds`` are what engines spent, on rows that
+    an earlier commit holds, too.
     """
 
     rows: int
@@ -148,48 +151,7 @@ def read_ledger(run: RunDirectory) -> Ledger:
     """
     look = look_at_commits(run)
     number = look.session.number if look.session else 0
-    return build_ledger(number, look.commits, broken=look.broken)
-
-
-def read_whole_ledger(run: RunDirectory) -> Ledger:
-    """Read what landed and is still there, as the next session will count it.
-
-    ``broken`` names the commits whose files are gone or cut, too: their rows are owed.
-
-    Raises
-    ------
-    StoreError
-        If the directory cannot be read.
-
-    Examples
-    --------
-    >>> read_whole_ledger(RunDirectory.create("memory://doctest-whole")).n_rows
-    0
-
-    Notes
-    -----
-    Effects: none. Cost: that of :func:`read_ledger`, and a listing of data/ and texts/.
-    """
-    look = look_at_commits(run)
-    kept, lost = whole_commits(run, look)
-    number = look.session.number if look.session else 0
-    return build_ledger(number, kept, broken=look.broken + lost)
-
-
-def whole_commits(
-    run: RunDirectory, look: Look
-) -> tuple[tuple[CommitRecord, ...], tuple[str, ...]]:
-    """Part the commits: those whose files are there, the data whole, and the others by name."""
-    sizes = run.files.sizes("data") if look.commits else {}
-    texts = run.files.sizes("texts") if look.commits else {}
-    kept = tuple(
-        one
-        for one in look.commits
-        if sizes.get(one.data_file) == one.data_bytes
-        and texts.get(one.texts_file, 0) >= SMALLEST_PARQUET
-    )
-    held = {one.name for one in kept}
-    return kept, tuple(one.name for one in look.commits if one.name not in held)
+    return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
 def look_at_commits(run: RunDirectory) -> Look:
@@ -220,9 +182,15 @@ def look_at_commits(run: RunDirectory) -> Look:
 
 
 def build_ledger(
-    session: int, commits: Iterable[CommitRecord], *, broken: tuple[str, ...] = ()
+    session: int,
+    commits: Iterable[CommitRecord],
+    *,
+    broken: tuple[str, ...] = (),
+    run: RunDirectory | None = None,
 ) -> Ledger:
     """Add commits up; the first by session, lease, attempt holds a replication claimed twice.
+
+    Outcomes of a commit that is claimed in part are counted in its file, where the run is given.
 
     Examples
     --------
@@ -247,7 +215,7 @@ def build_ledger(
         session=session,
         commits=ordered,
         landed=landed,
-        judges=_totals(ordered, duplicates),
+        judges=_totals(ordered, duplicates, run),
         duplicates=duplicates,
         broken=broken,
     )
@@ -269,7 +237,9 @@ def _newest_session(
 
 
 def _totals(
-    commits: Iterable[CommitRecord], duplicates: Mapping[str, tuple[tuple[str, int], ...]]
+    commits: Iterable[CommitRecord],
+    duplicates: Mapping[str, tuple[tuple[str, int], ...]],
+    run: RunDirectory | None,
 ) -> dict[str, JudgeTotals]:
     """Sum rows, outcomes, tokens and seconds by judge."""
     grouped: dict[str, list[CommitRecord]] = {}
@@ -278,12 +248,31 @@ def _totals(
     return {
         judge: JudgeTotals(
             rows=sum(record.rows - len(duplicates.get(record.name, ())) for record in records),
-            outcomes=_summed(record.outcomes for record in records),
+            outcomes=_summed(
+                _outcomes(record, duplicates.get(record.name, ()), run) for record in records
+            ),
             tokens=sum((record.tokens for record in records), TokenCounts()),
             seconds=sum(record.seconds for record in records),
         )
         for judge, records in sorted(grouped.items())
     }
+
+
+def _outcomes(
+    record: CommitRecord, twice: tuple[tuple[str, int], ...], run: RunDirectory | None
+) -> Mapping[str, int]:
+    """Outcomes of a commit's rows that no earlier commit holds."""
+    if not twice:
+        return record.outcomes
+    if len(twice) == record.rows or run is None:
+        return {} if len(twice) == record.rows else record.outcomes
+    dropped = [request_key(key, replication) for key, replication in twice]
+    try:
+        data = run.files.read_many([record.data_file]).get(record.data_file, b"")
+        rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "outcome"])
+    except (pl.exceptions.PolarsError, OSError):
+        return {}  # it is damaged, and its rows are no longer counted by the next session
+    return count_outcomes(rows.filter(~pl.col("key").is_in(dropped)))
 
 
 def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -6,7 +6,7 @@ import hashlib
 import io
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from judgerel_ray.store.records import (
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
-from judgerel_ray.tables import Completions, Judgments
+from judgerel_ray.tables import Completions, Judgments, count_outcomes
 
 _SORT = ("item_id", "temperature", "replication", "key")
 _ZSTD_LEVEL = 3
@@ -58,6 +58,7 @@ def land(
     tokens: TokenCounts,
     seconds: float,
     engine: Mapping[str, object] | None = None,
+    parents: Iterable[str] | None = None,
 ) -> bool:
     """Land what an attempt of a lease brought, all of it or nothing.
 
@@ -80,6 +81,9 @@ def land(
         Engine time taken.
     engine : mapping, optional
         Plain facts about the engine (version, device, ...), kept in the record.
+    parents : iterable of str, optional
+        Keys of the landed answers that the prompts hold. Where one of those is lost, these rows
+        stand on a text that the run does not hold, and count no longer.
 
     Returns
     -------
@@ -125,11 +129,13 @@ def land(
         data_bytes=len(data_part.data),
         rows=rows.height,
         conditions={key: union(ranges) for key, ranges in conditions.items()},
-        outcomes=_count_outcomes(rows),
+        outcomes=count_outcomes(rows),
         tokens=tokens,
         seconds=seconds,
         engine=dict(engine or {}),
         written_at=datetime.now(UTC).isoformat(),
+        texts_bytes=len(texts_part.data),
+        parents=None if parents is None else tuple(sorted(set(parents))),
     )
     for part in (data_part, texts_part):
         run.write_bytes(part.name, part.data)
@@ -286,9 +292,3 @@ def valid_rows(table: type[dy.Schema], frame: pl.DataFrame) -> pl.DataFrame:
         raise TableError(
             " ".join(first.split()), where={"table": table.__name__.lower()}
         ) from error
-
-
-def _count_outcomes(rows: pl.DataFrame) -> dict[str, int]:
-    """Count rows by outcome, those without one left out."""
-    counts = rows["outcome"].drop_nulls().value_counts(sort=True)
-    return dict(zip(counts["outcome"].to_list(), counts["count"].to_list(), strict=True))

@@ -13,12 +13,14 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from judgerel_ray.core import TokenCounts, digest
 from judgerel_ray.store.ranges import Range
 
 FOLDER = "commits"
+SMALLEST_PARQUET = 12
+"""Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
 _SESSION = re.compile(r"session-(\d{4,})\.json")
 
@@ -36,9 +38,11 @@ class CommitRecord:
     """What one attempt landed.
 
     ``data_file`` and ``texts_file`` are names in the run directory; ``conditions`` has the ranges
-    (first, n) of replications landed for every condition key; ``outcomes`` counts the rows that
-    have one (a responder's answers have none); ``tokens`` is what the engine's counters moved by,
-    ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC.
+    (first, n) of replications landed for every condition key; ``outcomes`` counts the verdicts by
+    what became of them, and what failed; ``tokens`` is what the engine's counters moved by,
+    ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
+    ``parents``, the keys of the answers that the prompts hold, are None in records of versions
+    that did not write them down.
     """
 
     session: int
@@ -57,6 +61,20 @@ class CommitRecord:
     seconds: float
     engine: Mapping[str, object]
     written_at: str
+    texts_bytes: int | None = None
+    parents: tuple[str, ...] | None = None
+
+    @property
+    def holds_answers(self) -> bool:
+        """Whether some rows are what later work is made of: answers, assessments, probabilities."""
+        return sum(self.outcomes.values()) < self.rows
+
+    def is_whole(self, file: Literal["data_file", "texts_file"], size: int | None) -> bool:
+        """Whether a file of this size, None for one that is not there, can be what landed."""
+        stated = self.data_bytes if file == "data_file" else self.texts_bytes
+        if stated is None:
+            return size is not None and size >= SMALLEST_PARQUET
+        return size == stated
 
     @property
     def order(self) -> AttemptId:
@@ -175,7 +193,8 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
     tokens = record.tokens
     return {
         "kind": "commit",
-        **{name: getattr(record, name) for name in _PLAIN},
+        **{name: getattr(record, name) for name in (*_PLAIN, "texts_bytes")},
+        "parents": None if record.parents is None else list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
         "engine": dict(record.engine),
@@ -230,6 +249,7 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
     """Build a commit from content whose seal held."""
     conditions = _mapping(content["conditions"])
     plain = {name: content[name] for name in _PLAIN}
+    parents = content.get("parents")
     return CommitRecord(
         **plain,  # type: ignore[arg-type]  # the seal vouches for the types
         conditions={
@@ -238,6 +258,8 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         outcomes=_mapping(content["outcomes"]),  # type: ignore[arg-type]
         tokens=TokenCounts(**_mapping(content["tokens"])),  # type: ignore[arg-type]
         engine=_mapping(content["engine"]),
+        texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]
+        parents=None if parents is None else tuple(_list(parents)),
     )
 
 

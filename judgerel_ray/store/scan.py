@@ -16,7 +16,6 @@ import polars as pl
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.ledger import (
-    SMALLEST_PARQUET,
     Ledger,
     build_ledger,
     look_at_commits,
@@ -212,14 +211,12 @@ def _check_files(
     """Refuse files that are gone or cut: what is left would be numbers of another run."""
     if not commits:
         return
-    is_data = file == "data_file"
     # Listed after the commits were read, so that every file of theirs was there.
-    sizes = run.files.sizes("data" if is_data else "texts")
+    sizes = run.files.sizes("data" if file == "data_file" else "texts")
     wrong = [
         (_name(one, file), one.name)
         for one in commits
-        if (found := sizes.get(_name(one, file))) is None
-        or (found != one.data_bytes if is_data else found < SMALLEST_PARQUET)
+        if not one.is_whole(file, sizes.get(_name(one, file)))
     ]
     if wrong:
         part, commit = wrong[0]
@@ -228,7 +225,12 @@ def _check_files(
             f"a file that landed is {'gone' if size is None else f'cut, it has {size} bytes'}"
             + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""),
             where={"path": run.address(part), "commit": commit},
-            hint="judgerel run asks its rows again, judgerel verify lists what is wrong",
+            hint=(
+                "judgerel run asks its rows again, judgerel verify lists what is wrong"
+                if file == "data_file"
+                else "judgerel run --ask-lost asks its rows again, judgerel verify lists what is "
+                "wrong"
+            ),
         )
 
 

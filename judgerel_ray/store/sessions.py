@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits, whole_commits
+from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+from judgerel_ray.store.losses import Losses, part_commits
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
@@ -32,22 +34,40 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class Session:
     """A session just opened.
 
-    ``ledger`` is what earlier sessions landed. ``lost`` names earlier records that do not count
-    any more because they are torn, or their files are gone or cut: their rows are owed again.
+    ``ledger`` is what earlier sessions landed. ``losses`` are earlier commits that do not count
+    any more, and ``lost`` names their records: their rows are owed again.
     """
 
     number: int
     ledger: Ledger
-    lost: tuple[str, ...] = ()
+    losses: Losses
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Names of the records that do not count."""
+        return self.losses.names
 
 
-def begin_session(run: RunDirectory) -> Session:
+def begin_session(
+    run: RunDirectory,
+    *,
+    ask_lost: bool = False,
+    strays: Callable[[Ledger], Collection[str]] | None = None,
+    agree: Callable[[Losses], None] | None = None,
+) -> Session:
     """Open the next session of a run.
 
     Parameters
     ----------
     run : RunDirectory
         The run, made by :meth:`RunDirectory.create`.
+    ask_lost : bool
+        Whether judgments whose texts are gone are lost with them.
+    strays : callable, optional
+        Names of commits, of those of a ledger, that the run's plan does not have.
+    agree : callable, optional
+        Called with the losses before anything is written; what it raises ends the session before
+        it began, and every commit counts as it did.
 
     Returns
     -------
@@ -78,15 +98,21 @@ def begin_session(run: RunDirectory) -> Session:
         )
     while True:
         look = look_at_commits(run)
-        kept, lost = whole_commits(run, look)
+        kept, losses = part_commits(run, look, ask_lost=ask_lost)
+        if strays is not None:
+            names = strays(build_ledger(0, kept))
+            losses = losses.with_unfounded(names, kept)
+            kept = tuple(one for one in kept if one.name not in names)
+        if agree is not None:
+            agree(losses)
         # Above every name in use, broken ones included.
         number = 1 + max((parse_session(name) or 0 for name in look.names), default=0)
         record = _record(number, kept)
         name = f"{FOLDER}/{session_name(number)}"
         data = seal({"kind": "session", **asdict(record)})
         if run.settle(name, data) == data:
-            ledger = build_ledger(number, kept, broken=look.broken)
-            return Session(number=number, ledger=ledger, lost=look.broken + lost)
+            ledger = build_ledger(number, kept, broken=look.broken, run=run)
+            return Session(number=number, ledger=ledger, losses=losses)
 
 
 def end_session(run: RunDirectory, session: int) -> None:

@@ -7,40 +7,18 @@ import io
 import json
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
+from judgerel_ray.core import request_key
+from judgerel_ray.store.findings import Finding, a_note, an_error
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.parts import expected_keys
+from judgerel_ray.store.planned import RowCounts, unplanned
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt, read_attempt
 from judgerel_ray.store.rundir import RunDirectory
-
-Kind = Literal[
-    "missing_file",
-    "wrong_sha256",
-    "unreadable_file",
-    "wrong_rows",
-    "wrong_keys",
-    "wrong_judge",
-    "texts_differ",
-    "duplicate_rows",
-    "broken_record",
-    "late_record",
-    "orphan",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Something verification found. A ``note`` is harmless, an ``error`` is not."""
-
-    level: Literal["error", "note"]
-    kind: Kind
-    name: str
-    message: str
 
 
 def verify_run(run: RunDirectory) -> list[Finding]:
@@ -56,7 +34,8 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     list of Finding
         Errors: the run's own sweep, plan or items missing or damaged; a committed file missing,
         altered, unreadable, or with other rows or keys than its record says; texts that do not
-        match judgments; a request held twice; a record torn or altered. Notes: files no commit
+        match judgments; a request held twice; rows that stand on answers the run does not hold,
+        or that its plan does not have; a record torn or altered. Notes: files no commit
         names, and records that came too late to count. Empty if all is well.
 
     Raises
@@ -77,9 +56,17 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     ledger = build_ledger(look.session.number if look.session else 0, look.commits)
     findings = list(_records(run, look, ledger))
     keys: list[pl.Series] = []
+    counts = RowCounts()
     for commit in ledger.commits:
-        findings.extend(_files(run, commit, keys))
+        twice = ledger.duplicates.get(commit.name, ())
+        dropped = {request_key(key, replication) for key, replication in twice}
+        judgments: list[pl.DataFrame] = []
+        findings.extend(_files(run, commit, judgments))
+        for rows in judgments:
+            keys.append(rows["key"])
+            counts.add(commit.data_file, rows, dropped)
     findings.extend(_twice(keys, ledger))
+    findings.extend(unplanned(run, counts))
     findings.extend(_orphans(run, look))
     findings.extend(_own_files(run))
     return findings
@@ -89,23 +76,31 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
     """Check the records themselves."""
     for name in look.broken:
         here = "torn or altered" if name in look.names else "gone"
-        yield _error(
+        yield an_error(
             "broken_record", f"{FOLDER}/{name}", f"the record is {here}; it counts as none"
         )
     late = run.files.read_many(f"{FOLDER}/{name}" for name in look.late)
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
-            yield _note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
+            yield a_note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
+    for one in part_commits(run, look)[1].unfounded:
+        yield an_error(
+            "unfounded",
+            f"{FOLDER}/{one.name}",
+            f"{one.rows} rows, some on answers the run does not hold; judgerel run drops them",
+        )
     for name, twice in ledger.duplicates.items():
-        yield _error(
+        yield an_error(
             "duplicate_rows",
             f"{FOLDER}/{name}",
             f"{len(twice)} requests that an earlier commit holds; readers drop them",
         )
 
 
-def _files(run: RunDirectory, commit: CommitRecord, keys: list[pl.Series]) -> Iterator[Finding]:
-    """Check a commit's two files; the keys of the judgments are added to `keys`."""
+def _files(
+    run: RunDirectory, commit: CommitRecord, judgments: list[pl.DataFrame]
+) -> Iterator[Finding]:
+    """Check a commit's two files; the judgments that can be read are added to `judgments`."""
     frames = []
     for name, sha256 in (
         (commit.data_file, commit.data_sha256),
@@ -113,22 +108,22 @@ def _files(run: RunDirectory, commit: CommitRecord, keys: list[pl.Series]) -> It
     ):
         data = run.files.read_many([name]).get(name)
         if data is None:
-            yield _error("missing_file", name, f"named by {commit.name}, not there")
+            yield an_error("missing_file", name, f"named by {commit.name}, not there")
             continue
         if hashlib.sha256(data).hexdigest() != sha256:
-            yield _error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
+            yield an_error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
         try:
             frame = pl.read_parquet(io.BytesIO(data))
         except (pl.exceptions.PolarsError, OSError) as error:
-            yield _error("unreadable_file", name, str(error).split("\n")[0])
+            yield an_error("unreadable_file", name, str(error).split("\n")[0])
             continue
         if frame.height != commit.rows:
-            yield _error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
+            yield an_error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
         frames.append((name, frame))
     for name, frame in frames:
         yield from _contents(name, frame, commit)
     if frames and frames[0][0] == commit.data_file and "key" in frames[0][1].columns:
-        keys.append(frames[0][1]["key"])
+        judgments.append(frames[0][1])
 
 
 def _contents(name: str, frame: pl.DataFrame, commit: CommitRecord) -> Iterator[Finding]:
@@ -137,14 +132,14 @@ def _contents(name: str, frame: pl.DataFrame, commit: CommitRecord) -> Iterator[
     expected = set(expected_keys(commit.conditions))
     found = set(frame["key"]) if "key" in frame.columns else set()
     if found != expected:
-        yield _error(
+        yield an_error(
             "wrong_keys" if is_data else "texts_differ",
             name,
             f"{len(expected - found)} keys of the record's ranges are missing, "
             f"{len(found - expected)} are none of theirs",
         )
     if is_data and "judge" in frame.columns and (frame["judge"] != commit.judge).any():
-        yield _error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
+        yield an_error("wrong_judge", name, f"rows of other judges than {commit.judge!r}")
 
 
 def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
@@ -155,7 +150,7 @@ def _twice(keys: list[pl.Series], ledger: Ledger) -> Iterator[Finding]:
     n_extra = together.len() - together.n_unique()
     n_known = sum(len(twice) for twice in ledger.duplicates.values())
     if n_extra > n_known:
-        yield _error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
+        yield an_error("duplicate_rows", "data", f"{n_extra - n_known} keys occur more than once")
 
 
 def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
@@ -164,10 +159,10 @@ def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
     for folder in ("data", "texts"):
         for name in run.files.sizes(folder):
             if name not in named:
-                yield _note("orphan", name, "no commit names it; readers do not see it")
+                yield a_note("orphan", name, "no commit names it; readers do not see it")
     for name in look.names:
         if name.endswith(".tmp") and parse_attempt(name) is None:
-            yield _note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
+            yield a_note("orphan", f"{FOLDER}/{name}", "left by a writer that died")
 
 
 def _own_files(run: RunDirectory) -> Iterator[Finding]:
@@ -177,13 +172,13 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
     for name, reader in _OWN.items():
         data = run.files.read_many([name]).get(name)
         if data is None:
-            yield _error("missing_file", name, "not there; the next run writes it again")
+            yield an_error("missing_file", name, "not there; the next run writes it again")
             continue
         try:
             reader(data)
         except (ValueError, OSError, RecursionError, pl.exceptions.PolarsError) as error:
             first = str(error).split("\n")[0]
-            yield _error("unreadable_file", name, f"{first}; the next run writes it again")
+            yield an_error("unreadable_file", name, f"{first}; the next run writes it again")
 
 
 _OWN: dict[str, Callable[[bytes], object]] = {
@@ -191,13 +186,3 @@ _OWN: dict[str, Callable[[bytes], object]] = {
     "plan.json": json.loads,
     "items.parquet": lambda data: pl.read_parquet(io.BytesIO(data)),
 }
-
-
-def _error(kind: Kind, name: str, message: str) -> Finding:
-    """Make a finding that is an error."""
-    return Finding(level="error", kind=kind, name=name, message=message)
-
-
-def _note(kind: Kind, name: str, message: str) -> Finding:
-    """Make a finding that is a note."""
-    return Finding(level="note", kind=kind, name=name, message=message)

@@ -95,3 +95,19 @@ class Judgments(dy.Schema):
     def greedy_has_no_seed(cls) -> pl.Expr:  # noqa: N805
         """Temperature 0 is asked without a seed, everything else with one."""
         return (pl.col("temperature") == 0.0) == pl.col("seed").is_null()
+
+
+def count_outcomes(rows: pl.DataFrame) -> dict[str, int]:
+    """Count verdicts by what became of them, and whatever failed.
+
+    What became of an assessment is no verdict's outcome, and is not counted.
+
+    Examples
+    --------
+    >>> count_outcomes(pl.DataFrame({"role": ["judge", "assessor", "scorer"],
+    ...                              "outcome": ["scored", "refused", "failed"]}))
+    {'failed': 1, 'scored': 1}
+    """
+    counted = rows.filter((pl.col("role") == "judge") | (pl.col("outcome") == "failed"))
+    counts = counted["outcome"].drop_nulls().value_counts().sort("outcome")
+    return dict(counts.iter_rows())

@@ -8,7 +8,7 @@ import pytest
 from bench.coverage_of_intervals import cells
 from bench.coverage_page import cell_text, page, short_of_noise, table
 from bench.judges_of_known_truth import ALPHAS, BASES, QUESTIONS, REPLICATIONS, TRUTHS, Judge
-from bench.noise_is_called_noise import Called, called, of_counts
+from bench.noise_is_called_noise import Called, called, experiments, of_counts
 from bench.simulated_coverage import Coverage, agree, cell, coverage
 from judgerel_ray.stats import count_statistic, jackknife_interval
 
@@ -124,8 +124,7 @@ def kept_cells(path, *, runs: int, seed: int) -> None:
                 for name in TRUTHS
             ]  # fmt: skip
             file.write(json.dumps({"key": key, "coverage": covered, "noise": []}) + "\n")
-        for name in ("numbers", "majorities", "many judgments", "continuous scores",
-                     "distinct items", "published estimator"):  # fmt: skip
+        for name, _ in experiments(runs, seed):
             noise = {"coefficient": name, "data": "dice", "runs": 9, "with_p": 8, "noise": 8}
             record = {"key": f"{seed} {runs} {name}", "coverage": [], "noise": [noise]}
             file.write(json.dumps(record) + "\n")

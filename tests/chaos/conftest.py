@@ -33,7 +33,7 @@ engine = "simulated"
 model = "uniform"
 gpus = {gpus}
 replicas = {replicas}
-engine_options = {{ tokens_per_s = {speed} }}
+engine_options = {{ tokens_per_s = {speed}{trouble} }}
 [[ask]]
 protocol = "best_of"
 benchmark = "mine"
@@ -44,6 +44,9 @@ replications = {replications}
 lease_seconds = {lease_seconds}
 max_engine_losses = 50
 """
+
+
+PATIENCE_S = 300  # for Ray and its engines to come up on a machine that is busy with others
 
 
 @dataclass
@@ -90,9 +93,9 @@ class Sweep:
 
     def wait_for(self, rows: int, driver: subprocess.Popen[str] | None = None) -> None:
         """Wait until so many rows have landed."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + PATIENCE_S
         while self.n_landed < rows:
-            assert time.monotonic() < until, f"{self.n_landed} of {rows} rows after 120 s"
+            assert time.monotonic() < until, f"{self.n_landed} of {rows} rows in {PATIENCE_S} s"
             if driver is not None and driver.poll() is not None:
                 raise AssertionError(f"the driver ended: {driver.communicate()}")
             time.sleep(0.05)
@@ -124,9 +127,11 @@ def sweep(tmp_path: Path) -> Iterator[Callable[..., Sweep]]:
         replications: int = 50,
         replicas: int = 2,
         speed: int = 4000,
+        never_ends: bool = False,
         gpus: int = 0,
         lease_seconds: float = 0.5,
     ) -> Sweep:
+        """A sweep; one that never ends has engines that keep their first request for themselves."""
         rows = [
             f"q{i:03d},Which is number {i}?,this {i},that {i},those {i}" for i in range(n_items)
         ]
@@ -138,6 +143,7 @@ def sweep(tmp_path: Path) -> Iterator[Callable[..., Sweep]]:
                 gpus=gpus,
                 replicas=replicas,
                 speed=speed,
+                trouble=", hangs_on = 1" if never_ends else "",
                 replications=replications,
                 lease_seconds=lease_seconds,
             )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -41,17 +43,26 @@ def nodes(cluster: Any) -> Any:
 
 
 class Meanwhile(threading.Thread):
-    """Do something once so many rows have landed."""
+    """Do something once so many rows of so many engines have landed; no lease is sent meanwhile."""
 
-    def __init__(self, sweep, rows: int, act) -> None:
+    def __init__(self, sweep, hold_leases, act, *, rows: int, engines: int = 1) -> None:
         super().__init__(daemon=True)
-        self.sweep, self.rows, self.act = sweep, rows, act
+        self.sweep, self.rows, self.engines, self.act = sweep, rows, engines, act
         self.did: object = None
+        hold_leases(self._is_held)
         self.start()
 
     def run(self) -> None:
         self.sweep.wait_for(self.rows)
+        while len({one.engine["pid"] for one in self.sweep.commits}) < self.engines:
+            time.sleep(0.1)
         self.did = self.act() or True
+
+    def _is_held(self, fleet) -> bool:
+        pool, board = fleet._pools["a"], fleet._board.judges["a"]
+        if not self.did and sum(slot.ready for slot in pool.slots.values()) < self.engines:
+            return True  # nobody begins before all are up
+        return board.landed >= self.rows and not self.did
 
 
 def lose_a_node(cluster: Any) -> str:
@@ -60,9 +71,10 @@ def lose_a_node(cluster: Any) -> str:
     return str(node.node_id)
 
 
-def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes):
+def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes, hold_leases):
     one = sweep(n_items=60, replications=60, replicas=4, gpus=1, speed=1500)
-    lost = Meanwhile(one, one.asked // 4, lambda: lose_a_node(nodes))
+    act = partial(lose_a_node, nodes)
+    lost = Meanwhile(one, hold_leases, act, rows=one.asked // 4, engines=4)
     summary = one.run(nodes.address)
     lost.join()
     assert lost.did
@@ -74,11 +86,13 @@ def test_a_node_that_is_lost_costs_nothing_but_time(sweep, undisturbed, nodes):
     undisturbed(one)
 
 
-def test_an_engine_larger_than_any_node_gets_a_placement_group_over_several(sweep, nodes):
+def test_an_engine_larger_than_any_node_gets_a_placement_group_over_several(
+    sweep, nodes, hold_leases
+):
     from ray.util import placement_group_table
 
     one = sweep(n_items=10, replications=30, replicas=1, gpus=4, speed=500)
-    seen = Meanwhile(one, 30, placement_group_table)
+    seen = Meanwhile(one, hold_leases, placement_group_table, rows=30)
     summary = one.run(nodes.address)
     seen.join()
     assert (summary.owed, summary.problems) == (0, {})

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from judgerel_ray.pipeline.running import RunSummary
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 OPTIONS = {
     "plan": ["SWEEP.toml", "--json"],
-    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
+    "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "status": ["RUN", "--json"],
     "reduce": [
         "PATH",
@@ -390,6 +391,28 @@ def test_a_part_that_is_gone_or_damaged_is_one_line(landed, capsys, damage):
     status = json.loads(capsys.readouterr().out)
     assert (status["landed"], status["owed"]) == ((6, 0) if damage == "altered" else (0, 6))
     assert status["state"] == ("done" if damage == "altered" else "incomplete")
+
+
+def test_a_folder_that_is_gone_is_refused_in_one_line(landed, sweep_file, capsys):
+    (landed / "data").rename(landed.parent / "elsewhere")
+    arguments = ["run", sweep_file(), "--out", str(landed)]
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("judgerel: files that landed are gone or cut (data as a whole): 6 of 6")
+    assert "judgerel run --ask-lost" in err
+    (landed.parent / "elsewhere").rename(landed / "data")
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.startswith("6 of 6 requests landed")
+
+
+def test_judgments_count_without_their_texts(landed, sweep_file, capsys):
+    shutil.rmtree(landed / "texts")
+    assert main(["run", sweep_file(), "--out", str(landed)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("6 of 6 requests landed")
+    assert err.startswith("texts of 6 judgments are gone or cut")
+    assert main(["reduce", str(landed)]) == 0
 
 
 @pytest.mark.parametrize("flag", [True, False])

@@ -65,6 +65,12 @@ def test_a_folder_that_is_no_run_is_told_alike(said, arguments):
     assert "expected a run directory, got a folder without a manifest.json of ours" in line
 
 
+@pytest.mark.parametrize("arguments", JUDGED + RUNS, ids=" ".join)
+def test_an_address_where_no_run_is_is_told_alike(said, arguments):
+    line = said(arguments, "memory://nothing-here")
+    assert "expected a run directory, got none [run=memory://nothing-here]" in line
+
+
 @pytest.mark.parametrize("arguments", RUNS, ids=" ".join)
 def test_a_file_is_no_run(said, arguments):
     assert "expected a run directory, got a file" in said(arguments, "good.csv")

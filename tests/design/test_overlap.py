@@ -1,11 +1,16 @@
 """Asks of one sweep may share items and answers, and never a judgment."""
 
 import re
+from collections import Counter
+from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from judgerel_ray.core import SweepError, request_key
 from judgerel_ray.design import build_wave, check_asks, count_stages, with_shared_orders
+from judgerel_ray.protocols import load_template
 
 
 def keys_of(frame, wave, texts):
@@ -50,6 +55,11 @@ PAIRS = [
     (WRITE, {**WRITE, "temperatures": (0.3,)}, False),
     ({}, {"max_tokens": 9, "temperatures": (0.5,)}, False),
     ({}, {"max_tokens": 9, "order_seed": 7}, False),
+    ({}, {"reader": "last", "order_seed": 7}, False),
+    (RIGHT, {**RIGHT, "order_seed": 7}, True),
+    (RIGHT, {**RIGHT, "order_seed": 7, "temperatures": (1.0, 0.5)}, True),
+    (RIGHT, {**RIGHT, "order_seed": 7, "temperatures": (0.5,)}, False),
+    (WRITE, {**WRITE, "order_seed": 7, "temperatures": (1.0, 0.5)}, True),
     ({}, {"recorded": "ab", "judges": "k"}, False),
     (RIGHT, {**RIGHT, "max_tokens": 9}, "max_tokens (16 and 9)"),
     ({**RIGHT, "responders": "xy"}, {**RIGHT, "responders": "yz", "respond": {"max_tokens": 9}},
@@ -156,3 +166,136 @@ def test_one_name_is_one_item(make):
     ]
     with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] have different items of one name"):
         check_asks(frames)
+
+
+def test_orders_drawn_alike_are_not_read_by_two_rules(make):
+    """What coincides is one row, and its verdict was read by one of the readers alone."""
+    items = [make.item(f"q{i}", options="ab") for i in range(20)]
+    frames = [
+        make.frame(items, index=seed, order_seed=seed, reader=reader)
+        for seed, reader in enumerate(("first", "unanimous"))
+    ]
+    with pytest.raises(
+        SweepError, match=r"they differ only in reader \(first and unanimous\), which"
+    ):
+        check_asks(frames)
+
+
+def alike(protocol, name, *forms):
+    """A template of its own that puts items of these forms as the default one does."""
+    default = load_template(protocol, "default")
+    texts = {
+        form: text if form in forms else f"{text}\n({name})" for form, text in default.texts.items()
+    }
+    return replace(default, name=name, texts=texts)
+
+
+@pytest.mark.parametrize("protocol", ["best_of", "correctness"])
+def test_two_templates_with_the_same_words_for_some_items_are_refused(make, protocol):
+    shipped = (load_template(protocol, "default"), alike(protocol, "mine", "question"))
+    items = {form: make.item(f"q-{form}", form=form) for form in ("context", "question")}
+    ask = {"protocol": protocol, "shipped": shipped}
+    check_asks([make.frame([items["context"]], **ask)])
+    with pytest.raises(SweepError, match=r"templates default and mine put the same words .*q-ques"):
+        check_asks([make.frame(items.values(), **ask)])
+
+
+def test_orders_drawn_alike_in_the_same_words_under_two_names_are_refused(make):
+    """One key would be one row, under the name of one of the two templates."""
+    items = [make.item(f"q{i}", options="ab") for i in range(20)]
+    templates = (load_template("best_of", "default"), alike("best_of", "mine", "question"))
+    frames = [
+        make.frame(items, index=seed, order_seed=seed, shipped=templates[seed : seed + 1])
+        for seed in range(2)
+    ]
+    with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] ask the same"):
+        check_asks(frames)
+
+
+def test_an_early_stop_that_no_form_has_makes_no_other_request(make):
+    """A verdict of one word has no end to stop at: with or without, the keys are the same."""
+    default = load_template("best_of", "default")
+    items = [make.item("q1")]
+    frames = [
+        make.frame(
+            items,
+            index=i,
+            early_stop=bool(i),
+            shipped=[replace(default, name=name, form="correctness")],
+        )
+        for i, name in enumerate(("one", "two"))
+    ]
+    assert keys_of(frames[0], 0, {}) == keys_of(frames[1], 0, {})
+    with pytest.raises(SweepError, match=r"ask\[0\] and ask\[1\] ask the same"):
+        check_asks(frames)
+
+
+@st.composite
+def asks(draw):
+    """Keys of an ask that has much in common with every other one."""
+    protocol = draw(st.sampled_from(["best_of", "best_of", "correctness", "respond"]))
+    best_of = protocol == "best_of"
+    reader = draw(st.sampled_from(["first", "first", "last"]))
+    shipped = (load_template(protocol, "default"), alike(protocol, "mine", "question"))
+    temperatures = st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=3, unique=True)
+    return {
+        "names": draw(st.lists(st.sampled_from("pqrst"), min_size=1, max_size=4, unique=True)),
+        "judges": draw(st.sampled_from(["j", "j", "k", "jk"])),
+        "responders": "" if protocol == "respond" else draw(st.sampled_from(["", "", "xy"])),
+        "protocol": protocol,
+        "temperatures": tuple(draw(temperatures)),
+        "replications": draw(st.integers(1, 3)),
+        "reader": reader,
+        "shipped": draw(st.sampled_from([shipped[:1], shipped[1:], shipped])),
+        "option_orders": draw(st.integers(1, 2)) if best_of else 1,
+        "order_seed": draw(st.integers(0, 2)),
+        "early_stop": best_of and reader == "first" and draw(st.booleans()),
+        "max_tokens": draw(st.sampled_from([9, 9, 8])),
+    }
+
+
+FORMS = {"p": "question", "q": "question", "r": "context", "s": "context", "t": "dialogue"}
+
+
+def accepted(make, drawn):
+    """The frames of a sweep of these asks, or nothing where it is refused."""
+    frames = with_shared_orders(
+        [
+            make.frame(
+                [make.item(name, form=FORMS[name], options="ab") for name in keys["names"]],
+                index=index,
+                **{key: value for key, value in keys.items() if key != "names"},
+            )
+            for index, keys in enumerate(drawn)
+        ]
+    )
+    try:
+        check_asks(frames)
+    except SweepError:
+        return ()
+    return frames
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(st.lists(asks(), min_size=2, max_size=3))
+def test_of_every_sweep_that_is_accepted_the_plan_counts_each_key_once(make, drawn):
+    frames = accepted(make, drawn)
+    assume(frames)
+    keys, rows, readers = {}, {}, {}
+    for one in make.play(frames)[0]:
+        for ask in one.work.asks:
+            what = ask.condition
+            facets = (what.judge, what.item_id, what.protocol, what.stage, what.responder)
+            facets += (what.template, what.temperature, what.option_order, bool(what.menu))
+            for r in ask.replications:
+                key = request_key(what.condition_key, r)
+                keys[key] = (what.judge, what.stage)
+                if what.role == "judge":
+                    rows.setdefault((*facets, r), set()).add(key)
+                    readers.setdefault(key, set()).add(what.menu.reader)
+    counted = Counter()
+    for count in count_stages(frames):
+        counted[count.judge, count.stage] += count.requests
+    assert +counted == Counter(keys.values())
+    # No two judgments look alike in the table, and none is read by two rules.
+    assert {len(found) for found in (*rows.values(), *readers.values())} <= {1}

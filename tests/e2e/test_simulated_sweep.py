@@ -14,6 +14,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
+from judgerel_ray.fleet import placement
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 
@@ -66,7 +67,7 @@ def another_process(*arguments):
         [sys.executable, "-m", "judgerel_ray", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -135,16 +136,17 @@ def test_the_run_says_how_it_stands(landed, capsys):
     assert capsys.readouterr().out.startswith(f"s: done, landed {total:,} of {total:,} (session")
 
 
-def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, capsys):
+def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, capsys, monkeypatch):
     before = judgments(landed.out)
+    monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
     turned = write(
         landed.folder, *PEOPLE[::-1], GRID, items=[item(i) for i in range(N_ITEMS)][::-1]
     )
     for file in (landed.file, turned):
-        began = time.monotonic()
+        began = time.process_time()  # this process's own: others may keep the machine busy
         assert run(file, landed.out) == 0
         assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-        assert time.monotonic() - began < 10
+        assert time.process_time() - began < 10
     assert judgments(landed.out).sort("key").equals(before.sort("key"))
 
 
@@ -379,6 +381,9 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
     assert reasons["turn2"] == "refused: its first turn failed"
     judged = rows.filter(pl.col("role") == "judge")
     assert judged.height == 3 * 2 * 3 + 3 * 2 * 4
+    # What stands on answers that can never be had stands on what landed: nothing is asked again.
+    assert run(file, tmp_path / "run") == 0
+    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
     dead = judged.filter(pl.col("outcome") == "failed")
     assert dead.filter(pl.col("finish_reason") == "refused: no answer of y").height == 3 * 2 * 3
     too_long = dead.filter(pl.col("finish_reason").str.contains("prompt_too_long"))
@@ -458,12 +463,13 @@ def test_a_place_that_is_something_else_is_exit_2(tmp_path, capsys, kind):
     assert err.count("\n") == 1
 
 
-def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys):
-    slow = judge("slow", latency_ms=150)
+def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys, hold_leases):
+    looked = threading.Event()  # half-way the run waits until it has been looked at
+    hold_leases(lambda fleet: fleet._board.judges["slow"].landed > 0 and not looked.is_set())
     file = write(
         tmp_path,
-        slow,
-        ask("replications = 240\n"),
+        judge("slow", latency_ms=150),
+        ask("replications = 80\n"),
         "[fleet]\nreplications_per_request = 1\nlease_seconds = 0.5\n",
         items=[item(i) for i in range(30)],
     )
@@ -475,6 +481,8 @@ def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys):
         if (tmp_path / "run" / "progress.json").exists():
             seen.append(status(tmp_path / "run", capsys))
             second = second or another_process("run", file, "--out", str(tmp_path / "run"))
+        if seen and seen[-1]["landed"] > 0:
+            looked.set()
         time.sleep(0.2)
     driver.join()
     assert ended == [0]
@@ -483,6 +491,6 @@ def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys):
     assert second.stderr.count("\n") == 1
     running = [one for one in seen if one["state"] == "running"]
     assert running
-    assert all(one["landed"] + one["owed"] == one["asked"] == 7200 for one in seen)
+    assert all(one["landed"] + one["owed"] == one["asked"] == 2400 for one in seen)
     assert [one["landed"] for one in seen] == sorted(one["landed"] for one in seen)
     assert status(tmp_path / "run", capsys)["state"] == "done"

@@ -1,4 +1,4 @@
-"""Confusion with a real engine: what columns cost beside the naive way, by the engine's counters."""
+"""Confusion with a real engine: what columns cost beside the naive way, by its counters."""
 
 import json
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
+from judgerel_ray.fleet import placement
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,12 +88,13 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
     assert (judge["tokens_are"], judge["prompt"]) == ("counted", status["tokens"]["prompt"])
 
 
-def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys):
+def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys, monkeypatch):
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
-    started = time.monotonic()
+    monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
+    started = time.process_time()  # this process's own: others may keep the machine busy
     assert main(["run", str(DEMO), "--out", str(demo_run)]) == 0
     assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
 
 
@@ -120,22 +122,19 @@ def test_the_demo_reduces_and_reports(demo_run, tmp_path, capsys):
     assert "tiny-judge" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("all_engines_first")
 def test_two_engines_answer_each_key_as_one_does(demo_run, tmp_path):
-    # The demo's judge and questions again, so the first 60 replications have the demo's keys,
-    # whatever the sweep; the others keep the engine that is up first busy until the second is.
+    # The demo's judge and questions again: the same keys, whatever the sweep.
     sweep = tmp_path / "both.toml"
     text = DEMO.read_text().replace("../", f"{ROOT}/").replace("gpus = 0", "gpus = 0\nreplicas = 2")
-    text = text.replace("temperatures = [1.0, 0.75, 0.5, 0.0]", "temperatures = [1.0, 0.0]")
-    text = text.replace("replications = 60", "replications = 1000")
     sweep.write_text(text + "[fleet]\nlease_seconds = 0.2\n")
     run = tmp_path / "both"
     assert main(["run", str(sweep), "--out", str(run)]) == 0
     commits = read_ledger(RunDirectory.open(str(run))).commits
     assert len({commit.engine["pid"] for commit in commits}) == 2
     found, expected = texts_of(run), texts_of(demo_run)
-    shared = found.keys() & expected.keys()
-    assert (len(found), len(shared)) == (16 * 1001, 16 * 61)
-    assert {key: found[key] for key in shared} == {key: expected[key] for key in shared}
+    assert len(found) == 16 * (3 * 60 + 1)
+    assert found == expected
     engine_of = {key: commit.engine["pid"] for commit in commits for key in commit.conditions}
     assert len(set(engine_of.values())) == 2
     # Different keys are different draws: at temperature 1 an item's replications are not one text.

@@ -230,7 +230,9 @@ def test_a_stopped_one_answers_no_more(simulated, make_condition):
     engine = make_engine(simulated())
     facts = asyncio.run(engine.start())
     assert (facts.engine, facts.block_size, facts.device) == ("simulated", 16, "none")
+    assert engine.is_alive()
     asyncio.run(engine.stop())
+    assert not engine.is_alive()
     with pytest.raises(EngineLost):
         ask_of(engine, make_condition())
 

@@ -319,6 +319,7 @@ def test_a_killed_engine_core_is_a_lost_engine_within_seconds(tiny_model, make_c
     async def killed():
         asking = asyncio.ensure_future(served.asking(condition, n=200))
         await asyncio.sleep(1.0)
+        assert served.engine.is_alive()
         began = time.monotonic()
         (core,) = (p for p in served.cores() if "EngineC" in p.name())
         core.kill()
@@ -326,6 +327,7 @@ def test_a_killed_engine_core_is_a_lost_engine_within_seconds(tiny_model, make_c
             await asyncio.wait_for(asking, timeout=30)
         with pytest.raises(EngineLost):
             await asyncio.wait_for(served.asking(condition), timeout=30)
+        assert not served.engine.is_alive()
         return time.monotonic() - began
 
     assert served.runner.run(killed()) < 10

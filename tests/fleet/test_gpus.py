@@ -99,6 +99,7 @@ def devices(records: list[CommitRecord]) -> dict[int, str]:
     return {one.engine["pid"]: one.engine["visible_devices"] for one in records}
 
 
+@pytest.mark.usefixtures("all_engines_first")
 def test_three_judges_of_two_gpus_share_four(run, commits, history):
     summary = run(judge("a"), judge("b"), judge("c"), n_items=50, replications=100)
     assert (summary.owed, summary.failed) == (0, 0)
@@ -124,6 +125,7 @@ def test_three_judges_of_two_gpus_share_four(run, commits, history):
     assert c[0].written_at > min(a[-1].written_at, b[-1].written_at)
 
 
+@pytest.mark.usefixtures("all_engines_first")
 def test_auto_takes_every_gpu_and_an_engine_of_two_sees_two(run, commits):
     summary = run(judge("two", gpus=2, replicas="auto", speed=1000), n_items=30, replications=60)
     assert summary.owed == 0

@@ -97,6 +97,7 @@ def test_everything_lands_once_and_a_second_run_asks_nothing(runner):
     assert run.texts == before
 
 
+@pytest.mark.usefixtures("all_engines_first")
 def test_an_item_is_asked_of_one_engine(runner):
     run = runner(
         judge("a", replicas=2, tokens_per_s=1000),
@@ -175,8 +176,10 @@ def test_one_failure_is_mended_by_asking_again(runner):
     assert run.errors.height == 0
 
 
+@pytest.mark.slow
 def test_an_engine_that_hangs_is_killed_at_its_deadline(runner):
-    run = runner(judge("a", hangs_on=35), n_items=3, replications=12, deadline_s=2.0)
+    # Long enough for one that does not hang, on a machine that is busy with others.
+    run = runner(judge("a", hangs_on=35), n_items=3, replications=12, deadline_s=6.0)
     summary = run()
     assert summary.landed + summary.failed == summary.asked == 39
     assert summary.owed == summary.failed
@@ -215,12 +218,13 @@ def test_when_every_judge_failed_the_run_says_so_at_once(runner):
     assert (status.judges[0].error or "").startswith("engine did not start: told not to")
 
 
+@pytest.mark.usefixtures("all_engines_first")
 def test_how_fast_it_went_is_told_after_the_end_too(runner):
     run = runner(judge("a", replicas=2, tokens_per_s=2000), n_items=12, replications=20)
     run()
     for _ in range(2):  # the second run asks nothing and forgets nothing
         [told] = read_status(run.out).judges
-        assert told.tokens_per_s == pytest.approx(4000, rel=0.8)
+        assert 0 < told.tokens_per_s < 1.5 * 4000  # how much slower the machine is, nobody knows
         assert told.requests_per_s == pytest.approx(
             told.tokens_per_s * told.landed / told.tokens.generated
         )

@@ -178,6 +178,7 @@ class Actor:
             start=method(self.start),
             run=method(self.run),
             recall=method(self.recall),
+            ping=method(self.ping),
             stop=method(self.stop),
         )
 
@@ -192,6 +193,11 @@ class Actor:
 
     def stop(self) -> Call:
         return Call(at=self.world.now + self.world.draw.uniform(0, 3), end=lambda: None)
+
+    def ping(self) -> Call:
+        assert self.alive, "killed by the driver, and asked"
+        there = self.dies_at > self.world.now
+        return Call(at=self.world.now, end=lambda: None if there else EngineLost("died"))
 
     def recall(self, lease: int, attempt: int) -> None:
         assert attempt >= 1
@@ -450,6 +456,42 @@ def test_a_death_by_chance_costs_few_leases_and_no_request(asking, play, monkeyp
     assert in_flight > 100
     again = told[2 : 2 + math.ceil(math.sqrt(in_flight))]
     assert sum(again) >= in_flight
+
+
+@pytest.mark.parametrize("hung", [False, True])
+def test_suspects_are_not_blamed_for_an_engine_that_was_dead_before_them(
+    asking, play, monkeypatch, hung
+):
+    """The first engine dies by chance; the second died, or hung, while it had nothing to do."""
+    work = {"a": asking.items(1, 4)}
+    one = play({"a": (1, 2)}, {}, deadline_s=30.0)
+    before_run, before_ping = Actor.run, Actor.ping
+    first: list[str] = []
+
+    def run(self, lease: Lease) -> Call:
+        if first:
+            return before_run(self, lease)
+        first.append(self.name)
+        # Nobody is told of it: an idle engine's death shows when something is asked of it.
+        for other in self.world.actors.values():
+            other.dies_at = self.world.now
+        return Call(at=self.world.now + 1, end=lambda: EngineLost("died"))
+
+    def ping(self) -> Call:
+        call = before_ping(self)
+        if hung and self.dies_at < FOREVER:
+            call.at = FOREVER
+        return call
+
+    monkeypatch.setattr(Actor, "run", run)
+    monkeypatch.setattr(Actor, "ping", ping)
+    # Both are up before anything is sent.
+    monkeypatch.setattr(Actor, "start", lambda self: Call(at=self.world.now, end=lambda: FACTS))
+    one.wave(work)
+    check_all_settled(asking, one, work)
+    assert not one.world.errors
+    assert one.pools["a"].given_up is None
+    assert len(one.world.actors) in (3, 4)
 
 
 def test_engines_idle_beside_a_long_last_lease_go_to_a_judge_that_waits(asking, play, monkeypatch):

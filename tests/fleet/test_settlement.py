@@ -162,6 +162,19 @@ def test_what_landed_before_its_actor_died_is_counted_and_not_asked_again(
     mine.check()
 
 
+def test_engines_that_land_before_they_die_are_not_counted_against_a_judge(
+    account, make_actor_here
+):
+    mine = account(max_engine_losses=1)
+    for name in "abc":
+        sent = mine.send_next(name, units=1)
+        land_outside(sent, make_actor_here)
+        mine.lose(name)
+        assert mine.pool.losses == 1
+    assert mine.pool.given_up is None
+    mine.check()
+
+
 def test_a_dead_actors_item_in_hand_goes_to_others(asking, account):
     mine = account(asking.items(1, 12))
     sent = mine.send_next("a", units=1)
@@ -290,6 +303,24 @@ def test_a_group_whose_node_is_lost_is_asked_as_it_was(asking, account):
     mine.lose("b", NODE_LOST)
     assert mine.kinds() == {}
     assert mine.send_suspects("c").lease.asks == group.lease.asks
+    mine.check()
+
+
+def test_an_item_that_loses_nodes_again_and_again_is_recorded_with_how_many(asking, account):
+    mine = account([*asking.items(1, 12), (asking.ask("other", n=2),)])
+    for name in "abc":
+        mine.send_next(name, units=1)
+        mine.lose(name, NODE_LOST)  # two may go, the third makes it a suspect
+    assert mine.suspects() != []
+    mine.send_suspects("d")
+    mine.lose("d", NODE_LOST)
+    assert mine.settlement.untainted(mine.pool, mine.pool.queue.take("e", 1)) == ()
+    mine.settlement.give_up(mine.pool, RuntimeError("no more"))
+    errors = read_errors(mine.run)
+    told = {item: set(some["message"]) for (item,), some in errors.group_by("item_id")}
+    assert set(errors["kind"]) == {"quarantined", "judge_failed"}
+    assert all(one.startswith("4 nodes were lost under it: ") for one in told["q0"])
+    assert told["other"] == {"no more"}
     mine.check()
 
 

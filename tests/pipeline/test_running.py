@@ -1,13 +1,16 @@
 """What a run refuses before it touches a cluster."""
 
+import json
+
 import pytest
 
 import judgerel_ray
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
-from judgerel_ray.pipeline import read_status
-from judgerel_ray.pipeline.running import is_mistake
+from judgerel_ray.pipeline import plan_resolved, read_status
+from judgerel_ray.pipeline.opening import open_run
+from judgerel_ray.pipeline.running import _board, _leave_final, is_mistake
 from judgerel_ray.report import status_text
-from judgerel_ray.store import RunDirectory
+from judgerel_ray.store import RunDirectory, begin_session
 
 
 def test_a_sweep_that_is_not_what_its_text_says_is_refused(sweep, tmp_path):
@@ -48,3 +51,35 @@ def test_the_package_offers_its_three_functions():
 def test_what_an_engine_runs_into_is_nobodys_mistake():
     assert [kind for kind in (SweepError, StoreError, EngineStartError, EngineLost, ValueError)
             if is_mistake(kind("so"))] == [SweepError, StoreError]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "nonsense"])
+def test_a_dead_cluster_leaves_no_run_directory(sweep, tmp_path, address):
+    with pytest.raises((SweepError, EngineStartError), match=address):
+        judgerel_ray.run(sweep().sweep, out=tmp_path / "run", address=address)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def ended(sweep, tmp_path):
+    """A session of a run, and its board as it stands where nothing was asked."""
+    resolved = sweep()
+    plan = plan_resolved(resolved)
+    run = open_run(resolved, plan, str(tmp_path / "run"), None)
+    session = begin_session(run)
+    return run, session, _board(resolved, plan, session)
+
+
+def test_a_session_says_how_it_ended(ended):
+    run, session, board = ended
+    _leave_final(run, session, board)
+    told = json.loads(run.read_text("progress.json"))
+    assert (told["state"], told["judges"]["j"]["state"]) == ("incomplete", "incomplete")
+
+
+def test_a_session_that_was_taken_over_says_no_more(ended):
+    run, session, board = ended
+    begin_session(run)
+    run.write_text("progress.json", "of the other")
+    _leave_final(run, session, board)
+    assert run.read_text("progress.json") == "of the other"

@@ -8,7 +8,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.stats import count_statistic
-from judgerel_ray.stats.paired import paired_difference
+from judgerel_ray.stats.paired import holm, paired_difference
 
 
 def judged(alpha, seed, n=30, m=4, **columns):
@@ -139,6 +139,28 @@ def test_a_tolerance_is_judged_by_the_interval():
     assert standing(close, 0.2) == "equivalent"
     assert standing(close, 0.001) == "undecided"
     assert standing(far, 0.001) == "a higher"
+
+
+@pytest.mark.parametrize(
+    ("alphas", "tolerance", "name", "verdicts"),
+    [
+        ((0.62, 0.66, 0.72, 0.76, 0.8), 0.13, "equivalence", {"equivalent"}),
+        ((0.5, 0.58, 0.66, 0.74, 0.82), 0.02, "beyond", {"a higher", "b higher"}),
+    ],
+)
+def test_verdicts_by_a_tolerance_are_corrected_for_all_pairs(alphas, tolerance, name, verdicts):
+    judges = [judged(alpha, seed, n=60, judge=f"j{seed}") for seed, alpha in enumerate(alphas, 3)]
+    found = compare_judgments(
+        pl.concat(judges).lazy(), by=["judge"], coefficients=["percent_agreement"],
+        tolerance=tolerance,
+    )  # fmt: skip
+    alone, together = found[f"p_{name}"].to_list(), found[f"p_{name}_holm"].to_list()
+    assert len(alone) == 10
+    assert together == list(holm(alone))
+    said = found["standing"].is_in(list(verdicts)).to_list()
+    assert said == [p < 0.05 for p in together]
+    # Of one pair alone some would be said that are not of ten.
+    assert sum(p < 0.05 for p in alone) > sum(said) > 0
 
 
 def test_scores_are_compared_at_their_own_level():

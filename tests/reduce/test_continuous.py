@@ -67,6 +67,20 @@ def test_noise_is_called_noise():
         assert np.mean([found[name]["noise"] for found in called]) >= 0.85
 
 
+@pytest.mark.slow
+def test_noise_with_tails_is_called_noise_where_some_questions_are_asked_more_often():
+    items = np.repeat([f"q{i:02}" for i in range(40)], [2] * 35 + [100] * 5)
+    called = []
+    for seed in range(60):
+        scores = np.random.default_rng(seed).lognormal(sigma=1.5, size=items.size)
+        rows = pl.DataFrame(
+            {"item_id": items, "replication": np.arange(items.size), "score": scores}
+        )
+        called.append([row["noise"] for row in reduced(rows, NAMES[:2]).values()])
+    # .95 less two and a half standard errors of 60 runs.
+    assert np.mean(called, axis=0).min() >= 0.88
+
+
 def test_the_order_of_rows_does_not_matter():
     rows = frame(drawn(40, 6))
     one = reduced(rows)

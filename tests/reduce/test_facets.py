@@ -119,6 +119,23 @@ def test_continuous_scores_go_by_their_sums():
     assert group.units.counts_UV.sum() == 120
 
 
+def test_temperatures_are_fixed_and_the_row_says_so():
+    # Half the questions asked mostly when cold, half mostly when hot; heat alone adds 10 points.
+    rng = np.random.default_rng(4)
+    design = [(q, t) for q in range(40) for t in (0, 1) for _ in range(8 if q % 2 == t else 1)]
+    q, t = np.array(design).T
+    scores = rng.normal(0, 1, 40)[q] + 10.0 * t + rng.normal(0, 1, q.size)
+    frame = rows(
+        item_id=q.astype(str), temperature=t * 0.5, replication=np.arange(q.size), score=scores
+    )
+    table = variance_table(frame, by=[])
+    assert table["estimator"].str.contains("temperature fixed").all()
+    found = dict(table.select("component", "estimate").iter_rows())
+    assert found["item_id"] == pytest.approx(1, abs=0.6)  # 2.9 with temperatures random
+    assert found["temperature"] == pytest.approx(50, abs=5)
+    assert abs(found["item_id x temperature"]) < 0.5
+
+
 @pytest.mark.parametrize(
     ("columns", "why"),
     [

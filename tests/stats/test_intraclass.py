@@ -13,10 +13,8 @@ from judgerel_ray.stats import (
     icck,
     jackknife_interval,
     measure,
-    moment_floor,
     moment_statistic,
     moments_from_scores,
-    noise_floor,
 )
 
 RNG = np.random.default_rng(4)
@@ -93,20 +91,6 @@ def test_intervals_of_moments_are_those_of_counts(name):
         here, there = interval(counts, of_counts), interval(moments, of_moments)
         assert (here.low, here.high) == pytest.approx((there.low, there.high), abs=1e-9)
         assert (here.method, here.n_questions) == (there.method, there.n_questions)
-
-
-def test_the_closed_floor_is_that_of_random_deals():
-    noise = np.random.default_rng(9).integers(1, 6, size=(25, 4))
-    counts = np.array([[np.sum(unit == v) for v in range(1, 6)] for unit in noise])
-    statistic = count_statistic("icc1", n_values=5, values=range(1, 6), level="interval")
-    dealt, closed = noise_floor(counts, statistic), moment_floor(moments_from_scores(noise))
-    assert closed.mean == pytest.approx(dealt.mean, abs=0.02)
-    assert closed.sd == pytest.approx(dealt.sd, rel=0.1)
-    assert closed.p == pytest.approx(dealt.p, abs=0.05)
-
-
-def test_what_has_no_value_has_no_floor():
-    assert moment_floor([[2, 2, 2], [2, 2, 2]]).p is None
 
 
 @pytest.mark.parametrize(

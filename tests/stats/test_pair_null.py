@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -19,6 +20,7 @@ NAMES = (
     "gwet_ac1",
     "brennan_prediger",
 )
+LEVELS = ("ordinal", "interval", "ratio")
 
 
 def all_deals(counts: np.ndarray) -> np.ndarray:
@@ -46,14 +48,20 @@ def test_mean_and_spread_are_those_of_every_deal(table):
     if not 4 <= counts.sum() <= 7:
         return
     tables = all_deals(counts)
-    for name in NAMES:
-        statistic = count_statistic(name, n_values=counts.shape[1], n_categories=3)
+    width = counts.shape[1]
+    statistics = [count_statistic(name, n_values=width, n_categories=3) for name in NAMES]
+    statistics += [
+        count_statistic("krippendorff_alpha", n_values=width, values=[1, 5, 2][:width], level=level)
+        for level in LEVELS
+    ]
+    for statistic in statistics:
+        name = statistic.name
         found = pair_floor(counts.astype(float), statistic)
         if found is None or (name == "gwet_ac1" and np.ptp(counts.sum(axis=1))):
             continue
         null = statistic.value(statistic.terms(tables).sum(axis=-2))
-        assert found[0] == pytest.approx(null.mean(), abs=1e-9)
-        assert found[1] == pytest.approx(null.std(), abs=1e-9)
+        assert found.mean == pytest.approx(null.mean(), abs=1e-9)
+        assert found.sd == pytest.approx(null.std(), abs=1e-7)
 
 
 def test_each_of_them_has_a_closed_form():
@@ -100,9 +108,21 @@ def test_the_spread_where_shares_vary_is_that_of_random_deals(seed):
     assert found is not None
     (dealt,) = noise_floors(counts, [ac1], n_permutations=4000)
     # Monte-Carlo errors: sd / 63 of the mean, 1.1 % of the sd.
-    assert found[0] == pytest.approx(dealt.mean, abs=0.08 * dealt.sd)
-    assert found[1] == pytest.approx(dealt.sd, rel=0.05)
-    assert found[2] == pytest.approx(dealt.p, abs=0.05)
+    assert found.mean == pytest.approx(dealt.mean, abs=0.08 * dealt.sd)
+    assert found.sd == pytest.approx(dealt.sd, rel=0.05)
+    assert found.p == pytest.approx(dealt.p, abs=0.05)
+
+
+@pytest.mark.parametrize("level", ["nominal", "interval"])
+def test_the_squares_within_that_icc_rests_on_have_the_moments_of_every_deal(level):
+    counts = np.array([[2, 1, 0], [0, 1, 1], [1, 0, 1]])
+    icc1 = count_statistic("icc1", n_values=3, values=[1, 5, 2], level=level)
+    # Take the squares within alone: ICC(1) is not linear in them.
+    within = replace(icc1, value=lambda total: total[..., 3])
+    found = pair_floor(counts.astype(float), within)
+    null = within.value(icc1.terms(all_deals(counts)).sum(axis=-2))
+    assert found.mean == pytest.approx(null.mean(), abs=1e-9)
+    assert found.sd == pytest.approx(null.std(), abs=1e-9)
 
 
 def test_moments_are_fractions():
@@ -115,15 +135,16 @@ def test_moments_are_fractions():
 
 def test_one_value_leaves_no_spread():
     agreement = count_statistic("percent_agreement", n_values=1)
-    assert pair_floor(np.array([[3.0], [2.0]]), agreement) == (1.0, 0.0, 1.0)
+    found = pair_floor(np.array([[3.0], [2.0]]), agreement)
+    assert (found.mean, found.sd, found.p) == (1.0, 0.0, 1.0)
 
 
 def test_many_ratings_are_judged_in_closed_form():
     rng = np.random.default_rng(0)
-    noise = rng.multinomial(500, [0.5, 0.3, 0.2], size=400)
-    judge = rng.multinomial(500, [0.5, 0.3, 0.2], size=400)
-    judge[:200, 0] += 50
-    judge[:200, 1] -= 50
+    noise = rng.multinomial(100, [0.5, 0.3, 0.2], size=2000)
+    judge = rng.multinomial(100, [0.5, 0.3, 0.2], size=2000)
+    judge[:1000, 0] += np.minimum(8, judge[:1000, 1])
+    judge[:1000, 1] -= np.minimum(8, judge[:1000, 1])
     alpha = count_statistic("krippendorff_alpha", n_values=3)
     for counts, is_noise in ((noise, True), (judge, False)):
         (floor,) = noise_floors(counts, [alpha])

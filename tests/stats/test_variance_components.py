@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.stats.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.facet_sums import equations, margin
+from judgerel_ray.stats.fixed_sums import equations_within
 from judgerel_ray.stats.variance_components import variance_components
 
 
@@ -220,3 +221,88 @@ def test_mistakes_are_refused():
         label_cells([[0.5]], {})
     with pytest.raises(ValueError, match="facets must be those of"):
         variance_components(scored([1, 2, 3, 4], q=[0, 0, 1, 1]), object_="q").value("o")
+
+
+def unbalanced_thirds(i):
+    """Replications of a question at each of three temperatures, a third of the cells empty."""
+    return [(4, 0, 0), (0, 0, 4), (2, 2, 2)][i % 3]
+
+
+@pytest.mark.parametrize(
+    "replications",
+    [lambda i: (8, 1, 1) if i % 2 else (1, 1, 8), unbalanced_thirds],
+    ids=["uneven", "cells missing"],
+)
+def test_fixed_facets_leave_components_unbiased_however_unbalanced(replications):
+    # Temperatures add -1, 0, 1 and no chance: variance 1. Truth: question 1, interaction .25, 1.
+    rng = np.random.default_rng(5)
+    q, t = np.array(
+        [(i, j) for i in range(24) for j in range(3) for _ in range(replications(i)[j])]
+    ).T
+    estimates = []
+    for _ in range(150):
+        scores = rng.normal(0, 1, 24)[q] + (t - 1.0) + rng.normal(0, 0.5, (24, 3))[q, t]
+        cells = scored(scores + rng.normal(size=q.size), q=q, t=t)
+        found = variance_components(cells, object_="q", fixed=["t"])
+        estimates.append([found.value(*facets) for facets in (("q",), ("t",), ("q", "t"), ())])
+    mean, error = np.mean(estimates, 0), np.std(estimates, 0) / 150**0.5
+    assert (np.abs(mean - [1, 1, 0.25, 1]) < 3 * error).all()
+    assert (error < 0.08).all()
+
+
+def test_on_balanced_data_fixed_facets_change_nothing_but_the_words():
+    rng = np.random.default_rng(2)
+    q, t, o = np.array(np.meshgrid(np.arange(6), np.arange(3), np.arange(2))).reshape(3, -1)
+    levels = {"q": np.repeat(q, 2), "t": np.repeat(t, 2), "o": np.repeat(o, 2)}
+    cells = scored(rng.normal(size=72), **levels)
+    plain = variance_components(cells, object_="q")
+    within = variance_components(cells, object_="q", fixed=["t"])
+    assert [one.name for one in within.components] == [one.name for one in plain.components]
+    for one, two in zip(plain.components, within.components, strict=True):
+        for name in ("value", "low", "high"):
+            assert getattr(one, name) == pytest.approx(getattr(two, name), abs=1e-9)
+    assert plain.estimator == "analysis of variance, Henderson's method I, all facets random"
+    assert "t fixed" in within.estimator
+
+
+@given(st.integers(0, 10_000))
+def test_expected_sums_of_squares_with_fixed_facets_are_those_of_brute_force(seed):
+    levels = unbalanced(seed)
+    n = len(levels["q"])
+    scores = np.random.default_rng(seed).normal(size=n)
+    cells = scored(scores, **levels)
+    terms = [("q",), ("o",), ("t",), ("q", "t"), ("o", "t"), ("q", "o", "t")]
+    margins = [margin(cells, term, object_="q") for term in terms]
+    fixed = margin(cells, ("t",), object_="q")
+    groups = np.unique(levels["q"], return_inverse=True)[1]
+    coefficients, squares = equations_within(cells, margins, fixed, groups, groups.max() + 1)
+    for group in (*range(groups.max() + 1), -1):
+        kept = groups != group
+        y, x = scores[kept] - scores.mean(), np.eye(fixed.n_levels)[fixed.levels_C[kept]]
+        x = x[:, x.any(axis=0)]
+        inside = np.eye(kept.sum()) - x @ np.diag(1 / x.sum(0)) @ x.T
+        means = np.diag(1 / x.sum(0)) @ x.T
+        designs = [np.eye(one.n_levels)[one.levels_C[kept]] for one in margins]
+        designs = [one[:, one.any(axis=0)] for one in designs] + [np.eye(kept.sum())]
+        for row, left in enumerate(designs):
+            form = inside @ left @ np.diag(1 / left.sum(0)) @ left.T @ inside / kept.sum()
+            if row == 2:  # the fixed facet itself: its means, each of weight one
+                form = means.T @ means / len(means)
+            for column, right in enumerate(designs):
+                expected = np.trace(form @ right @ right.T) * (column != 2 or row == 2)
+                assert coefficients[group, row, column] == pytest.approx(expected, abs=1e-9)
+            assert squares[group, row] == pytest.approx(y @ form @ y, abs=1e-9)
+
+
+def test_what_goes_with_a_fixed_facet_is_confounded_with_it():
+    t = np.tile([0, 1], 6)
+    levels = {"q": np.repeat([0, 1, 2], 4), "template": t, "t": t}
+    found = variance_components(scored(np.arange(12.0) ** 2, **levels), object_="q", fixed=["t"])
+    assert found.confounded["template"] == "t"
+    assert ("t",) in [one.facets for one in found.components]
+    # Each judgment at a temperature of its own: nothing is left without them, and none is fixed.
+    alone = {"q": [0, 0, 1, 1], "t": [0, 1, 2, 3]}
+    found = variance_components(scored([1, 2, 4, 7], **alone), object_="q", fixed=["t"])
+    assert "all facets random" in found.estimator
+    with pytest.raises(ValueError, match="fixed must be facets"):
+        variance_components(scored([1, 2], q=[0, 1]), object_="q", fixed=["q"])

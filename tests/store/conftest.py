@@ -31,6 +31,7 @@ class Rows:
     judge: str = "j"
     attempt: int = 1
     mark: str = "m"
+    role: str = "judge"
 
     def requests(self) -> list[tuple[str, int]]:
         return [
@@ -60,9 +61,9 @@ class Rows:
             "seed": 1 + replication,
             "label": self.mark,
             "temperature": 1.0,
-            "role": "judge",
-            "verdict": "A",
-            "outcome": "scored",
+            "role": self.role,
+            "verdict": "A" if self.role == "judge" else None,
+            "outcome": "scored" if self.role == "judge" else None,
             "attempt": self.attempt,
             "landed_at": LANDED_AT,
         }
@@ -102,8 +103,10 @@ def land_rows() -> LandRows:
         attempt: int = 1,
         judge: str = "j",
         mark: str = "m",
+        role: str = "judge",
+        parents: Sequence[str] | None = None,
     ) -> bool:
-        made = Rows(conditions=conditions, judge=judge, attempt=attempt, mark=mark)
+        made = Rows(conditions=conditions, judge=judge, attempt=attempt, mark=mark, role=role)
         return land(
             run,
             session=session,
@@ -116,6 +119,7 @@ def land_rows() -> LandRows:
             tokens=TokenCounts(prompt=10, cached=4, generated=len(made.requests())),
             seconds=2.0,
             engine={"device": "none"},
+            parents=parents,
         )
 
     return do

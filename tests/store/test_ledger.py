@@ -41,8 +41,27 @@ def test_what_two_commits_claim_the_first_holds(run, land_rows):
     ledger = read_ledger(run)
     assert ledger.duplicates == {"s0001-l000002-a1.json": (("aa", 1), ("aa", 2))}
     assert ledger.rows == {"j": 6}
+    assert ledger.outcomes == {"scored": 6}
+    assert ledger.tokens.generated == 8  # spent all the same
     landed = scan_judgments(run).collect().select("key", "label")
     first = [request_key("aa", replication) for replication in range(3)]
     assert landed.height == landed["key"].n_unique() == 6
     assert landed.filter(pl.col("label") == "first")["key"].sort().to_list() == sorted(first)
     assert [(found.level, found.kind) for found in verify_run(run)] == [("error", "duplicate_rows")]
+
+
+def test_what_an_earlier_commit_holds_whole_adds_no_outcomes(run, land_rows):
+    begin_session(run)
+    for lease in (1, 2):
+        land_rows(run, 1, lease, {"aa": [(0, 3)]})
+    ledger = begin_session(run).ledger
+    assert (ledger.n_rows, ledger.outcomes) == (3, {"scored": 3})
+    assert build_ledger(1, ledger.commits).outcomes == {"scored": 3}
+
+
+def test_outcomes_of_a_damaged_file_that_repeats_others_are_not_guessed(disk_run, land_rows):
+    begin_session(disk_run)
+    land_rows(disk_run, 1, 1, {"aa": [(0, 3)]})
+    land_rows(disk_run, 1, 2, {"aa": [(2, 3)]})
+    disk_run.write_bytes(read_ledger(disk_run).commits[1].data_file, b"x")
+    assert read_ledger(disk_run).outcomes == {"scored": 3}

@@ -79,6 +79,14 @@ def plain_readers(root):
     }
 
 
+def test_a_judge_with_a_number_for_a_name_is_read_without_partitioning(disk_run, land_rows):
+    """As a folder's name pyarrow takes it for an integer: docs/damaged-runs.md says what to do."""
+    land_rows(disk_run, begin_session(disk_run).number, 1, {"aa": [(0, 3)]}, judge="8")
+    readers = plain_readers(Path(disk_run.address("data")))
+    for name in ("pyarrow dataset", "polars", "polars hive", "polars glob"):
+        assert readers[name]()[0] == {"8"}, name
+
+
 def test_plain_readers_read_the_folder_of_judgments(disk_run, land_rows):
     session = begin_session(disk_run).number
     judges = ["meta/Llama 3%", "other"]

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import RunDirectory, judge_folder
+from judgerel_ray.store import RunDirectory, disk, judge_folder
 from judgerel_ray.store.bucket import Bucket
 
 
@@ -327,3 +328,43 @@ def test_a_damaged_manifest_is_named_by_all_with_what_to_do(disk_run, manifest, 
         assert "run the same sweep again" in told.value.hint or "the version" in told.value.hint
     file.write_text('{"format": "judgerel-run/1"}')  # what the hint says
     assert RunDirectory.create(disk_run.url).is_run()
+
+
+def test_sizes_are_told_while_files_come_and_go(disk_run):
+    """Writers give temporary files their names, and remove them, meanwhile."""
+    disk_run.write_bytes("data/judge=j/part-0.parquet", b"whole")
+    ended = threading.Event()
+
+    def write():
+        number = 0
+        while not ended.is_set():
+            number += 1
+            disk_run.write_bytes("data/judge=j/part-1.parquet", b"x" * (number % 9))
+            disk_run.write_bytes(f"data/judge=k{number % 5}/part-1.parquet", b"x")
+            disk_run.remove("data/judge=j/part-1.parquet")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            assert disk_run.files.sizes("data")["data/judge=j/part-0.parquet"] == 5
+    finally:
+        ended.set()
+        writer.join()
+
+
+def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch):
+    for name in ("data/judge=j/a", "data/judge=k/b"):
+        disk_run.write_bytes(name, b"whole")
+    plain = disk._entries
+
+    def then_one_goes(folder):
+        found = plain(folder)
+        if folder.endswith("judge=j"):
+            Path(folder, "a").unlink()
+        return found
+
+    monkeypatch.setattr(disk, "_entries", then_one_goes)
+    assert disk_run.files.sizes("data") == {"data/judge=k/b": 5}
+    assert disk_run.files.sizes("nowhere") == {}

@@ -218,10 +218,12 @@ def test_session_records_are_json_people_can_read(disk_run):
     assert content["accepted"] == []
 
 
-@pytest.mark.parametrize("folder", ["data", "texts"])
-def test_rows_whose_file_is_gone_are_owed_again(run, land_rows, folder):
+@pytest.mark.parametrize(
+    ("folder", "role"), [("data", "judge"), ("data", "responder"), ("texts", "responder")]
+)
+def test_rows_whose_file_is_gone_are_owed_again(run, land_rows, folder, role):
     begin_session(run)
-    land_rows(run, 1, 1, {"aa": [(0, 3)]})
+    land_rows(run, 1, 1, {"aa": [(0, 3)]}, role=role)
     [part] = run.names(f"{folder}/judge=j")
     run.remove(f"{folder}/judge=j/{part}")
     again = begin_session(run)

@@ -1,0 +1,130 @@
+"""The noise floor in closed form, of coefficients that sum one term over units.
+
+The mean of the term over all deals is exact. Its spread is that of independent units less what the
+totals of the values explain: given these, dealing leaves nothing else in common.
+
+Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may be dealt.
+"""
+
+from __future__ import annotations
+
+from math import comb, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgerel_ray.stats.closed_null import ClosedNull
+from judgerel_ray.stats.disjoint_pool import count_vectors
+from judgerel_ray.stats.statistic import CountStatistic, DealtTerm, Floats, term_sums
+
+_DRAWS = 20_000  # what units may be dealt is enumerated up to here, and drawn above
+_FEWEST_DRAWS = 200
+
+
+def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -> ClosedNull | None:
+    """Compute the moments of a coefficient over all deals.
+
+    Parameters
+    ----------
+    counts_UV : ndarray, shape (n_units, n_values)
+        Counts of the units that take part.
+    statistic : CountStatistic
+        The coefficient.
+    seed : int
+        Seed of the draws that the spread rests on where units may be dealt too many tables to
+        enumerate; the mean never does.
+
+    Returns
+    -------
+    ClosedNull or None
+        None where the coefficient is no sum of one term, or has no value.
+
+    Notes
+    -----
+    The relative error of the spread is of the order of 1 / n, and 0.5 % where it rests on draws.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> counts = np.tile([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], (1000, 1))
+    >>> unanimity = count_statistic("total_agreement", n_values=2)
+    >>> found = unit_floor(counts, unanimity)
+    >>> round(found.value, 4), round(found.mean, 4), round(found.sd, 4)
+    (0.6667, 0.4999, 0.0091)
+    """
+    term = statistic.dealt
+    total_T = term_sums(counts_UV, statistic)
+    value = float(statistic.value(total_T))
+    if term is None or np.isnan(value):
+        return None
+    sizes_U = counts_UV.sum(axis=1).astype(np.int64)
+    # Ascending totals: the order of the values must not matter to the draws.
+    totals_V = np.sort(counts_UV.sum(axis=0).astype(np.int64))
+    sizes_S, numbers_S = np.unique(sizes_U, return_counts=True)
+    mean = float(numbers_S @ term.mean(sizes_S, totals_V))
+    variance, third = _spread(sizes_S, numbers_S, totals_V, statistic, term, seed)
+    sd = sqrt(variance)
+    null = np.repeat(total_T[None], 3, axis=0)
+    null[:, term.place] = mean + np.array([0.0, 1.0, -1.0]) * max(sd, 1.0)
+    centre, above, below = statistic.value(null).tolist()
+    slope = (above - below) / (2 * max(sd, 1.0))
+    skewness = third / sd**3 if sd > 0 else 0.0
+    return ClosedNull(
+        value=value,
+        mean=centre,
+        sd=abs(slope) * sd,
+        skewness=float(np.sign(slope)) * skewness,
+        step=abs(slope) if term.indicator else 0.0,
+    )
+
+
+def _spread(
+    sizes_S: NDArray[np.int64],
+    numbers_S: NDArray[np.int64],
+    totals_V: NDArray[np.int64],
+    statistic: CountStatistic,
+    term: DealtTerm,
+    seed: int,
+) -> tuple[float, float]:
+    """Variance and third central moment of the sum of the term."""
+    totals_V = totals_V[totals_V > 0]
+    p_V = totals_V / totals_V.sum()
+    draws_S = np.maximum(_FEWEST_DRAWS, _DRAWS * numbers_S // numbers_S.sum())
+    rng = np.random.default_rng(seed)
+    laws = []
+    for k, m, draws in zip(*(one.tolist() for one in (numbers_S, sizes_S, draws_S)), strict=True):
+        if term.indicator:
+            laws.append((k, *_of_one_mind(m, p_V)))
+            continue
+        tables_BV, chance_B = _tables(m, p_V, draws, rng)
+        g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
+        laws.append((k, tables_BV - m * p_V, g_B - chance_B @ g_B, chance_B))
+    # Regress the sum on the totals, whose covariance is n (diag p - p p').
+    cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance in laws], axis=0)
+    slope_V = cross_V / totals_V
+    variance = float(sum(k * (chance @ g**2) for k, _, g, chance in laws) - cross_V @ slope_V)
+    third = float(sum(k * (chance @ (g - off @ slope_V) ** 3) for k, off, g, chance in laws))
+    return max(0.0, variance), third
+
+
+def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
+    """What a unit is dealt if it is of one mind, and on average if not; 1 or 0; their chances."""
+    chance_V = p_V**m
+    other = 1 - chance_V.sum()
+    off_VV = m * (np.eye(p_V.size) - p_V)
+    off_rest = -(chance_V @ off_VV) / other if other > 0 else 0 * p_V
+    chance_B = np.append(chance_V, other)
+    g_B = np.append(np.ones(p_V.size), 0.0) - chance_V.sum()
+    return np.vstack([off_VV, off_rest]), g_B, chance_B
+
+
+def _tables(
+    m: int, p_V: Floats, draws: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], Floats]:
+    """Tables that m ratings make, with their chances: all, or as many as are drawn."""
+    if comb(m + p_V.size - 1, p_V.size - 1) > draws:
+        return rng.multinomial(m, p_V, size=draws), np.full(draws, 1 / draws)
+    tables_BV = count_vectors(m, p_V.size)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
+    log_chance_B = log_factorial[m] - log_factorial[tables_BV].sum(axis=1) + tables_BV @ np.log(p_V)
+    return tables_BV, np.exp(log_chance_B)

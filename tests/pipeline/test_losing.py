@@ -1,0 +1,187 @@
+"""A run that lost some of what landed, and goes on with responders that answer otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.pipeline import read_status
+from judgerel_ray.store import (
+    read_ledger,
+    scan_judgments,
+    verify_run,
+)
+from judgerel_ray.store.records import seal, unseal
+
+ITEMS = [f'{{"item_id": "q{i}", "question": "Larger {i}?", "gold": "two"}}' for i in range(4)]
+ASK = 'responders = ["x", "y"]\nreplications = 5\ntemperatures = [1.0]'
+ANSWERS, JUDGMENTS = 2 * 4, 4 * 5
+JUDGES = (("j", ""), ("x", ""), ("y", ""))
+
+
+@pytest.fixture
+def driver(sweep, driver_of):
+    return driver_of(sweep(judges=JUDGES, asks=[ASK], items=ITEMS))
+
+
+def errors_of(run):
+    return [found for found in verify_run(run) if found.level == "error"]
+
+
+def lose(driver, *, judge, n=1, folder="data"):
+    """Remove the first parts of a judge."""
+    for part in sorted(Path(driver.out, folder, f"judge={judge}").iterdir())[:n]:
+        part.unlink()
+
+
+@pytest.mark.parametrize("folder", ["data", "texts"])
+@pytest.mark.parametrize("parents", [True, False])  # False: as earlier versions wrote records
+def test_judgments_of_a_lost_answer_go_with_it(driver, folder, parents):
+    driver.go("first", parents=parents)
+    driver.check_whole()
+    lose(driver, judge="x", folder=folder)
+    session = driver.go("second", parents=parents)
+    assert len(session.losses.damaged) == 1
+    assert sum(one.rows for one in session.losses.unfounded) == JUDGMENTS // 4
+    told = driver.told.getvalue()
+    assert "lost: the files of 1 commits are gone or cut" in told
+    assert "dropped: 1 commits with rows on answers that the run does not hold" in told
+    driver.check_whole()
+
+
+def test_a_driver_killed_between_an_answer_and_its_judgments_leaves_none_of_the_old(driver):
+    driver.go("first")
+    lose(driver, judge="x")
+    driver.go("second", waves=1)
+    held = scan_judgments(driver.run).collect()
+    assert held.filter(held["role"] == "judge").height == JUDGMENTS * 3 // 4
+    assert errors_of(driver.run) == []
+    status = read_status(driver.out)
+    assert (status.state, status.judges[0].state) == ("incomplete", "incomplete")
+    assert (status.judges[0].landed, status.judges[0].owed) == (15, 5)
+    driver.go("third")
+    driver.check_whole()
+
+
+def test_status_counts_what_the_next_session_will(driver):
+    driver.go("first")
+    run = driver.run
+    run.write_text("progress.json", json.dumps(
+        {"state": "done", "updated_at": datetime.now(UTC).isoformat(),
+         "judges": {name: {"state": "done"} for name in "jxy"}}))  # fmt: skip
+    lose(driver, judge="x")
+    status = read_status(driver.out)
+    assert (status.state, [one.state for one in status.judges]) == (
+        "incomplete", ["incomplete", "incomplete", "done"])  # fmt: skip
+    assert [one.owed for one in status.judges] == [5, 1, 0]
+    ledger = driver.begin().ledger
+    assert [one.landed for one in status.judges] == [ledger.rows[name] for name in "jxy"]
+
+
+def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
+    """As a version left it that asked a lost answer again and kept the judgments."""
+    driver.go("first", parents=False)
+    lose(driver, judge="x")
+    driver.go("second", parents=False)
+    run = driver.run
+    content = dict(unseal(run.read_bytes("commits/session-0002.json")))
+    kept = [name for name in run.names("commits") if name.startswith("s0001")]
+    [lost] = [
+        name
+        for name in kept
+        if not run.exists(dict(unseal(run.read_bytes(f"commits/{name}")))["data_file"])
+    ]
+    content["accepted"] = [name for name in kept if name != lost]
+    run.write_bytes("commits/session-0002.json", seal(content))
+    assert read_ledger(run).n_rows == ANSWERS + JUDGMENTS + 5
+    [error] = errors_of(run)
+    assert (error.kind, "5 more than the plan has" in error.message) == ("unplanned_rows", True)
+    status = read_status(driver.out)
+    assert (status.state, status.judges[0].state) == ("incomplete", "incomplete")
+    assert (status.judges[0].landed, status.judges[0].owed) == (25, 0)
+    driver.go("third")
+    driver.check_whole()
+
+
+@pytest.mark.parametrize("folder", ["data", "texts", "data/judge=x", "data/judge=j"])
+def test_a_folder_that_is_gone_is_refused_and_nothing_is_written(driver, tmp_path, folder):
+    driver.go("first")
+    Path(driver.out, folder).rename(tmp_path / "elsewhere")
+    before = sorted(driver.run.names("commits"))
+    with pytest.raises(StoreError, match="files that landed are gone or cut") as told:
+        driver.go("second")
+    assert f"{folder} as a whole" in str(told.value)
+    assert "--ask-lost" in told.value.hint
+    assert "\n" not in str(told.value)
+    assert sorted(driver.run.names("commits")) == before
+    (tmp_path / "elsewhere").rename(Path(driver.out, folder))
+    assert driver.begin().ledger.n_rows == ANSWERS + JUDGMENTS
+    Path(driver.out, folder).rename(tmp_path / "elsewhere")
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
+def test_records_that_are_gone_altogether_are_refused(driver, tmp_path):
+    driver.go("first")
+    Path(driver.out, "commits").rename(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="the records in commits/ that say which count are gone"):
+        driver.go("second")
+    assert driver.run.names("commits") == ()
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
+def test_a_large_share_that_is_gone_is_refused(driver):
+    driver.go("first")
+    lose(driver, judge="j", n=2)
+    with pytest.raises(StoreError, match="10 of 28 rows"):
+        driver.go("second")
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
+def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
+    driver.go("first")
+    lose(driver, judge="j", n=4, folder="texts")
+    Path(driver.out, "texts", "judge=j").rmdir()
+    session = driver.go("second")
+    assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS)
+    assert "texts of 20 judgments are gone or cut" in driver.told.getvalue()
+    assert {one.kind for one in errors_of(driver.run)} == {"missing_file"}
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
+def test_nothing_is_told_where_nothing_is_lost(driver):
+    driver.go("first", waves=1)
+    driver.go("second")
+    driver.check_whole()
+    assert driver.told.getvalue() == ""
+
+
+@pytest.mark.parametrize("change", ["judge", "items"])
+def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
+    sweep, driver, driver_of, change
+):
+    driver.go("first")
+    run = driver.run
+    run.write_text("manifest.json", '{"format": "judgerel-run/1"}')
+    if change == "judge":
+        other = dataclasses.replace(driver.resolved.fingerprints["j"], digest="0" * 32)
+        changed = dataclasses.replace(
+            driver.resolved, fingerprints={**driver.resolved.fingerprints, "j": other}
+        )
+    else:
+        items = [ITEMS[0].replace("Larger", "Smaller"), *ITEMS[1:]]
+        changed = sweep(judges=JUDGES, asks=[ASK], items=items)
+    refused = driver_of(changed)
+    with pytest.raises(StoreError, match=f"of another {change}|about other {change}"):
+        refused.go("second")
+    assert "sweep" not in json.loads(Path(driver.out, "manifest.json").read_text())
+    driver.go("second")
+    driver.check_whole()
