@@ -283,6 +283,7 @@ def test_a_name_refused_while_another_takes_it_is_not_taken_for_taken(monkeypatc
         """Says that the name is held, before anything can be read there."""
 
         def pipe_file(self, path, value, *, mode):
+            assert (mode, value) == ("create", b"1")
             self.n_calls += 1
             if self.n_calls == 1:
                 raise FileExistsError(path)
