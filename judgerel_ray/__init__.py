@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -109,6 +109,14 @@ def reduce(
     path: str | PathLike[str],
     *,
     by: Sequence[str] | str | None = None,
+    measurement: Sequence[str] | str | None = None,
+    items: str | None = None,
+    missing: Sequence[str] | str = ("category", "drop"),
+    coefficients: Sequence[str] | str | None = None,
+    block: int | str = 0,
+    tolerance: Mapping[str, float] | None = None,
+    bands: bool = False,
+    questions: bool = False,
     interval: str = "jackknife",
     resamples: int | None = None,
     seed: int | None = None,
@@ -122,6 +130,23 @@ def reduce(
     by : str or sequence of str, optional
         Columns that make a group; default judge, benchmark, protocol, criterion, scale and
         temperature, those that are there.
+    measurement : str or sequence of str, optional
+        "nominal", "ordinal", "interval", "ratio"; default that of the group's own scale.
+    items : str, optional
+        Column whose values are distinct items, for cronbach_alpha and the omegas.
+    missing : str or sequence of str
+        "category", "drop", "bounds": what verdicts that are not there count as.
+    coefficients : str or sequence of str, optional
+        By name; default the first seven, and those of items where `items` are given.
+    block : 0 or "all"
+        Which blocks of replications count; later ones depend on the data of earlier ones.
+    tolerance : mapping of str to float, optional
+        Least value allowed of a coefficient (of flip_rate the most), judged by the whole interval:
+        two more columns. Default that of a run's own sweep.
+    bands : bool
+        Whether to name verbal bands, by whole intervals: one more column.
+    questions : bool
+        Whether to give accuracy and agreement of every question instead of coefficients.
     interval : {"jackknife", "bootstrap"}
         Leave out one question at a time, with Student's t; or draw questions anew.
     resamples, seed : int, optional
@@ -135,7 +160,7 @@ def reduce(
     Raises
     ------
     SweepError
-        If the file, a column or a choice is wrong.
+        If the file, a column, a name or a choice is wrong.
 
     Examples
     --------
@@ -144,19 +169,28 @@ def reduce(
     ...     file = pathlib.Path(folder, "judgments.csv")
     ...     lines = ["item_id,replication,verdict", "q1,0,A", "q1,1,A", "q2,0,B", "q2,1,A"]
     ...     _ = file.write_text(chr(10).join(lines))
-    ...     frame = reduce(str(file))
-    >>> frame.filter(frame["coefficient"] == "percent_agreement")["value"].to_list()
+    ...     frame = reduce(str(file), coefficients="percent_agreement")
+    >>> frame["value"].to_list()
     [0.5]
     """
-    from judgerel_ray.pipeline import ReduceOptions, reduce_path
+    from judgerel_ray.pipeline import ReduceOptions, question_path, reduce_path
     from judgerel_ray.reduce.intervals import interval_choice
 
-    columns = (by,) if isinstance(by, str) else by
+    def names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
+        return (given,) if isinstance(given, str) else None if given is None else tuple(given)
+
     options = ReduceOptions(
-        by=None if columns is None else tuple(columns),
+        by=names(by),
+        measurement=names(measurement),
+        missing=names(missing) or (),
+        coefficients=names(coefficients),
+        block=str(block),
+        items=items,
+        tolerance=tolerance,
+        bands=bands,
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
     )
-    return reduce_path(str(path), options)
+    return (question_path if questions else reduce_path)(str(path), options)
 
 
 class _Package(ModuleType):

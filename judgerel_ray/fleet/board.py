@@ -44,6 +44,8 @@ class JudgeBoard:
     state: JudgeState = JudgeState.WAITING
     actors: int = 0
     error: str | None = None
+    waits_for: str | None = None
+    """What the cluster has not, where that keeps its engines from coming up."""
     requests_per_s: float | None = None
     tokens_per_s: float | None = None
     _marked: float | None = None

@@ -143,5 +143,7 @@ def _state(judge: JudgeBoard) -> str:
     """State with the engines at work, or why it failed."""
     if judge.error:
         return f"{judge.state.value}: {judge.error}"
+    if judge.waits_for:
+        return f"{judge.state.value}: waits for {judge.waits_for}"
     engines = f" on {judge.actors}" if judge.actors > 1 else ""
     return f"{judge.state.value}{engines}"

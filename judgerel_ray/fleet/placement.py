@@ -115,6 +115,17 @@ class Placement:
                     ),
                 )
 
+    def shortfall(self, pool: JudgePool) -> str | None:
+        """What a judge waits for that its cluster has not now and may never have.
+
+        An engine of it is asked for all the same, for a cluster may grow; without one it is given
+        up only after ``start_timeout_s``, and until then somebody should know why nothing happens.
+        """
+        gpus = pool.spec.engine.gpus
+        if not pool.has_work or gpus <= self._room.gpus:
+            return None
+        return f"{gpus} GPU{'s' if gpus > 1 else ''}, the cluster has {self._room.gpus:.0f}"
+
     def _wanted(self, pool: JudgePool) -> int:
         """Engines a judge wants: as said, or all the GPUs there are, and never idle ones."""
         if pool.replicas is not None:

@@ -233,9 +233,8 @@ class Fleet:
         """Try again, go on with the engines there are, or give the judge up."""
         self._placement.drop(pool, slot)
         pool.start_failures += 1
-        tries = MAX_START_FAILURES
-        if isinstance(error, SweepError):
-            tries = 1  # the caller's mistake does not go away by trying again
+        # The caller's mistake does not go away by trying again.
+        tries = 1 if isinstance(error, SweepError) else MAX_START_FAILURES
         if pool.start_failures >= tries and not pool.slots:
             self._settlement.give_up(pool, error)
         elif pool.start_failures >= tries:
@@ -284,6 +283,7 @@ class Fleet:
         for pool in self._pools.values():
             board = self._board.judges[pool.name]
             board.actors = sum(slot.ready for slot in pool.slots.values())
+            board.waits_for = self._placement.shortfall(pool)
             board.state = pool.state(
                 board.state,
                 finished=self._is_finished(pool),

@@ -30,7 +30,7 @@ class PermutationNull:
         Under the null; None where nothing varies or the number is undefined.
     p : float or None
         Share of the null at least as far from its mean as the value, on either side, the data
-        themselves counted in.
+        themselves counted in; permutations whose factor analysis failed count as being as far.
     n_permutations : int
         Permutations that gave a number.
     n_failed : int
@@ -184,8 +184,11 @@ def _summary(value: float | None, null: NDArray[np.float64]) -> PermutationNull:
     return PermutationNull(
         mean=mean,
         sd=float(given.std(ddof=1)) if given.size > 1 else 0.0,
-        p=(1 + extreme) / (1 + given.size),
+        # A fit that fails tells nothing of how far it would have been.
+        p=(1 + extreme + n_failed) / (1 + null.size),
         n_permutations=given.size,
         n_failed=n_failed,
-        method=f"{given.size} shuffles inside each question, two-sided",
+        method=f"{given.size} shuffles inside each question"
+        + (f" ({n_failed} more failed)" if n_failed else "")
+        + ", two-sided",
     )

@@ -40,6 +40,10 @@ class ReduceOptions:
     bands: bool = False
     intervals: IntervalChoice = JACKKNIFE
 
+    def __post_init__(self) -> None:
+        if self.block not in ("0", "all"):
+            raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
@@ -132,6 +136,12 @@ def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFra
     from judgerel_ray.reduce import question_table
 
     options = options or ReduceOptions()
+    drawn = options.intervals != JACKKNIFE
+    if options.coefficients or options.tolerance or options.bands or options.items or drawn:
+        raise SweepError(
+            "questions have columns and intervals of their own",
+            hint="leave out coefficients, items, tolerance, bands and interval",
+        )
     missing: Missing = "category" if "category" in options.missing else "drop"
     with _reading(path):
         judged = open_judgments(path, extra=[*(options.by or ()), "gold"])

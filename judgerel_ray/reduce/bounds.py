@@ -2,8 +2,9 @@
 
 Exact where more even verdicts of a unit can only lower (or only raise) the coefficient: then the
 best case adds all that is missing to a unit's most frequent verdict, and the worst case spreads it
-over the rarest. Coefficients with chance from the verdicts themselves (alpha, kappa, AC1) have no
-such extremes.
+over the rarest. Where chance comes from the verdicts themselves (alpha, kappa, AC1, icc1), all
+totals that can be reached are walked, and where they are too many the row says that its ends are
+a bracket: no way to fill in goes beyond them, but none may reach them.
 
 Shape suffixes: U = units, K = declared categories.
 """
@@ -17,10 +18,18 @@ from numpy.typing import NDArray
 
 from judgerel_ray.reduce.estimates import Group, Row, noise_columns
 from judgerel_ray.reduce.policy import FAILED, SCORED, value_of
-from judgerel_ray.stats import Coefficient, count_statistic, measure
+from judgerel_ray.stats import count_statistic, measure
+from judgerel_ray.stats.completions import RATIOS, CompletedRange, completed_range
+from judgerel_ray.stats.filling import extremes, mean_range
 
-BOUNDED = ("percent_agreement", "flip_rate", "brennan_prediger", "total_agreement")
-"""Coefficients of agreement with an exact worst and best case."""
+BOUNDED = (
+    "percent_agreement",
+    "flip_rate",
+    "brennan_prediger",
+    "total_agreement",
+    "entropy_agreement",
+)
+"""Coefficients that only fall, or only rise, as the verdicts of a unit spread."""
 NOT_A_POINT = "worst_to_best_case"
 """Why a row of bounds has no value."""
 
@@ -39,8 +48,9 @@ def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
     ------
     Row
         As of :func:`judgerel_ray.reduce.estimates.group_rows`: no value, `low` the least and
-        `high` the greatest the coefficient could be; both null, and ``undefined`` "no_bounds",
-        where that is not known. There is none where nothing is missing.
+        `high` the greatest the coefficient could be, ``estimator`` saying whether both are
+        reached; both null, and ``undefined`` "no_bounds", where there are none (icck). No row
+        where nothing is missing.
 
     Examples
     --------
@@ -60,55 +70,47 @@ def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
     missing_U = group.table.counts_UK.sum(axis=1) - seen.counts_UV.sum(axis=1)
     n_failed = group.table.n_rows(FAILED)
     if missing_U.sum():
-        worst, best = extremes(seen.counts_UV, missing_U, n_categories=group.n_categories)
+        # Categories that never occurred may be what is missing, too.
+        width = max(group.n_categories, seen.counts_UV.shape[1], 1)
+        counts_UK = np.zeros((len(seen.counts_UV), width), dtype=np.int64)
+        counts_UK[:, : seen.counts_UV.shape[1]] = seen.counts_UV
+        cases = extremes(counts_UK, missing_U)
         for name in (name for name in coefficients if name != "valid_rate"):
-            yield _row(group, name, (worst, best), int(missing_U.sum()))
+            found = _range(group, name, counts_UK, missing_U, cases)
+            yield _row(group, name, found, int(missing_U.sum()))
     if "valid_rate" in coefficients and n_failed:
-        yield _row(group, "valid_rate", _replies(group), n_failed)
+        yield _row(group, "valid_rate", _of_cases(group, "valid_rate", _replies(group)), n_failed)
 
 
-def extremes(
-    counts_UV: NDArray[np.int64], missing_U: NDArray[np.int64], *, n_categories: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Fill in what is missing so that units disagree most, and so that they agree most.
+def _range(
+    group: Group,
+    name: str,
+    counts_UK: NDArray[np.int64],
+    missing_U: NDArray[np.int64],
+    cases: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> CompletedRange:
+    """The worst and the best case of one coefficient, by what is known of it."""
+    if name in BOUNDED:
+        return _of_cases(group, name, cases)
+    if name in RATIOS:
+        return completed_range(name, counts_UK, missing_U)
+    if name.startswith("majority_stability"):
+        statistic = count_statistic(name, n_values=counts_UK.shape[1])
+        low, high, exact = mean_range(statistic, counts_UK, missing_U)
+        return CompletedRange(low=low, high=high, exact=exact)
+    return CompletedRange()
 
-    Parameters
-    ----------
-    counts_UV : ndarray of int, shape (n_units, n_values)
-        How often each unit received each value.
-    missing_U : ndarray of int, shape (n_units,)
-        Verdicts to fill in.
-    n_categories : int
-        Declared categories: those that never occurred may be filled in too.
 
-    Returns
-    -------
-    worst, best : ndarray of int, shape (n_units, n_categories)
-        Each unit's counts in increasing order, whatever they are counts of.
-
-    Examples
-    --------
-    >>> worst, best = extremes(np.array([[3, 1]]), np.array([4]), n_categories=3)
-    >>> worst.tolist(), best.tolist()
-    ([[2, 3, 3]], [[0, 1, 7]])
-    """
-    width = max(n_categories, counts_UV.shape[1], 1)
-    seen = np.zeros((len(counts_UV), width), dtype=np.int64)
-    seen[:, width - counts_UV.shape[1] :] = counts_UV
-    seen.sort(axis=1)
-    best = seen.copy()
-    best[:, -1] += missing_U
-    # Water filled into the lowest columns: `j` of them rise to one level, the rest stay above it.
-    below = np.cumsum(seen, axis=1)
-    j = np.arange(1, width + 1)
-    room = j * seen - below  # what lifts the first j columns to the j-th
-    lifted = (room <= missing_U[:, None]).sum(axis=1)
-    water = missing_U + np.take_along_axis(below, lifted[:, None] - 1, axis=1)[:, 0]
-    level, rest = water // lifted, water % lifted
-    place = np.arange(width)
-    worst = np.where(place < lifted[:, None], level[:, None], seen)
-    worst += (place < lifted[:, None]) & (place >= (lifted - rest)[:, None])
-    return worst, best
+def _of_cases(
+    group: Group, name: str, cases: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> CompletedRange:
+    """The values of both cases; none where a case has none."""
+    statistic = count_statistic(
+        name, n_values=cases[0].shape[1], n_categories=max(1, group.n_categories)
+    )
+    values = [measure(case, statistic).value for case in cases]
+    known = [one for one in values if one is not None]
+    return CompletedRange(low=min(known), high=max(known)) if len(known) == 2 else CompletedRange()
 
 
 def _replies(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -119,37 +121,25 @@ def _replies(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array([[scored, without + failed]]), np.array([[scored + failed, without]])
 
 
-def _row(
-    group: Group,
-    name: str,
-    cases: tuple[NDArray[np.int64], NDArray[np.int64]],
-    n_missing: int,
-) -> Row:
+def _row(group: Group, name: str, found: CompletedRange, n_missing: int) -> Row:
     """The two cases of one coefficient as a row."""
-    ends: list[float] = []
-    if name in BOUNDED or name == "valid_rate":
-        statistic = count_statistic(
-            name, n_values=cases[0].shape[1], n_categories=max(1, group.n_categories)
-        )
-        ends = sorted(_values([measure(case, statistic) for case in cases]))
     words = f"worst and best case over {n_missing} missing verdicts; no sampling error in it"
+    if not found.exact:
+        words = (
+            f"bracket of the worst and the best case over {n_missing} missing verdicts: too many "
+            "ways to try all, none goes beyond; no sampling error in it"
+        )
     return {
         "coefficient": name,
         "value": None,
-        "low": ends[0] if ends else None,
-        "high": ends[-1] if ends else None,
+        "low": found.low,
+        "high": found.high,
         **noise_columns(None),
         "measurement": "nominal",
         "missing": "bounds",
         "n_categories": group.n_categories,
         "n_missing": n_missing,
         "estimator": words,
-        "undefined": NOT_A_POINT if ends else "no_bounds",
+        "undefined": "no_bounds" if found.low is None else NOT_A_POINT,
         **group.basis,
     }
-
-
-def _values(cases: Sequence[Coefficient]) -> list[float]:
-    """The values of both cases; none where a case has none."""
-    values = [case.value for case in cases if case.value is not None]
-    return values if len(values) == len(cases) else []

@@ -237,7 +237,9 @@ def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
-    return found.hierarchical, why, _words(found, found.hierarchical_bounded)
+    words = _words(found, found.hierarchical_bounded)
+    # One solution gives both, and names itself by the first.
+    return found.hierarchical, why, words.replace("omega total", "omega hierarchical", 1)
 
 
 def _words(found: Omega, bounded: float | None) -> str:

@@ -66,9 +66,9 @@ def panel_table(
     columns = frame.collect_schema().names()
     if "judge" not in columns:
         return pl.DataFrame(schema=PANEL_COLUMNS)
-    if "gold" in columns:
-        # Carried as a facet would be; it does not vary inside a question.
-        frame = frame.with_columns(item_id=pl.struct("item_id", "gold"))
+    # Benchmarks name their questions alike; gold is carried, for it does not vary inside one.
+    told = [name for name in ("item_id", "benchmark", "gold") if name in columns]
+    frame = frame.with_columns(item_id=pl.struct(told))
     counted = count_judgments(frame, by=by, block=block)
     groups = tuple(name for name in counted.groups if name != "judge")
     rows = [
@@ -124,8 +124,10 @@ def _effective(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
     """The panel's worth by its errors, where there is gold."""
     n_judges = scored["judge"].n_unique()
     none = EffectiveJudges(n_judges=n_judges, n_questions=0, undefined="no_gold")
-    if scored.schema["item_id"] == pl.String:
+    fields = scored["item_id"].struct.fields
+    if "gold" not in fields:
         return none
+    question = [pl.col("item_id").struct.field(name) for name in fields if name != "gold"]
     gold = pl.col("item_id").struct.field("gold")
     if labels:
         error = (gold.cast(pl.String) != LABEL).cast(pl.Float64)
@@ -134,7 +136,7 @@ def _effective(scored: pl.DataFrame, *, labels: bool) -> EffectiveJudges:
     n = pl.col("n").cast(pl.Float64)
     mean = (n * pl.col("error")).sum() / n.sum()
     means = (
-        scored.select("judge", "n", pl.col("item_id").struct.field("item_id"), error=error)
+        scored.select("judge", "n", item_id=pl.struct(question), error=error)
         .drop_nulls("error")
         .sort("item_id", "judge", "error")
         .group_by("item_id", "judge", maintain_order=True)

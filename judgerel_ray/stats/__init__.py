@@ -75,6 +75,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
     from judgerel_ray.stats.rao_blackwell import split_variance
     from judgerel_ray.stats.replications import replications_for, spearman_brown
+    from judgerel_ray.stats.scale_noise import scale_noise_floor
     from judgerel_ray.stats.selective import acceptance_curve, risk_coverage
     from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled, next_replications, replay
     from judgerel_ray.stats.tempering import VerdictBounds, tempered_step, verdict_bounds
@@ -192,6 +193,7 @@ __all__ = [
     "replay",
     "replications_for",
     "risk_coverage",
+    "scale_noise_floor",
     "score_cells",
     "score_floor",
     "search_threshold",
@@ -236,6 +238,7 @@ _LATER = {
     "precision": ("AlphaPrecision", "alpha_precision"),
     "rao_blackwell": ("split_variance",),
     "replications": ("replications_for", "spearman_brown"),
+    "scale_noise": ("scale_noise_floor",),
     "selective": ("acceptance_curve", "risk_coverage"),
     "stopping": ("StoppingRule", "mode_is_settled", "next_replications", "replay"),
     "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),

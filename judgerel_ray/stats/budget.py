@@ -6,8 +6,11 @@ once; one question more costs both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import numpy as np
 
 from judgerel_ray.stats.precision import MOST_QUESTIONS, AlphaPrecision, t_quantile
 
@@ -25,7 +28,7 @@ class BudgetSplit:
     standard_error, width : float
         Of alpha, and of its interval from end to end.
     best : bool
-        Whether no other split has a narrower interval.
+        Whether no other split of the budget, given or not, has a narrower interval.
     """
 
     n_questions: int
@@ -58,7 +61,7 @@ def budget_splits(
         Cost of asking a question at all (its prompt, computed once) and of each replication (its
         reply); the latter above 0.
     replications : sequence of int
-        Numbers of replications to compare, each at least 2.
+        Numbers of replications to compare, each at least 2; the best of all is added.
     most_questions : int, optional
         Questions there are; by default as many as one likes.
     confidence : float
@@ -67,7 +70,8 @@ def budget_splits(
     Returns
     -------
     tuple of BudgetSplit
-        By replications, those that afford two questions or more; the narrowest interval marked.
+        By replications, those that afford two questions or more; the one with the narrowest
+        interval of all numbers of replications is among them, and marked.
 
     Raises
     ------
@@ -85,10 +89,15 @@ def budget_splits(
             f"budget_splits: expected budget > 0, per_question >= 0 and per_judgment > 0, "
             f"got {budget!r}, {per_question!r}, {per_judgment!r}"
         )
+    most = most_questions or MOST_QUESTIONS
+
+    def questions(m: int) -> int:
+        return int(min(budget // (per_question + m * per_judgment), most))
+
+    best = _best(precision, budget, per_question, per_judgment, most, confidence)
     splits = []
-    for m in sorted(set(replications)):
-        cost = per_question + m * per_judgment
-        n = int(min(budget // cost, most_questions or MOST_QUESTIONS))
+    for m in sorted({*replications, *([] if best is None else [best])}):
+        n = questions(m)
         if n < 2:
             continue
         error = precision.standard_error(n_questions=n, n_replications=m)
@@ -96,12 +105,40 @@ def budget_splits(
             BudgetSplit(
                 n_questions=n,
                 n_replications=m,
-                cost=n * cost,
+                cost=n * (per_question + m * per_judgment),
                 standard_error=error,
                 width=2 * t_quantile(n - 1, confidence) * error,
+                best=m == best,
             )
         )
-    if not splits:
-        return ()
-    best = min(splits, key=lambda split: split.width)
-    return tuple(replace(split, best=True) if split is best else split for split in splits)
+    return tuple(splits)
+
+
+def _best(
+    precision: AlphaPrecision,
+    budget: float,
+    per_question: float,
+    per_judgment: float,
+    most: int,
+    confidence: float,
+) -> int | None:
+    """The replications of the narrowest interval; None where no two questions are afforded.
+
+    More replications of as many questions only help: so of many replications, only the largest
+    number for each number of questions is tried, of which there are few.
+    """
+    from scipy.special import stdtrit
+
+    root = math.isqrt(int(budget / per_judgment)) + 2
+    afforded = np.array([*range(2, root + 1), most], dtype=np.float64)
+    many = np.floor((budget / afforded - per_question) / per_judgment)
+    # What division rounds up or down is tried, too.
+    tried = np.unique(np.concatenate([np.arange(2, root + 1), many - 1, many, many + 1]))
+    m = tried[tried >= 2]
+    n = np.minimum(budget // (per_question + m * per_judgment), most)
+    m, n = m[n >= 2], n[n >= 2]
+    if not m.size:
+        return None
+    inside = (4 * (m - 2) * precision.first + 2 * precision.second) / (m * (m - 1))
+    width = stdtrit(n - 1, (1 + confidence) / 2) * np.sqrt((precision.between + inside) / n)
+    return int(m[np.argmin(width)])

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats import bootstrap, interval, noise
 from judgerel_ray.stats.bootstrap import BootstrapMethod
 from judgerel_ray.stats.catalogue import count_statistic
+from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.interval import Interval
+from judgerel_ray.stats.krippendorff import Level, Values
 from judgerel_ray.stats.noise import NoiseFloor
 from judgerel_ray.stats.statistic import CountStatistic
+
+Statistic = CountStatistic | str | Callable[..., Coefficient]
+"""A coefficient of counts: taken apart, by name, or as the function that gives it."""
 
 
 def jackknife_interval(
     counts_UV: ArrayLike,
-    statistic: CountStatistic | str,
+    statistic: Statistic,
     *,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
     clusters_U: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Interval:
@@ -26,9 +37,12 @@ def jackknife_interval(
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value.
-    statistic : CountStatistic or str
-        The coefficient, from :func:`judgerel_ray.stats.count_statistic`; or its name, at the
-        nominal level with as many categories as there are columns.
+    statistic : CountStatistic, str or callable
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`; or its name; or the
+        function of counts that gives it, such as :func:`judgerel_ray.stats.krippendorff_alpha`,
+        also with options bound by :func:`functools.partial`.
+    values, level, n_categories
+        As of :func:`judgerel_ray.stats.count_statistic`; of a name or a function alone.
     clusters_U : array-like, shape (n_units,), optional
         The question of each unit; by default every unit is its own.
     confidence : float
@@ -51,14 +65,20 @@ def jackknife_interval(
     (0.0, 1.0, 'jackknife-t over 4 questions')
     """
     return interval.jackknife_interval(
-        counts_UV, _taken_apart(statistic, counts_UV), clusters_U=clusters_U, confidence=confidence
+        counts_UV,
+        _taken_apart(statistic, counts_UV, values, level, n_categories),
+        clusters_U=clusters_U,
+        confidence=confidence,
     )
 
 
 def bootstrap_interval(
     counts_UV: ArrayLike,
-    statistic: CountStatistic | str,
+    statistic: Statistic,
     *,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
     clusters_U: ArrayLike | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -71,8 +91,10 @@ def bootstrap_interval(
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value.
-    statistic : CountStatistic or str
-        The coefficient or its name, as of :func:`jackknife_interval`.
+    statistic : CountStatistic, str or callable
+        The coefficient, as of :func:`jackknife_interval`.
+    values, level, n_categories
+        As of :func:`judgerel_ray.stats.count_statistic`; of a name or a function alone.
     clusters_U : array-like, shape (n_units,), optional
         The question of each unit; by default every unit is its own.
     confidence : float
@@ -102,7 +124,7 @@ def bootstrap_interval(
     """
     return bootstrap.bootstrap_interval(
         counts_UV,
-        _taken_apart(statistic, counts_UV),
+        _taken_apart(statistic, counts_UV, values, level, n_categories),
         clusters_U=clusters_U,
         confidence=confidence,
         n_resamples=n_resamples,
@@ -113,8 +135,11 @@ def bootstrap_interval(
 
 def noise_floor(
     counts_UV: ArrayLike,
-    statistic: CountStatistic | str,
+    statistic: Statistic,
     *,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
     n_permutations: int = 999,
     seed: int = 0,
 ) -> NoiseFloor:
@@ -124,8 +149,10 @@ def noise_floor(
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value.
-    statistic : CountStatistic or str
-        The coefficient or its name, as of :func:`jackknife_interval`.
+    statistic : CountStatistic, str or callable
+        The coefficient, as of :func:`jackknife_interval`.
+    values, level, n_categories
+        As of :func:`judgerel_ray.stats.count_statistic`; of a name or a function alone.
     n_permutations : int
         Reassignments asked for, at least 1.
     seed : int
@@ -147,15 +174,50 @@ def noise_floor(
     1.0
     """
     return noise.noise_floor(
-        counts_UV, _taken_apart(statistic, counts_UV), n_permutations=n_permutations, seed=seed
+        counts_UV,
+        _taken_apart(statistic, counts_UV, values, level, n_categories),
+        n_permutations=n_permutations,
+        seed=seed,
     )
 
 
-def _taken_apart(statistic: CountStatistic | str, counts_UV: ArrayLike) -> CountStatistic:
-    """The coefficient, by name where a name is given."""
+def _taken_apart(
+    statistic: Statistic,
+    counts_UV: ArrayLike,
+    values: Values | None,
+    level: Level,
+    n_categories: int | None,
+) -> CountStatistic:
+    """The coefficient, by name or function where one is given."""
+    asked: dict[str, object] = {"values": values, "level": level, "n_categories": n_categories}
     if isinstance(statistic, CountStatistic):
+        if asked != {"values": None, "level": "nominal", "n_categories": None}:
+            raise ValueError(
+                f"{statistic.name}: values, level and n_categories go with a name or a function, "
+                "not with a CountStatistic"
+            )
         return statistic
+    name, bound = _named(statistic)
+    asked |= {key: one for key, one in bound.items() if key in asked}
     shape = np.shape(counts_UV)
     if len(shape) != 2:
-        raise ValueError(f"{statistic}: counts_UV must have 2 dimensions, got {len(shape)}")
-    return count_statistic(statistic, n_values=shape[1])
+        raise ValueError(f"{name}: counts_UV must have 2 dimensions, got {len(shape)}")
+    return count_statistic(name, n_values=shape[1], **asked)  # type: ignore[arg-type]
+
+
+def _named(statistic: str | Callable[..., Coefficient]) -> tuple[str, dict[str, object]]:
+    """The name of a coefficient, and the options bound to its function."""
+    if isinstance(statistic, str):
+        return statistic, {}
+    bound: dict[str, object] = {}
+    while isinstance(statistic, partial):
+        bound = {**statistic.keywords, **bound}
+        statistic = statistic.func
+    name = getattr(statistic, "__name__", None)
+    if not callable(statistic) or not isinstance(name, str):
+        raise ValueError(
+            f"statistic must be a name, a function of counts or a CountStatistic, got {statistic!r}"
+        )
+    if name == "majority_stability":
+        return f"{name}_{bound.get('k')}", bound
+    return name, bound

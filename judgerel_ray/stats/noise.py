@@ -26,6 +26,7 @@ LABELS = 20_000_000
 """Verdicts dealt in all: about a second."""
 FEWEST = 199
 """Deals that are made at least where any are."""
+_RARE = 0.05  # share of all but the most frequent verdict below which draws may not tell
 SETTLED_SKEWNESS = 0.1
 """Up to here a null is as good as known by its moments."""
 
@@ -135,7 +136,7 @@ def noise_floors(
     (:func:`judgerel_ray.stats.pair_null.pair_floor` of coefficients that rest on pairs of ratings,
     :func:`judgerel_ray.stats.unit_null.unit_floor` of others), and `p` from them and the skewness
     (:class:`judgerel_ray.stats.closed_null.ClosedNull`). Where the skewness is above 0.1 (a few
-    units or a rare verdict decide), or it is not exact, the verdicts are dealt after all if one of
+    units or a rare verdict decide), or may not be known, the verdicts are dealt after all if one of
     the ways of :mod:`judgerel_ray.stats.deals` is cheap enough. The result says which.
 
     Examples
@@ -174,7 +175,9 @@ def _floors(
         margins = margins_of(counts)
         for place, statistic in enumerate(statistics):
             null = pair_floor(counts, statistic) or unit_floor(counts, statistic, seed=seed)
-            if null is not None and (_settled(null, statistic) or not _affordable(margins)):
+            if null is not None and (
+                _settled(null, statistic, margins) or not _affordable(margins)
+            ):
                 found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
     if left:
@@ -183,9 +186,10 @@ def _floors(
     return [found[place] for place in range(len(statistics))]
 
 
-def _settled(null: ClosedNull, statistic: CountStatistic) -> bool:
-    """Whether the moments tell the p: those of single terms rest on what draws may never meet."""
-    return abs(null.skewness) <= SETTLED_SKEWNESS and statistic.pairs is not None
+def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:
+    """Whether the moments tell the p; those of single terms may rest on draws of what is rare."""
+    exact = statistic.pairs is not None or margins.minority >= _RARE * margins.n
+    return exact and abs(null.skewness) <= SETTLED_SKEWNESS
 
 
 def _affordable(margins: Margins) -> bool:
@@ -240,9 +244,7 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
         sd=null.sd,
         p=null.p,
         n_permutations=0,
-        method="all reassignments in closed form, "
-        + (f"of skewness {null.skewness:.2g}, " if skewed else "")
-        + "two-sided",
+        method="all reassignments in closed form, " + ("skewed, " if skewed else "") + "two-sided",
     )
 
 

@@ -122,11 +122,10 @@ class Bucket:
                 try:
                     filesystem.pipe_file(path, data, mode="create")
                     return True
-                except FileExistsError:
-                    return False
                 except _errors():
-                    # Servers word the refusal differently (412 without a condition), and S3
-                    # answers 409 while another conditional PUT of the name is under way.
+                    # Servers word the refusal differently (412 without a condition), and some
+                    # refuse while another conditional PUT of the name is under way (S3: 409),
+                    # before anything can be read there: only what is there has been taken.
                     if self.exists(name):
                         return False
                     if attempt == _TRIES:

@@ -45,6 +45,12 @@ def test_a_line_says_state_landed_outcomes_rate_time_and_failures():
     )
 
 
+def test_a_line_says_what_the_cluster_lacks():
+    judge = JudgeBoard(asked=5, state=JudgeState.STARTING, waits_for="8 GPUs, the cluster has 0")
+    line = "big: starting: waits for 8 GPUs, the cluster has 0, landed 0 of 5"
+    assert board_line("big", judge) == line
+
+
 @pytest.mark.parametrize(
     ("rate", "left"),
     [(9000.0, "1 s"), (1500 / 45, "45 s"), (1500 / 1200, "20 min"), (1500 / 7200, "2.0 h")],

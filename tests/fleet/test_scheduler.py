@@ -654,7 +654,15 @@ def test_a_judge_too_large_does_not_hold_up_the_others_of_a_cluster(asking, play
 
     done_at: list[int] = []
     monkeypatch.setattr(Actor, "start", slow)
+    told: set[tuple[str, str | None]] = set()
+
+    def show(board: Board) -> None:
+        told.update((name, judge.waits_for) for name, judge in board.judges.items())
+
+    monkeypatch.setattr(one.fleet._display, "show", show)
     one.wave(work)
+    # It might come yet, so it is waited for; but not without a word.
+    assert told == {("a", None), ("big", "16 GPUs, the cluster has 4"), ("big", None)}
     assert one.board.judges["a"].landed == 25
     assert done_at == [25, 25]  # asked of the cluster only once the other was done
     assert isinstance(one.pools["big"].given_up, EngineStartError)

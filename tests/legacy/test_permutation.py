@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.legacy import independence_alpha, schroeder2024, schroeder2024_noise_floor
+from judgerel_ray.legacy import (
+    independence_alpha,
+    permutation,
+    schroeder2024,
+    schroeder2024_noise_floor,
+)
 
 
 def dice(seed, *shape):
@@ -83,6 +88,17 @@ def test_shuffles_that_fail_are_counted():
     assert noise.alpha.n_permutations == 60
     assert 8 <= noise.omega.n_failed <= 32
     assert noise.omega.n_permutations + noise.omega.n_failed == 60
+    # What a shuffle that failed would have given nobody knows: it counts against the judge.
+    assert noise.omega.p is None or noise.omega.p >= (1 + noise.omega.n_failed) / 61
+    assert f"({noise.omega.n_failed} more failed)" in noise.omega.method or noise.omega.p is None
+
+
+def test_failed_shuffles_count_as_being_as_far():
+    null = np.append(np.linspace(-1, 1, 79), [np.nan] * 20)
+    found = permutation._summary(5.0, null)
+    assert (found.n_permutations, found.n_failed) == (79, 20)
+    assert found.p == pytest.approx(21 / 100)
+    assert found.method == "79 shuffles inside each question (20 more failed), two-sided"
 
 
 def test_no_permutations_are_refused():

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.advice import advise_judgments
@@ -265,6 +266,21 @@ def test_a_panel_is_worth_what_its_errors_leave():
     without = panel_table(frame.drop("gold").lazy())
     assert without["undefined"].unique().to_list() == ["no_gold"]
     assert without["agreement"].to_list() == pytest.approx(found["agreement"].to_list())
+
+
+def test_benchmarks_that_name_their_questions_alike_are_not_mixed_in_a_panel():
+    rng = np.random.default_rng(2)
+    tables = [
+        pl.DataFrame({"item_id": np.arange(30).astype(str), "judge": name, "replication": 0,
+                      "benchmark": benchmark, "verdict": rng.choice(["A", "B"], 30), "gold": "A"})
+        for name in "abc" for benchmark in ("one", "two")
+    ]  # fmt: skip
+    both = pl.concat(tables)
+    apart = both.with_columns(item_id=pl.concat_str("benchmark", "item_id"))
+    for frame, other in ((both, apart), (both.drop("gold"), apart.drop("gold"))):
+        found = panel_table(frame.lazy(), by=[])
+        assert_frame_equal(found, panel_table(other.lazy(), by=[]), abs_tol=1e-12)
+        assert found["n_items"].to_list() == [60] * 5
 
 
 def test_a_panel_of_scores_goes_by_distance_from_gold():

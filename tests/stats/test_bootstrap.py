@@ -152,6 +152,26 @@ def test_column_noise_of_nothing_is_nothing():
     assert column_noise_floor(opposed, "mcdonald_omega").p is None
 
 
+def test_deals_without_a_value_are_made_up_for_and_counted():
+    noise = np.random.default_rng(4).normal(size=(40, 5)) + 0.2 * np.arange(40)[:, None]
+    floor = column_noise_floor(noise, "mcdonald_omega", n_permutations=199)
+    assert floor.n_permutations == 199
+    without = int(floor.method.split("(")[1].split(" had none")[0])
+    # About half of all noise, and some fits that do not settle.
+    assert 100 < without < 8 * 199
+    assert floor.p <= 0.05
+
+
+@pytest.mark.slow
+def test_noise_with_a_value_is_called_noise_however_much_has_none():
+    noise = np.random.default_rng(6).normal(size=(150, 27, 5))
+    floors = [column_noise_floor(one, "mcdonald_omega", n_permutations=99) for one in noise]
+    given = [floor.p for floor in floors if floor.p is not None]
+    assert 40 < len(given) < 110
+    # .95 less two and a half standard errors; with the valueless counted as nearer it is .9.
+    assert sum(p > 0.05 for p in given) / len(given) >= 0.89
+
+
 def test_equal_seeds_give_equal_floors():
     first = column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50)
     assert column_noise_floor(SCORES, "mcdonald_omega", n_permutations=50) == first

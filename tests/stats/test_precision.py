@@ -121,3 +121,19 @@ def test_mistakes_are_refused():
         alpha_precision([[1.0, 0.0]])
     with pytest.raises(ValueError, match="more than one value"):
         alpha_precision([[1.0, 0.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize("per_question", [0.0, 3.7, 400.0])
+@pytest.mark.parametrize("most_questions", [None, 30])
+def test_the_best_split_is_the_best_of_all_numbers_of_replications(per_question, most_questions):
+    for between, first, second in ((0.0004, 0.06, 0.2), (0.03, 0.001, 0.3), (0.2, 0.0, 0.01)):
+        precise = AlphaPrecision(alpha=0.5, between=between, first=first, second=second)
+        costs = {"per_question": per_question, "most_questions": most_questions}
+        known = budget_splits(precise, 5000.0, **costs)
+        tried = budget_splits(precise, 5000.0, replications=range(2, 2501), **costs)
+        [best] = [one for one in known if one.best]
+        assert best.width == min(one.width for one in tried)
+        assert [one.n_replications for one in known] == sorted(
+            {2, 3, 4, 5, 8, 10, 20, 50, 100} & {one.n_replications for one in tried}
+            | {best.n_replications}
+        )

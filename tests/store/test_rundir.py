@@ -278,6 +278,23 @@ def test_a_refusal_in_other_words_is_a_refusal(monkeypatch):
     assert _with(monkeypatch, _Wordy(set())).create("x", b"1") is True
 
 
+def test_a_name_refused_while_another_takes_it_is_not_taken_for_taken(monkeypatch):
+    class Busy(_Wordy):
+        """Says that the name is held, before anything can be read there."""
+
+        def pipe_file(self, path, value, *, mode):
+            assert (mode, value) == ("create", b"1")
+            self.n_calls += 1
+            if self.n_calls == 1:
+                raise FileExistsError(path)
+
+    monkeypatch.setattr("judgerel_ray.store.bucket._PAUSE_S", 0.0)
+    busy = Busy(set())
+    assert _with(monkeypatch, busy).create("x", b"1") is True
+    assert busy.n_calls == 2
+    assert _with(monkeypatch, Busy({"b/run/x"})).create("x", b"1") is False
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="bytes of a name are bounded on POSIX")
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True))
 def test_judge_folders_are_one_to_one_and_safe(names):
