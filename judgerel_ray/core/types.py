@@ -86,15 +86,24 @@ class Scoring:
 
     - ``options``: each of ``continuations``, from one pass over the prompt;
     - ``inserted``: the one continuation, put into the prompt and read as part of it;
-    - ``next``: the ``top`` most probable next tokens.
+    - ``next``: the ``top`` most probable next tokens;
+    - ``tree``: the distribution of the verdict at each of ``temperatures``, from the most probable
+      next tokens of the prompt and of what may follow it, until no more than ``undecided`` is open
+      or ``passes`` were made. With a ``start`` the verdict is the label right behind it.
+      ``draws`` replies are sampled from what stayed open, at each temperature.
 
-    Probabilities are the model's own, at temperature 1, whatever the condition's temperature.
+    Probabilities are the model's own, at temperature 1, whatever the condition's temperature; those
+    of a tree are tempered.
     """
 
-    kind: Literal["options", "inserted", "next"]
+    kind: Literal["options", "inserted", "next", "tree"]
     start: str = ""
     continuations: tuple[str, ...] = ()
     top: int = 0
+    temperatures: tuple[float, ...] = ()
+    undecided: float = 0.0
+    passes: int = 0
+    draws: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

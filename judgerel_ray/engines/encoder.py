@@ -18,6 +18,7 @@ from judgerel_ray.engines.engine import JSON, EngineSpec, Prepared
 from judgerel_ray.protocols import as_plain
 
 _KEPT_PROMPTS = 256  # one item's prompts come back at every temperature, next to each other
+_CONTEXT_TOKENS = 8
 _Asked = tuple[tuple[Message, ...], str]
 
 
@@ -44,7 +45,7 @@ class Tokenizer(Protocol):
         """Turn text into token ids."""
         ...
 
-    def decode(self, token_ids: list[int]) -> str:
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str:
         """Turn token ids into text."""
         ...
 
@@ -103,7 +104,7 @@ class PromptEncoder:
         text, ids = self.encode(condition.prompt, scoring.start if scoring else "")
         followed_by: tuple[tuple[int, ...], ...] = ()
         n_new = condition.max_tokens
-        if scoring is not None:
+        if scoring is not None and scoring.kind != "tree":
             followed_by = self.continuations(text, ids, scoring.continuations)
             n_new = max(map(len, followed_by), default=0) + 1
         if len(ids) + n_new > longest:
@@ -166,7 +167,14 @@ class PromptEncoder:
 
     def token_texts(self, ids: Sequence[int]) -> list[str]:
         """Return the text of each token by itself."""
-        return [self._tokenizer.decode([token]) for token in ids]
+        return [self._tokenizer.decode([token], skip_special_tokens=False) for token in ids]
+
+    def text_after(self, ids: Sequence[int], new: Sequence[int]) -> str:
+        """Return the text that new tokens add to a prompt, as an engine writes it."""
+        # Some tokenizers drop the first blank of a text: seen behind the prompt's end, it stays.
+        before = list(ids[-_CONTEXT_TOKENS:])
+        whole = self._tokenizer.decode([*before, *new], skip_special_tokens=True)
+        return whole[len(self._tokenizer.decode(before, skip_special_tokens=True)) :]
 
     def _tokens(self, text: str) -> tuple[int, ...]:
         """Tokens of a whole text."""

@@ -102,9 +102,9 @@ class FolderTokenizer:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=add_special_tokens).ids
         return ids
 
-    def decode(self, token_ids: list[int]) -> str:
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str:
         """Text of token ids."""
-        text: str = self._tokenizer.decode(token_ids, skip_special_tokens=False)
+        text: str = self._tokenizer.decode(token_ids, skip_special_tokens=skip_special_tokens)
         return text
 
 

@@ -35,9 +35,10 @@ from judgerel_ray.engines.vllm_arguments import (
     refuse_unknown,
     template_options,
 )
-from judgerel_ray.engines.vllm_facts import resolved_facts
+from judgerel_ray.engines.vllm_facts import Vocabulary, resolved_facts, vocabulary
+from judgerel_ray.engines.vllm_reading import read_probabilities
 from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
-from judgerel_ray.engines.vllm_scoring import OneKind, score, scored
+from judgerel_ray.engines.vllm_scoring import OneKind
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -78,6 +79,7 @@ class VllmEngine:
         self._request_ids = endless()
         self._children: list[BaseProcess] = []
         self._kinds = OneKind()
+        self._vocabulary = Vocabulary(0, frozenset())
 
     def __repr__(self) -> str:
         return f"VllmEngine({self.spec.name!r})"
@@ -114,6 +116,7 @@ class VllmEngine:
             where = {"judge": self.spec.name, "model": self.spec.model}
             hint = "the engine's own log above has the cause"
             raise EngineStartError(why, where=where, hint=hint) from error
+        self._vocabulary = vocabulary(self._llm.vllm_config, tokenizer)
         self._children = [child for child in active_children() if child not in others]
         facts = resolved_facts(
             self.spec,
@@ -145,13 +148,16 @@ class VllmEngine:
         Retry: safe; nothing is remembered of a failed ask. One failed request fails the ask and
         drops its others, so that an ask is answered whole or not at all.
         """
-        llm, encoder, scoring = self._llm, self._encoder, ask.condition.scoring
+        llm, encoder = self._llm, self._encoder
         if llm is None or encoder is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
-        if scoring is not None:
+        if ask.condition.scoring is not None:
             send = partial(self._send, llm, key=prepared.condition_key)
-            found = await score(scoring, prepared, send, self._kinds, encoder.token_texts)
-            return (scored(prepared, ask, found),)
+            return (
+                await read_probabilities(
+                    ask, prepared, send, self._kinds, encoder, self._vocabulary
+                ),
+            )
         tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in chunks(ask)]
         try:
             answers = await asyncio.gather(*tasks)

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from judgerel_ray.engines.engine import EngineFacts, EngineSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """How many tokens a model has, and after which of them nothing follows."""
+
+    size: int
+    end_tokens: frozenset[int]
+
+
+def vocabulary(config: Any, tokenizer: Any) -> Vocabulary:
+    """Read what ends a reply: the tokenizer's end and those of the model's generation settings.
+
+    Parameters
+    ----------
+    config : vllm.config.VllmConfig
+        The engine's configuration.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The one it uses.
+    """
+    model = config.model_config
+    stated = (model.try_get_generation_config() or {}).get("eos_token_id")
+    ends = stated if isinstance(stated, list) else [stated]
+    found = {token for token in (*ends, tokenizer.eos_token_id) if isinstance(token, int)}
+    return Vocabulary(int(model.get_vocab_size()), frozenset(found))
 
 
 def resolved_facts(

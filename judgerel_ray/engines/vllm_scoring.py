@@ -36,6 +36,8 @@ class Logprob(Protocol):
 class ScoredSample(Protocol):
     """The one sample of a pass."""
 
+    text: str
+    finish_reason: str | None
     logprobs: Sequence[Mapping[int, Logprob]] | None
 
 
@@ -147,7 +149,7 @@ async def score(
     if scoring.kind == "next":
         async with kinds.of("next"):
             output = await send(ids, scoring_arguments(logprobs=scoring.top))
-        return _listed(_first_step(output, prepared), scoring.top, token_texts)
+        return _listed(first_step(output, prepared), scoring.top, token_texts)
     if scoring.kind == "inserted":
         (tokens,) = prepared.continuations
         async with kinds.of("inserted"):
@@ -160,7 +162,7 @@ async def score(
             part = list(wanted[first : first + MOST_WANTED])
             async with kinds.of("options"):
                 output = await send((*ids, *before), scoring_arguments(logprob_token_ids=part))
-            found = _first_step(output, prepared)
+            found = first_step(output, prepared)
             for token in part:
                 seen.setdefault(before, {})[token] = _of(found, token, prepared).logprob
 
@@ -175,7 +177,9 @@ async def score(
     )
 
 
-def scored(prepared: Prepared, ask: Ask, logprobs: tuple[TokenLogprob, ...]) -> Completion:
+def scored(
+    prepared: Prepared, ask: Ask, logprobs: tuple[TokenLogprob, ...], text: str = ""
+) -> Completion:
     """Write what was read as the completion of the ask's one replication.
 
     Raises
@@ -201,7 +205,7 @@ def scored(prepared: Prepared, ask: Ask, logprobs: tuple[TokenLogprob, ...]) -> 
         key=request_key(prepared.condition_key, ask.first),
         replication=ask.first,
         seed=None if condition.temperature == 0 else condition.seed_base + ask.first,
-        text="",
+        text=text,
         finish_reason="stop",
         prompt_tokens=prepared.prompt_tokens,
         cached_tokens=None,
@@ -210,8 +214,8 @@ def scored(prepared: Prepared, ask: Ask, logprobs: tuple[TokenLogprob, ...]) -> 
     )
 
 
-def _first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob]:
-    """Log-probabilities at the one token a pass made."""
+def first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob]:
+    """Log-probabilities at the one token a pass made; EngineError where there are none."""
     steps = output.outputs[0].logprobs if output.outputs else None
     if not steps:
         raise EngineError(

@@ -1,0 +1,240 @@
+"""The distribution of a verdict from the next tokens of a prompt, without sampling.
+
+An engine only looks: what follows a prefix, how probable is it. Which prefixes, and what they
+settle, is decided here.
+
+Shape suffixes: T = temperatures, V = verdicts and, last, "no verdict".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring
+from judgerel_ray.protocols import read_verdict, settled_reading
+from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
+
+NO_VERDICT = -1
+MOST_LISTED = 64  # tokens an engine lists, at most
+SPARE = 8  # tokens listed beyond top_k, so that ties with the last are seen
+ROUND = 32  # prefixes asked at once
+
+Tokens = tuple[int, ...]
+
+
+class NextTokens(NamedTuple):
+    """The most probable tokens after a prefix, and their log-probabilities."""
+
+    tokens: tuple[int, ...]
+    logprobs: tuple[float, ...]
+
+
+class Sampled(NamedTuple):
+    """A reply sampled from a prefix on: its text and how it ended."""
+
+    text: str
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explorer:
+    """What an engine does for a tree.
+
+    ``look`` lists the next tokens after the prompt and a prefix; ``go_on`` samples a reply from a
+    prefix at a temperature by a seed, at most so many tokens; ``text_of`` is the text a prefix adds
+    to the prompt.
+    """
+
+    look: Callable[[Tokens, int], Awaitable[NextTokens]]
+    go_on: Callable[[Tokens, float, int, int], Awaitable[Sampled]]
+    text_of: Callable[[Tokens], str]
+    end_tokens: frozenset[int]
+    n_vocabulary: int
+
+
+def listed(top_k: int) -> int:
+    """How many tokens to list where `top_k` can be sampled (0 is all).
+
+    Examples
+    --------
+    >>> listed(50), listed(0)
+    (58, 64)
+    """
+    return min(MOST_LISTED, top_k + SPARE) if top_k else MOST_LISTED
+
+
+async def explore(condition: Condition, explorer: Explorer) -> str:
+    """Explore what a judge may answer, until enough is settled.
+
+    Parameters
+    ----------
+    condition : Condition
+        With a menu and a scoring of kind ``tree``.
+    explorer : Explorer
+        The engine's part.
+
+    Returns
+    -------
+    str
+        JSON: ``temperatures``; ``verdicts``, the option ids and null for none; ``low`` and ``high``,
+        certain bounds by temperature and verdict; ``estimate`` likewise where replies were drawn,
+        else null; ``undecided`` by temperature; ``passes``.
+
+    Raises
+    ------
+    RequestRefused
+        If there is nothing to explore, or more tokens can be sampled than an engine lists.
+    """
+    menu, scoring = condition.menu, condition.scoring
+    if menu is None or scoring is None or scoring.kind != "tree":
+        raise RequestRefused("exact: nothing to explore", where={"item": condition.item_id})
+    if condition.top_k > MOST_LISTED - SPARE:
+        raise RequestRefused(
+            f"exact: top_k must be 0 or at most {MOST_LISTED - SPARE}, got {condition.top_k}"
+        )
+    tree = TokenTree(
+        temperatures=scoring.temperatures,
+        n_verdicts=len(menu.labels),
+        decide=lambda prefix, ended: verdict_of(
+            explorer.text_of(prefix),
+            menu=menu,
+            start=scoring.start,
+            finish_reason=_finish(prefix, ended, explorer.end_tokens),
+        ),
+        max_tokens=condition.max_tokens,
+        end_tokens=explorer.end_tokens,
+        top_k=condition.top_k,
+        n_vocabulary=explorer.n_vocabulary,
+        tolerance=scoring.undecided,
+    )
+    n_listed = listed(condition.top_k)
+    while tree.n_asked < scoring.passes:
+        prefixes = tree.pending(min(ROUND, scoring.passes - tree.n_asked))
+        if not prefixes:
+            break
+        for prefix, found in zip(
+            prefixes, await _together(explorer.look, prefixes, n_listed), strict=True
+        ):
+            tree.tell(prefix, found.tokens, found.logprobs)
+    estimate = await _with_replies(tree, condition, menu, scoring, explorer)
+    return tree_text(tree, menu, estimate)
+
+
+def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) -> int | None:
+    """The verdict a reply has for good: its place on the menu, -1 for none, None while it is open.
+
+    Parameters
+    ----------
+    text : str
+        The reply so far, behind `start`.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy.
+    start : str
+        Where it is not empty, the verdict is the label right behind it.
+    finish_reason : str or None
+        Of a reply that ends here.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> verdict_of("Best Response: [[B]]", menu=menu, start="", finish_reason=None)
+    1
+    >>> verdict_of("B", menu=menu, start="Best Response: [[", finish_reason=None)
+    1
+    >>> verdict_of("C", menu=menu, start="Best Response: [[", finish_reason=None)
+    -1
+    """
+    if start:
+        return _behind(text, menu, ended=finish_reason is not None)
+    reading = settled_reading(text, finish_reason=finish_reason, menu=menu)
+    if reading is None:
+        return None
+    return NO_VERDICT if reading.label is None else menu.labels.index(reading.label)
+
+
+def _behind(text: str, menu: Menu, *, ended: bool) -> int | None:
+    """The label a text is, or begins with where none can be meant but it."""
+    written = text.strip()
+    possible = [n for n, label in enumerate(menu.labels) if label.startswith(written)]
+    if written in menu.labels:
+        place = menu.labels.index(written)
+        return place if ended or possible == [place] else None
+    if possible and not ended:
+        return None
+    begun = [n for n, label in enumerate(menu.labels) if written.startswith(label)]
+    if not begun or ended:
+        return NO_VERDICT
+    place = max(begun, key=lambda n: len(menu.labels[n]))
+    rest = written[len(menu.labels[place]) :]
+    # What goes on as a word is another word; brackets and the like end the label.
+    return NO_VERDICT if rest[0].isalnum() else place
+
+
+def _finish(prefix: Tokens, ended: bool, end_tokens: frozenset[int]) -> str | None:
+    """How a reply that ends here ended."""
+    if not ended:
+        return None
+    return "stop" if prefix and prefix[-1] in end_tokens else "length"
+
+
+async def _together(
+    look: Callable[[Tokens, int], Awaitable[NextTokens]], prefixes: Sequence[Tokens], n: int
+) -> list[NextTokens]:
+    """Look after several prefixes at once; one failure drops the others."""
+    looks = [asyncio.ensure_future(look(prefix, n)) for prefix in prefixes]
+    try:
+        return list(await asyncio.gather(*looks))
+    finally:
+        for one in looks:
+            one.cancel()
+        await asyncio.gather(*looks, return_exceptions=True)
+
+
+async def _with_replies(
+    tree: TokenTree, condition: Condition, menu: Menu, scoring: Scoring, explorer: Explorer
+) -> list[list[float]] | None:
+    """Settle what stayed open by sampled replies; None where none are drawn."""
+    if not scoring.draws:
+        return None
+    bounds = tree.bounds()
+    shares: list[list[float]] = bounds.probability_TV.tolist()
+    for t, temperature in enumerate(scoring.temperatures):
+        if bounds.undecided_T[t] <= scoring.undecided or temperature == 0:
+            continue
+        seed = condition.seed_base + t * scoring.draws
+        drawn = remainder_draws(*tree.remainder(t), scoring.draws, seed=condition.seed_base)
+        verdicts = []
+        for number, prefix in enumerate(drawn):
+            left = condition.max_tokens - len(prefix)
+            reply = await explorer.go_on(prefix, temperature, seed + number, left)
+            text = explorer.text_of(prefix) + reply.text
+            if scoring.start:
+                found = verdict_of(
+                    text, menu=menu, start=scoring.start, finish_reason=reply.finish_reason
+                )
+            else:
+                reading = read_verdict(text, finish_reason=reply.finish_reason, menu=menu)
+                found = None if reading.label is None else menu.labels.index(reading.label)
+            verdicts.append(NO_VERDICT if found is None else found)
+        shares[t] = with_draws(bounds, t, verdicts).tolist()
+    return shares
+
+
+def tree_text(tree: TokenTree, menu: Menu, estimate: list[list[float]] | None) -> str:
+    """Write down what a tree found, as :func:`explore` says."""
+    bounds = tree.bounds()
+    return json.dumps(
+        {
+            "temperatures": list(bounds.temperatures),
+            "verdicts": [*menu.option_ids, None],
+            "low": bounds.low_TV.tolist(),
+            "high": bounds.high_TV.tolist(),
+            "estimate": estimate,
+            "undecided": bounds.undecided_T.tolist(),
+            "passes": tree.n_asked,
+        }
+    )
