@@ -15,7 +15,8 @@ MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own te
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
 
 ProtocolName = Literal["respond", "best_of", "correctness", "confusion"]
-ModeName = Literal["sample", "columns", "paper", "single"]
+ModeName = Literal["sample", "exact", "columns", "paper", "single"]
+MOST_EXACT_TOP_K = 56
 CONFUSION_MODES = ("columns", "paper", "single")
 
 
@@ -57,6 +58,19 @@ class RespondSettings(Table):
         return plain_temperature(value)
 
 
+class ExactSettings(Table):
+    """How far the replies of a judge are explored where none is sampled."""
+
+    forced: Flag = False
+    """Take the form up to its label for said: one pass where labels are one token each."""
+    undecided: Number = Field(default=1e-3, gt=0, lt=1)
+    """Probability that may stay open, at each temperature."""
+    passes: Whole = Field(default=2_000, ge=1, le=1_000_000)
+    """Looks at the next token, at most, of each prompt."""
+    draws: Whole = Field(default=0, ge=0, le=10_000)
+    """Replies sampled from what stays open, at each temperature."""
+
+
 def plain_temperature(value: float) -> float:
     """Machine epsilon as 0; anything else an engine would clamp is an error.
 
@@ -86,7 +100,10 @@ class AskTable(Table):
     protocol: ProtocolName
     """respond, best_of, correctness or confusion."""
     mode: ModeName = "sample"
-    """How verdicts are had: sampled replies; of confusion columns (default), paper or single."""
+    """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact); of
+    confusion columns (default), paper or single."""
+    exact: ExactSettings | None = None
+    """How far mode exact goes."""
     benchmark: Name
     """A loader's name, or the name to give to generic items."""
     path: Text
@@ -164,6 +181,8 @@ class AskTable(Table):
             raise ValueError(
                 "protocol respond asks its judges: name them in judges, not responders"
             )
+        if self.exact is not None and self.mode != "exact":
+            raise ValueError(f"exact says how far mode exact goes, got mode {self.mode}")
         if self.respond is not None and not self.responders:
             raise ValueError("respond says how responders write: name them in responders")
         if self.early_stop and self.protocol != "best_of":
@@ -177,6 +196,8 @@ class AskTable(Table):
             raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
         if self.protocol == "confusion":
             self._refuse_beside_confusion()
+        elif self.mode == "exact":
+            self._refuse_beside_exact()
         elif self.mode in CONFUSION_MODES:
             raise ValueError(f"mode {self.mode} needs protocol confusion, got {self.protocol}")
         elif (self.option_labels, self.option_probability) != ("letters", "whole"):
@@ -184,6 +205,26 @@ class AskTable(Table):
                 f"option_labels and option_probability need protocol confusion, got {self.protocol}"
             )
         return self
+
+    def _refuse_beside_exact(self) -> None:
+        """Refuse what has no effect, or no exact answer, where no reply is sampled."""
+        if self.protocol == "respond":
+            raise ValueError("mode exact needs a protocol that asks for verdicts, got respond")
+        if self.reader != "first":
+            raise ValueError(
+                f'mode exact needs reader = "first", got {self.reader!r}: only the first verdict '
+                "is settled before a reply ends"
+            )
+        for key in ("replications", "repeat_greedy", "early_stop"):
+            if getattr(self, key):
+                raise ValueError(f"mode exact samples nothing: leave out {key}")
+        if self.top_p != 1:
+            raise ValueError(f"mode exact needs top_p = 1, got {self.top_p}")
+        if self.top_k > MOST_EXACT_TOP_K:
+            raise ValueError(
+                f"mode exact needs top_k = 0 or at most {MOST_EXACT_TOP_K}, got {self.top_k}: "
+                "engines list no more tokens"
+            )
 
     def _refuse_beside_confusion(self) -> None:
         """Refuse what a confusion matrix has no place for."""
@@ -201,6 +242,8 @@ class AskTable(Table):
             "replications": self.replications or replications,
             "max_tokens": self.max_tokens or max_tokens,
         }
+        if self.mode == "exact" and self.exact is None:
+            defaults["exact"] = ExactSettings()
         if self.protocol == "confusion" and self.mode == "sample":
             defaults["mode"] = "columns"
         if self.responders and self.respond is None:

@@ -50,7 +50,6 @@ NOT_YET_KEYS = {
 }
 NOT_YET_VALUES = {
     "protocol": frozenset({"rating", "think_twice"}),
-    "mode": frozenset({"exact"}),
     "engine": frozenset({"openai"}),
 }
 NOT_YET = "is not in this version of judgerel_ray yet"

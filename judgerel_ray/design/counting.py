@@ -109,7 +109,7 @@ def _answer_counts(
 
 def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
     """The three stages of confusion: a verdict, an assessment for each option, and the matrix."""
-    n_prompts = len(frame.templates) * len(frame.ask.temperatures)
+    n_prompts = len(frame.templates) * len(frame.temperatures)
     n_options = sum(len(item.options) for item in frame.items)
     n_cells = sum(n_scored(frame, item) for item in frame.items)
     stages = (("verdict", len(frame.items)), ("assessment", n_options), ("probabilities", n_cells))
@@ -130,8 +130,8 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
     """What the judges' stage adds to the judgments that `judged` counts by mark."""
     ask = frame.ask
     tally = _Tally()
-    per_prompt = sum(frame.replications(temperature) for temperature in ask.temperatures)
-    n_templates, n_temperatures = len(frame.templates), len(ask.temperatures)
+    per_prompt = sum(frame.replications(temperature) for temperature in frame.temperatures)
+    n_templates, n_temperatures = len(frame.templates), len(frame.temperatures)
     for item in frame.items:
         if (item.benchmark, item.item_id) in frame.order_draws:
             _add_shared(tally, frame, voice, item, judged)
@@ -145,8 +145,8 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
     return StageCount(
         ask=frame.index,
         judge=voice.name,
-        role="judge",
-        stage="judge",
+        role="scorer" if ask.mode == "exact" else "judge",
+        stage="exact" if ask.mode == "exact" else "judge",
         wave=frame.respond_waves,
         items=len(tally.items),
         conditions=tally.conditions,

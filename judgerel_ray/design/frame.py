@@ -60,8 +60,15 @@ class AskFrame:
         judging = {"respond": 0, "confusion": 2}.get(self.ask.protocol, 1)
         return self.respond_waves + judging
 
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """What prompts are asked at: once for all temperatures where replies are not sampled."""
+        return (1.0,) if self.ask.mode == "exact" else self.ask.temperatures
+
     def replications(self, temperature: float) -> int:
         """How often a condition at this temperature is asked: greedy once, or as said."""
+        if self.ask.mode == "exact":
+            return 1
         if temperature == 0.0:
             return max(1, self.ask.repeat_greedy)
         return self.ask.replications

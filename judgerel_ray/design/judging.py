@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Option
+from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Option, Scoring
 from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.orders import option_orders, order_numbers
 from judgerel_ray.design.responding import Answer, respond_settings, written_answer
 from judgerel_ray.protocols import (
+    answer_frame,
     labels_for,
     render_best_of,
     render_correctness,
@@ -114,7 +115,7 @@ def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
 
 def _per_condition(frame: AskFrame) -> int:
     """Requests over all temperatures for one template and order."""
-    return sum(frame.replications(temperature) for temperature in frame.ask.temperatures)
+    return sum(frame.replications(temperature) for temperature in frame.temperatures)
 
 
 def _answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
@@ -132,9 +133,11 @@ def _over_temperatures(
 ) -> list[Ask]:
     """One ask for each temperature; all of them share the prompt."""
     ask = frame.ask
+    if ask.exact is not None:
+        return [_explored(frame, blank, prompt, parents)]
     stop = stop_strings(blank.menu) if ask.early_stop and blank.menu is not None else ()
     made = []
-    for temperature in ask.temperatures:
+    for temperature in frame.temperatures:
         condition = replace(
             blank,
             temperature=temperature,
@@ -146,3 +149,31 @@ def _over_temperatures(
         keyed = keyed_condition(condition, prompt, parents=parents)
         made.append(Ask(condition=keyed, first=0, n=frame.replications(temperature)))
     return made
+
+
+def _explored(
+    frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
+) -> Ask:
+    """The one request that finds the verdict's distribution at every temperature."""
+    ask, exact = frame.ask, frame.ask.exact
+    if exact is None or blank.menu is None:
+        raise ValueError("_explored: the ask must be of mode exact")
+    scoring = Scoring(
+        kind="tree",
+        start=answer_frame(blank.menu.form)[0] if exact.forced else "",
+        temperatures=ask.temperatures,
+        undecided=exact.undecided,
+        passes=exact.passes,
+        draws=exact.draws,
+    )
+    condition = replace(
+        blank,
+        stage="exact",
+        role="scorer",
+        temperature=1.0,
+        top_k=ask.top_k,
+        top_p=ask.top_p,
+        max_tokens=ask.max_tokens,
+        scoring=scoring,
+    )
+    return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)

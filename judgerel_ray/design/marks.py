@@ -44,7 +44,7 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         shown = [(name,) for name in names]
     stage = "turn2" if form == "dialogue" else "answer"
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
-    sampling = (ask.top_k, ask.top_p, ask.max_tokens)
+    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
     for template in frame.templates:
         wording: object = template.texts.get(form)
         if ask.protocol == "confusion":
@@ -55,6 +55,6 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         stop = stop_strings(menu) if ask.early_stop else ()
         what = (ask.protocol, item.benchmark, item.item_id, wording, stop, *origin)
         for order in shown:
-            for temperature in ask.temperatures:
+            for temperature in frame.temperatures:
                 mark = (*what, order, temperature, *sampling)
                 yield mark, template.name, frame.replications(temperature)

@@ -56,15 +56,18 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
     stage = "turn2" if form == "dialogue" else "answer"
     written = tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
     for template in frame.templates:
-        settings = {
+        settings: dict[str, object] = {
             "max_tokens": ask.max_tokens,
             "early_stop": ask.early_stop,
             "reader": ask.reader,
             "respond": written,
             "templates": (template.form, template.texts.get(form)),
         }
-        for temperature in ask.temperatures:
-            sampling = (temperature, ask.top_k, ask.top_p)
+        for temperature in frame.temperatures:
+            sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
+            if ask.mode == "exact":  # distributions record neither
+                sampling = ("exact",)
+                settings |= {"top_k": ask.top_k, "exact": ask.exact}
             mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
             if menu is not None:
                 yield mark, {"responders": (menu, bool(frame.responders))}

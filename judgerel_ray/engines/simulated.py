@@ -30,6 +30,7 @@ from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
 from judgerel_ray.engines.replies import CHARACTERS_PER_TOKEN, count_tokens, cut_after, draw_replies
 from judgerel_ray.engines.simulated_options import simulated_options
 from judgerel_ray.engines.simulated_scoring import scored_logprobs
+from judgerel_ray.engines.simulated_tree import tree_findings
 from judgerel_ray.protocols import as_plain
 
 BLOCK_TOKENS = 16
@@ -144,12 +145,15 @@ class SimulatedEngine:
 
     async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:
         """Read probabilities instead of drawing; costs the prompt once."""
-        found = scored_logprobs(self.spec.model, self.options, ask.condition)
+        model, told, condition = self.spec.model, self.options, ask.condition
+        is_tree = condition.scoring is not None and condition.scoring.kind == "tree"
+        found = () if is_tree else scored_logprobs(model, told, condition)
+        text = tree_findings(model, told, condition) if is_tree else ""
         (cached,) = self._prefill(prepared, 1)
         await self._take_time(1)
         self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
         whole = self._completion(ask.condition, ask.first, "", prepared.prompt_tokens, cached)
-        return replace(whole, logprobs=found)
+        return replace(whole, text=text, logprobs=found)
 
     def counters(self) -> TokenCounts:
         """Tokens since the start."""

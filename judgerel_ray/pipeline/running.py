@@ -24,6 +24,7 @@ from judgerel_ray.fleet import (
 )
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.pipeline.confusing import write_confusions
+from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
@@ -148,7 +149,7 @@ def _run_session(
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
-    write_confusions(resolved, run, read_ledger(run))
+    _lay_out(resolved, run)
     _leave_final(run, session, board)
     return RunSummary(
         run=run.url,
@@ -161,6 +162,14 @@ def _run_session(
         problems={name: str(error) for name, error in errors.items()},
         mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
     )
+
+
+def _lay_out(resolved: Resolved, run: RunDirectory) -> None:
+    """Write the tables that are made of what landed; they name nothing that has not."""
+    if any(frame.ask.mode != "sample" for frame in resolved.frames):
+        ledger = read_ledger(run)
+        write_confusions(resolved, run, ledger)
+        write_distributions(resolved, run, ledger)
 
 
 def is_mistake(error: Exception) -> bool:

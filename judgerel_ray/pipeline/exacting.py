@@ -1,0 +1,68 @@
+"""Verdict distributions of a run: from what landed, and what they say of endless replications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.core import StoreError
+from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.reduce.distributions import GROUP, PLACE, distribution_table, limit_table
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.tables import Distributions
+
+DISTRIBUTIONS = "distributions/distributions.parquet"
+
+
+def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
+    """Lay out the verdict distributions of a run from what landed of it.
+
+    Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Rows written; None where the sweep asks for no distribution.
+    """
+    if not any(frame.ask.mode == "exact" for frame in resolved.frames):
+        return None
+    asked = (pl.col("stage") == "exact") & pl.col("outcome").is_null()
+    places = scan_judgments(run, ledger=ledger).filter(asked).select("key", *PLACE)
+    texts = scan_completions(run, ledger=ledger).select("key", "text")
+    rows = places.join(texts, on="key", how="inner").sort(*PLACE, nulls_last=True).collect()
+    found = [(row, row["text"]) for row in rows.iter_rows(named=True) if row["text"]]
+    table = distribution_table(found)
+    data = BytesIO()
+    table.write_parquet(data)
+    run.write_bytes(DISTRIBUTIONS, data.getvalue())
+    return table.height
+
+
+def read_distributions(run: RunDirectory) -> pl.DataFrame:
+    """The verdict distributions of a run; StoreError where it has none."""
+    if not run.exists(DISTRIBUTIONS):
+        raise StoreError(
+            "the run has no verdict distributions",
+            where={"run": run.url},
+            hint='judgerel exact SWEEP.toml --out RUN, or mode = "exact" in an [[ask]], makes them',
+        )
+    frame = pl.read_parquet(BytesIO(run.read_bytes(DISTRIBUTIONS)))
+    return Distributions.validate(frame, cast=True)
+
+
+def run_limits(path: str, *, by: Sequence[str] = GROUP) -> pl.DataFrame:
+    """Coefficients of endless replications of a run, from its verdict distributions.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judgerel_ray.reduce.distributions.limit_table`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run has no distributions.
+    """
+    return limit_table(read_distributions(RunDirectory.open(path)), by=by)

@@ -1,0 +1,178 @@
+"""From what engines found of verdict distributions to the distributions table, and its limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.stats import Coefficient, limit_coefficients
+from judgerel_ray.tables import Distributions
+
+PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order")
+GROUP = ("judge", "benchmark", "temperature")
+MAJORITIES = (3, 5, 11)
+_NOISE = 1e-6
+
+
+def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.DataFrame:
+    """Lay out verdict distributions, one verdict at one temperature a row.
+
+    Parameters
+    ----------
+    found : sequence of (mapping, str)
+        Judge, benchmark, item_id, template, criterion and option_order of each prompt, and what an
+        engine found (the text of its completion; see ``engines.verdict_tree``).
+
+    Returns
+    -------
+    DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`, in the order given.
+
+    Examples
+    --------
+    >>> place = dict(judge="j", benchmark="b", item_id="q", template="t", criterion=None,
+    ...              option_order=0)
+    >>> text = json.dumps({"temperatures": [1.0], "verdicts": ["x", None], "low": [[0.75, 0.15]],
+    ...                    "high": [[0.8, 0.2]], "estimate": None})
+    >>> distribution_table([(place, text)])["probability"].round(4).to_list()
+    [0.8, 0.2]
+    """
+    rows = []
+    for place, text in found:
+        content = json.loads(text)
+        low_TV, high_TV = np.array(content["low"]), np.array(content["high"])
+        for t, temperature in enumerate(content["temperatures"]):
+            drawn = None if content["estimate"] is None else np.array(content["estimate"][t])
+            guess = _guess(low_TV[t], high_TV[t], drawn)
+            for v, verdict in enumerate(content["verdicts"]):
+                rows.append(
+                    {
+                        **{name: place[name] for name in PLACE},
+                        "temperature": temperature,
+                        "verdict": verdict,
+                        "probability": float(guess[v]),
+                        "low": float(low_TV[t, v]),
+                        "high": float(high_TV[t, v]),
+                    }
+                )
+    frame = pl.DataFrame(rows, schema=Distributions.create_empty().schema)
+    return Distributions.validate(frame)
+
+
+def _guess(
+    low_V: NDArray[np.float64], high_V: NDArray[np.float64], drawn_V: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """A distribution within the bounds: as drawn, else what is open shared as what is settled."""
+    settled = low_V.sum()
+    open_ = max(0.0, 1.0 - settled)
+    if drawn_V is not None and not np.isnan(drawn_V).any():
+        near = drawn_V
+    else:
+        near = low_V / settled if settled > 0 else high_V / high_V.sum()
+    near = np.clip(near, low_V, high_V)
+    # Clipping may leave a rest: it goes where there is room.
+    for _ in range(low_V.size):
+        rest = 1.0 - near.sum()
+        room = (high_V - near) if rest > 0 else (near - low_V)
+        if abs(rest) < _NOISE * 1e-3 or room.sum() <= 0 or open_ == 0:
+            break
+        near = np.clip(near + rest * room / room.sum(), low_V, high_V)
+    guess: NDArray[np.float64] = near / near.sum()
+    return guess
+
+
+def limit_table(
+    distributions: pl.DataFrame,
+    *,
+    by: Sequence[str] = GROUP,
+    majorities: Sequence[int] = MAJORITIES,
+) -> pl.DataFrame:
+    """Coefficients of endless replications, with intervals over questions.
+
+    Parameters
+    ----------
+    distributions : DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`.
+    by : sequence of str
+        Columns of the groups.
+    majorities : sequence of int
+        Replications that vote, for majority stability.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
+        ``n_items``, ``n_categories`` (options and "no verdict" where it occurs), ``undecided`` (the
+        largest probability left open of any question), ``estimator``, ``undefined``.
+
+    Examples
+    --------
+    >>> limit_table(distribution_table([])).height
+    0
+    """
+    rows: list[dict[str, object]] = []
+    for name, part in distributions.group_by(*by, maintain_order=True):
+        for one, told in _limits(part, majorities):
+            rows.append({**dict(zip(by, name, strict=True)), **told, **_told(one)})
+    kinds = {name: distributions.schema[name] for name in by}
+    return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
+
+
+_SCHEMA = {
+    "coefficient": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "n_items": pl.Int64(),
+    "n_categories": pl.Int64(),
+    "undecided": pl.Float64(),
+    "estimator": pl.String(),
+    "undefined": pl.String(),
+}
+
+
+def _limits(
+    part: pl.DataFrame, majorities: Sequence[int]
+) -> list[tuple[Coefficient, dict[str, object]]]:
+    """Every coefficient of one group, with what is told beside it."""
+    units = [name for name in (*PLACE, "temperature") if name in part.columns]
+    names = part["verdict"].unique().sort(nulls_last=True).to_list()
+    place = {name: n for n, name in enumerate(names)}
+    shares, clusters, undecided = [], [], []
+    for key, rows in part.group_by(*units, maintain_order=True):
+        share = np.zeros(len(names))
+        for verdict, probability in rows.select("verdict", "probability").iter_rows():
+            share[place[verdict]] = probability
+        shares.append(share / share.sum())
+        clusters.append(key[units.index("item_id")])
+        undecided.append(max(0.0, 1.0 - float(rows["low"].sum())))
+    matrix = np.array(shares)
+    used = matrix.sum(axis=0) > _NOISE  # "no verdict" that never occurs is no category
+    kept = matrix[:, used | np.array([name is not None for name in names])]
+    found = limit_coefficients(
+        kept / kept.sum(axis=1, keepdims=True),
+        clusters_U=np.array([str(one) for one in clusters]),
+        majorities=majorities,
+    )
+    told = {
+        "n_items": len(set(clusters)),
+        "n_categories": kept.shape[1],
+        "undecided": max(undecided),
+    }
+    return [(one, told) for one in found]
+
+
+def _told(one: Coefficient) -> dict[str, object]:
+    """A coefficient's own columns."""
+    return {
+        "coefficient": one.name,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "estimator": one.estimator,
+        "undefined": one.undefined,
+    }
