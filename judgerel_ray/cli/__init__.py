@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -17,6 +18,9 @@ from judgerel_ray import __version__
 from judgerel_ray.cli.measuring import add_files, add_numbers
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
+
+if TYPE_CHECKING:
+    from judgerel_ray.config import Sweep
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
 STDOUT, STDERR = 1, 2
@@ -50,6 +54,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--ask-lost", action="store_true", help="ask again what landed and is lost, much as it is"
     )
     run.set_defaults(act=_run)
+    exact = add_verb("exact", help="distributions of verdicts from log-probabilities")
+    exact.add_argument("sweep", metavar="SWEEP.toml")
+    exact.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
+    exact.add_argument("--address", help="Ray cluster; default: one on this machine")
+    exact.set_defaults(act=_exact, ask_lost=False)
     status = add_verb("status", help="how a run stands, also while it goes on")
     status.add_argument("run", metavar="RUN")
     status.add_argument("--json", action="store_true", help="print JSON")
@@ -94,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"judgerel: {_one_line(error)}", file=sys.stderr)
         return MISTAKE
     except KeyboardInterrupt:
-        left = "; run again to go on with what is owed" if parsed.verb == "run" else ""
+        left = "; run again to go on with what is owed" if parsed.verb in ("run", "exact") else ""
         print(f"judgerel: stopped{left}", file=sys.stderr)
         return CLUSTER_FAILED
     except BrokenPipeError:
@@ -185,9 +194,25 @@ def _plan(parsed: argparse.Namespace) -> int:
 def _run(parsed: argparse.Namespace) -> int:
     """Run or resume."""
     from judgerel_ray.config import load_sweep
+
+    return _run_sweep(load_sweep(parsed.sweep), parsed)
+
+
+def _exact(parsed: argparse.Namespace) -> int:
+    """Find verdict distributions, and print what they say of endless replications."""
+    from judgerel_ray.config import as_exact, load_sweep
+    from judgerel_ray.pipeline import run_limits
+    from judgerel_ray.report import limits_text
+
+    code = _run_sweep(as_exact(load_sweep(parsed.sweep)), parsed)
+    print(limits_text(run_limits(parsed.out)))
+    return code
+
+
+def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
+    """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.pipeline import run_sweep
 
-    sweep = load_sweep(parsed.sweep)
     console = Console(stderr=True)
     if not parsed.out.strip():
         raise SweepError("--out is empty", hint="name a new directory")

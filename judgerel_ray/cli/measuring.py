@@ -49,6 +49,13 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--questions", action="store_true", help="accuracy and agreement of every question"
     )
     reduce.add_argument(
+        "--uncertainty", action="store_true", help="of judgments, from confusion matrices"
+    )
+    reduce.add_argument(
+        "--limits", action="store_true", help="of endless replications, from distributions"
+    )
+    reduce.add_argument("--threshold", type=float, metavar="T", help="of their labels low and high")
+    reduce.add_argument(
         "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
@@ -105,9 +112,36 @@ def _reduce(parsed: argparse.Namespace) -> int:
     )
     judged_path(parsed.path)
     out = parsed.out
+    if parsed.uncertainty or parsed.limits:
+        return _probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
         act = _questions if parsed.questions else _coefficients
         return act(parsed, options, formats or ())
+
+
+def _probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
+    """Print what probabilities say: limits of distributions, or uncertainty of judgments."""
+    from judgerel_ray.pipeline import run_limits, run_uncertainty, write_coefficients
+    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+    from judgerel_ray.report import coefficients_json, limits_text, uncertainty_text
+
+    if parsed.uncertainty and parsed.limits:
+        raise SweepError("--uncertainty and --limits are two tables: ask for one of them")
+    if parsed.threshold is not None and not 0 < parsed.threshold <= 1:
+        raise SweepError(f"--threshold must be above 0 and at most 1, got {parsed.threshold}")
+    if parsed.limits:
+        frame = rows = run_limits(parsed.path)
+    else:
+        rows, frame = run_uncertainty(parsed.path, UncertaintyOptions(threshold=parsed.threshold))
+    for name in formats:
+        if name == "json":
+            print(coefficients_json(frame))
+        else:
+            print(limits_text(frame) if parsed.limits else uncertainty_text(frame))
+    if parsed.out is not None:
+        with output_file(parsed.out, (".parquet", ".csv", ".json")):
+            write_coefficients(rows, parsed.out)
+    return DONE
 
 
 def _coefficients(

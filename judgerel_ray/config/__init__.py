@@ -10,19 +10,28 @@ Examples
 judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
-from judgerel_ray.config.ask import AskTable, RespondSettings, Sample, plain_temperature
+from judgerel_ray.config.ask import (
+    AskTable,
+    ExactSettings,
+    RespondSettings,
+    Sample,
+    plain_temperature,
+)
+from judgerel_ray.config.exactness import as_exact
 from judgerel_ray.config.judge import Judge, Prices
 from judgerel_ray.config.reading import load_sweep, parse_sweep
 from judgerel_ray.config.sweep import FleetTable, Sweep
 
 __all__ = [
     "AskTable",
+    "ExactSettings",
     "FleetTable",
     "Judge",
     "Prices",
     "RespondSettings",
     "Sample",
     "Sweep",
+    "as_exact",
     "load_sweep",
     "parse_sweep",
     "plain_temperature",

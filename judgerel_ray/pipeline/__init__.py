@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
+    from judgerel_ray.pipeline.confusing import run_uncertainty
+    from judgerel_ray.pipeline.exacting import run_limits
     from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
@@ -41,7 +43,9 @@ __all__ = [
     "reduce_path",
     "report_path",
     "resolve",
+    "run_limits",
     "run_sweep",
+    "run_uncertainty",
     "verify_path",
     "write_coefficients",
     "write_items",
@@ -50,6 +54,8 @@ __all__ = [
 
 _HOMES = {
     "advising": ("advise_path", "assigned", "compare_paths"),
+    "confusing": ("run_uncertainty",),
+    "exacting": ("run_limits",),
     "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),
