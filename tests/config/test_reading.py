@@ -49,6 +49,7 @@ def test_a_small_sweep_gets_every_default():
     assert ask.model_dump() == {
         "protocol": "best_of",
         "mode": "sample",
+        "exact": None,
         "benchmark": "b",
         "path": "items.parquet",
         "answers": None,
@@ -188,7 +189,11 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", 'sample = "all"', "ask[0].sample must be a table, got 'all'"),
         ("ask", 'sample = { per = "item" }', 'must be one of "category" or "benchmark"'),
         ("ask", 'reader = "fist"', "Try: first"),
-        ("ask", 'mode = "exact"', "got 'exact'"),
+        ("ask", 'mode = "exact"\nreplications = 3', "leave out replications"),
+        ("ask", 'mode = "exact"\nreader = "last"', 'mode exact needs reader = "first"'),
+        ("ask", 'mode = "exact"\ntop_p = 0.9', "mode exact needs top_p = 1, got 0.9"),
+        ("ask", 'mode = "exact"\ntop_k = 60', "mode exact needs top_k = 0 or at most 56, got 60"),
+        ("ask", "exact = {}", "exact says how far mode exact goes, got mode sample"),
         ("ask", 'mode = "columns"', "mode columns needs protocol confusion, got best_of"),
         ("ask", 'option_labels = "ids"', "need protocol confusion, got best_of"),
         # what does not go together
@@ -339,7 +344,6 @@ def test_a_sweep_is_frozen():
         (("[[ask]]", "[[ask]]\nscales = ['likert']"), "ask[0].scales is not in this version"),
         (("[[ask]]", "[[ask]]\ndefinitions = ['long']"), "ask[0].definitions is not in this"),
         (("[[ask]]", "[[ask]]\ncriteria = ['x']"), "ask[0].criteria is not in this version"),
-        (("[[ask]]", "[[ask]]\nmode = 'exact'"), "exact is not in this version"),
         (("[[judge]]", "[[judge]]\nbase_url = 'x'"), "judge[0].base_url is not in this version"),
         (("best_of", "rating"), "rating is not in this version"),
         (("simulated", "openai"), "openai is not in this version"),

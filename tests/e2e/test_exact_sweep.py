@@ -22,16 +22,17 @@ JUDGE = {"seed": 5, "concentration": 1.5, "refuse": 0.1}
 
 def write(folder, more=""):
     folder.mkdir(exist_ok=True)
+    options = [{"option_id": name, "text": name} for name in OPTIONS]
     lines = [
-        json.dumps({"item_id": f"q{i}", "question": f"Q {i}?", "options": list(OPTIONS)})
+        json.dumps({"item_id": f"q{i}", "question": f"Q {i}?", "options": options})
         for i in range(N_ITEMS)
     ]
     (folder / "items.jsonl").write_text("\n".join(lines))
-    options = ", ".join(f"{k} = {json.dumps(v)}" for k, v in JUDGE.items())
+    told = ", ".join(f"{k} = {json.dumps(v)}" for k, v in JUDGE.items())
     file = folder / "s.toml"
     file.write_text(
         'name = "s"\n[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "dirichlet"\ngpus = 0\n'
-        f'engine_options = {{ {options} }}\n[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\n'
+        f'engine_options = {{ {told} }}\n[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\n'
         f'path = "items.jsonl"\ntemperatures = {list(TEMPERATURES)}\n{more}\n'
     )
     return str(file)
