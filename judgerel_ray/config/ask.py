@@ -103,7 +103,7 @@ class AskTable(Table):
     """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact); of
     confusion columns (default), paper or single."""
     exact: ExactSettings | None = None
-    """How far mode exact goes."""
+    """How far mode exact goes; beside sampling it waits for `judgerel exact`."""
     benchmark: Name
     """A loader's name, or the name to give to generic items."""
     path: Text
@@ -181,8 +181,8 @@ class AskTable(Table):
             raise ValueError(
                 "protocol respond asks its judges: name them in judges, not responders"
             )
-        if self.exact is not None and self.mode != "exact":
-            raise ValueError(f"exact says how far mode exact goes, got mode {self.mode}")
+        if self.exact is not None and self.protocol in ("respond", "confusion"):
+            raise ValueError(f"exact needs a protocol that explores, got {self.protocol}")
         if self.respond is not None and not self.responders:
             raise ValueError("respond says how responders write: name them in responders")
         if self.early_stop and self.protocol != "best_of":

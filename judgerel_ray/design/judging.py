@@ -133,7 +133,7 @@ def _over_temperatures(
 ) -> list[Ask]:
     """One ask for each temperature; all of them share the prompt."""
     ask = frame.ask
-    if ask.exact is not None:
+    if ask.mode == "exact":
         return [_explored(frame, blank, prompt, parents)]
     stop = stop_strings(blank.menu) if ask.early_stop and blank.menu is not None else ()
     made = []

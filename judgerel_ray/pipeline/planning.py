@@ -175,7 +175,7 @@ def _wave_tokens(
         most = written if wave < frame.respond_waves else most
     if all(each.stage == "probabilities" for each in counts):
         most = 1  # a pass makes one token, which nobody reads
-    elif frame.ask.exact is not None and wave >= frame.respond_waves:
+    elif frame.ask.mode == "exact" and frame.ask.exact and wave >= frame.respond_waves:
         most = frame.ask.exact.passes
     works = islice(build_wave(frame, wave, voice, LongestAnswers(tokens=written)), SAMPLED_ITEMS)
     asks = [ask for work in works for ask in work.asks]

@@ -193,7 +193,6 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", 'mode = "exact"\nreader = "last"', 'mode exact needs reader = "first"'),
         ("ask", 'mode = "exact"\ntop_p = 0.9', "mode exact needs top_p = 1, got 0.9"),
         ("ask", 'mode = "exact"\ntop_k = 60', "mode exact needs top_k = 0 or at most 56, got 60"),
-        ("ask", "exact = {}", "exact says how far mode exact goes, got mode sample"),
         ("ask", 'mode = "columns"', "mode columns needs protocol confusion, got best_of"),
         ("ask", 'option_labels = "ids"', "need protocol confusion, got best_of"),
         # what does not go together
