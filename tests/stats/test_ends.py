@@ -32,7 +32,7 @@ def test_agreement_near_one_is_covered_by_few_replications():
 
 
 def test_kappa_near_chance_is_covered():
-    # Replications that do not depend on their question. About the value as it is: 88 %.
+    # Replications that do not depend on their question. About the value as it is: 90 %.
     rng = np.random.default_rng(2)
     tables = rng.multinomial(100, np.full(5, 0.2), size=(500, 20))
     rate, words = covered("fleiss_kappa", 0.0, tables)
