@@ -100,7 +100,7 @@ def experiments(runs: int, seed: int) -> Iterator[tuple[str, Callable[[], list[C
         ("many judgments", _many, runs // DEAR**3),
         ("200,000 judgments", _large, runs // DEAR**3),
         ("continuous scores", _scores, runs // DEAR),
-        ("200,000 continuous scores", _large_scores, runs // DEAR**3),
+        ("200,000 continuous scores", _large_scores, runs // DEAR**5),
         ("distinct items", _items, runs),
         ("published estimator", _published, runs // DEAR**2),
     )
