@@ -33,9 +33,14 @@ DEALS = 99
 FITS = 19
 LEVEL = 0.05
 MANY = (2000, 60)  # questions x replications: so many ratings that units are drawn, not verdicts
-LARGE = {  # questions by their replications; about 200,000 ratings: floors are in closed form
+FEW_LARGE = {  # questions by their replications, some of which have nearly all
+    "290 x 10 and 10 x 10,500": {10: 290, 10_500: 10},
+    "1,000 x 2 and 200 x 550": {2: 1000, 550: 200},
+}
+LARGE = {  # 200,000 ratings and more: floors are in closed form
     "20,000 x 10": {10: 20_000},
     "60,000 x 2 and 2,000 x 40": {2: 60_000, 40: 2000},
+    "25,000 x 2 and 25,000 x 40": {2: 25_000, 40: 25_000},
 }
 RARE = ("100,000 x 2", {2: 100_000}, (0.9995, 0.0005))  # of a rare verdict, dealt again
 UNEQUAL = {"35 x 2 and 5 x 100": {2: 35, 100: 5}, "80 x 3 and 20 x 20": {3: 80, 20: 20}}
@@ -95,7 +100,7 @@ def experiments(runs: int, seed: int) -> Iterator[tuple[str, Callable[[], list[C
         ("many judgments", _many, runs // DEAR**3),
         ("200,000 judgments", _large, runs // DEAR**3),
         ("continuous scores", _scores, runs // DEAR),
-        ("200,000 continuous scores", _large_scores, runs // DEAR**3),
+        ("200,000 continuous scores", _large_scores, runs // DEAR**5),
         ("distinct items", _items, runs),
         ("published estimator", _published, runs // DEAR**2),
     )
@@ -184,7 +189,7 @@ def _large(runs: int, seed: int) -> Iterator[list[Called]]:
             count_statistic(name, n_values=len(rates), values=values, level=level)
             for name, level in (("krippendorff_alpha", "ordinal"), ("icc1", "interval"))
         ]
-        for other, (data, questions) in enumerate(LARGE.items()):
+        for other, (data, questions) in enumerate({**LARGE, **FEW_LARGE}.items()):
             tables = _drawn(rates, questions, runs, [seed, 7, place, other])
             yield of_counts(tables, statistics, f"{base}, {data}")
     data, questions, rates = RARE

@@ -85,18 +85,27 @@ def intervals(
     total = terms.sum(axis=1)
     value = statistic.value(total)
     left_out = statistic.value(total[:, None] - terms)
-    spread = ((left_out - left_out.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    half = t_quantile(questions - 1, 0.95) * np.sqrt((questions - 1) / questions * spread)
+    mean = left_out.mean(axis=1)
+    spread = ((left_out - mean[:, None]) ** 2).sum(axis=1)
+    error = np.sqrt((questions - 1) / questions * spread)
+    half = t_quantile(questions - 1, 0.95) * error
     half = np.where(half >= 1e-9, half, np.nan)
+    bias = (questions - 1) * (mean - value)
+    if statistic.less_bias:
+        near = (np.abs(bias) > 0.25 * error) & (value - half <= 0)
+        value = np.where(near, value - bias, value)
     low, high = value - half, value + half
+    inside = np.where((value > 0) & (value < 1), value, 0.5)
+    centre, reach = np.log(inside / (1 - inside)), half / (inside * (1 - inside))
+    inner_low, inner_high = ((1 + np.tanh((centre + r) / 2)) / 2 for r in (-reach, reach))
     if statistic.chance_corrected:
         logit = (low > 0) & (value < 1)
-        inside = np.where(logit, value, 0.5)
-        centre, reach = np.log(inside / (1 - inside)), half / (inside * (1 - inside))
-        low = np.where(logit, 1 / (1 + np.exp(reach - centre)), low)
-        high = np.where(logit, 1 / (1 + np.exp(-reach - centre)), np.minimum(1.0, high))
+        low = np.where(logit, inner_low, low)
+        high = np.where(logit, inner_high, np.minimum(1.0, high))
     else:
-        low, high = np.maximum(0.0, low), np.minimum(1.0, high)
+        under, over = low < 0, high > 1
+        low = np.where(under, 0.0, np.where(over, inner_low, low)) + 0 * half
+        high = np.where(over, 1.0, np.where(under, inner_high, high)) + 0 * half
     most = tables.max(axis=2)
     informative = np.minimum((most < tables.sum(axis=2)).sum(axis=1), (most > 1).sum(axis=1))
     few = informative < 10

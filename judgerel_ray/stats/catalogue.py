@@ -121,6 +121,7 @@ def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
             value=fleiss_value,
             pairs=MEAN_PAIRS,
             rests_on_minority=True,
+            less_bias=True,
         ),
         CountStatistic(
             name="gwet_ac1",

@@ -44,9 +44,9 @@ class _Crossed:
     """
 
     one: Margin
-    counts_X: tuple[Floats, ...]
-    ratios_X: tuple[Floats, ...]
-    group_L: Codes | None
+    counts_X: tuple[Floats, ...]  # noqa: N815
+    ratios_X: tuple[Floats, ...]  # noqa: N815
+    group_L: Codes | None  # noqa: N815
     n_groups: int
 
     def folded(self, weights: Floats) -> Floats:
@@ -63,7 +63,7 @@ class _Crossed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Fixed:
-    """The fixed combinations: judgments of each, less each group, and their inverse (0 for none)."""
+    """The fixed combinations: judgments of each, less each group; and inverse (0 for none)."""
 
     one: Margin
     n_XG: Floats  # noqa: N815  a shape, not a case
@@ -286,7 +286,7 @@ def _square(
 
 
 def _same(levels_C: Codes, place: _Fixed) -> Floats:
-    """Projection onto the levels of a set of fixed facets, over the combinations there: (X, X, G)."""
+    """Projection onto the levels of some fixed facets, over the combinations there: (X, X, G)."""
     there_XG = (place.n_XG > 0).astype(np.float64)
     equal = place.equal(levels_C)
     count_XG = np.maximum(equal[:, :, 0] @ there_XG, 1.0)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.ends import student_ends
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
@@ -65,7 +66,9 @@ def jackknife_interval(
 
     For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
     by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
-    could never be covered.
+    could never be covered. A share whose plain interval reaches beyond 0 or 1 ends there, its other
+    end on the logit scale. Fleiss' kappa, where marked biased and the plain interval does not
+    exclude 0, has it about the value less that bias. `method` says which of these it is.
 
     Parameters
     ----------
@@ -121,8 +124,9 @@ def jackknife_interval(
         [statistic.value(total - terms) for terms in cluster_terms(counts, clusters, statistic)]
     )
     found = student_interval(
-        value, left_out_C, confidence, chance_corrected=statistic.chance_corrected
-    )
+        value, left_out_C, confidence, chance_corrected=statistic.chance_corrected,
+        less_bias=statistic.less_bias,
+    )  # fmt: skip
     return found if found.undefined else flagged(found, counts, clusters, statistic)
 
 
@@ -224,9 +228,12 @@ def cluster_terms(
 
 
 def student_interval(
-    value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool
-) -> Interval:
+    value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool,
+    less_bias: bool = False,
+) -> Interval:  # fmt: skip
     """Compute the t interval from delete-one values, on the logit scale where that may be.
+
+    With `less_bias` it is about the value less its bias where that is large and 0 is near.
 
     Examples
     --------
@@ -243,16 +250,13 @@ def student_interval(
     half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
-    biased = bool(abs((n - 1) * (left_out_C.mean() - value)) > _BIAS * error)
+    bias = float((n - 1) * (left_out_C.mean() - value))
+    biased = abs(bias) > _BIAS * error
     method = f"jackknife-t over {n} questions"
-    if chance_corrected and value - half > 0 and value < 1:
-        centre, half = np.log(value / (1 - value)), half / (value * (1 - value))
-        low, high = 1 / (1 + np.exp(-(centre + np.array([-half, half]))))
-        method += ", logit scale"
-    else:
-        floor = -np.inf if chance_corrected else 0.0
-        low, high = max(floor, value - half), min(1.0, value + half)
-    return Interval(low=float(low), high=float(high), method=method, n_questions=n, biased=biased)
+    if biased and less_bias and value - half <= 0:
+        value, method = value - bias, f"{method}, about the value less its bias"
+    low, high, scale = student_ends(value, half, chance_corrected=chance_corrected)
+    return Interval(low=low, high=high, method=method + scale, n_questions=n, biased=biased)
 
 
 def _standard_error(left_out_C: Floats) -> float:

@@ -107,6 +107,9 @@ class CountStatistic:
         the few questions that go another way decide it.
     needs_replications : bool
         Whether few replications bias it, however many the questions.
+    less_bias : bool
+        Whether its bias is of the size of the sample alone, so that leaving questions out tells
+        it: where it is large near chance, the interval is about the value less it.
     """
 
     name: str
@@ -124,6 +127,7 @@ class CountStatistic:
     at_totals: Callable[[Floats], CountStatistic] | None = None
     rests_on_minority: bool = False
     needs_replications: bool = False
+    less_bias: bool = False
 
     def checked(self, units: ArrayLike, *, function: str) -> Floats:
         """Read the counts or moments it is of, refusing what is none (ValueError)."""

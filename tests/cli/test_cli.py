@@ -234,7 +234,7 @@ def command(*arguments, **options):
         [sys.executable, "-m", "judgerel_ray", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         **options,
     )
@@ -312,7 +312,7 @@ def test_a_closed_stream_is_no_error(sweep_file, closed):
         ["/bin/sh", "-c", shell, sys.executable, sweep_file()],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (found.returncode, found.stderr) == (0, "")
@@ -510,7 +510,7 @@ def test_a_reader_that_leaves_is_no_error(sweep_file, judgments, verb):
             stdout=writing,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
     finally:
