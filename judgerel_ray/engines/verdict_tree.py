@@ -80,7 +80,7 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
     Returns
     -------
     str
-        JSON: ``temperatures``; ``verdicts``, the option ids and null for none; ``low`` and ``high``,
+        JSON: ``temperatures``; ``verdicts``, the option ids and null for none; ``low``, ``high``:
         certain bounds by temperature and verdict; ``estimate`` likewise where replies were drawn,
         else null; ``undecided`` by temperature; ``passes``.
 

@@ -1,4 +1,4 @@
-"""What probabilities say, in lines: limits of endless replications, and uncertainty of judgments."""
+"""What probabilities say, in lines: limits of endless replications, uncertainty of judgments."""
 
 from __future__ import annotations
 
