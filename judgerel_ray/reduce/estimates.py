@@ -248,7 +248,7 @@ def in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> st
         # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
         bound = 1 - 0.05 ** (1 / interval.n_questions)
         parts.append(
-            f"no interval: all {interval.n_questions} questions came out alike, so of all such "
+            f"no interval: all {interval.n_questions} questions alike, so of all such "
             f"questions fewer than {bound:.0%} would come out otherwise (95 %)"
         )
     elif interval.undefined and interval.undefined != "undefined":

@@ -272,7 +272,9 @@ def test_perfect_agreement_has_no_interval_and_says_what_it_bounds():
     row = one(simple([["A"] * 3] * 10 + [["B"] * 3] * 10), coefficients=ALPHA)
     # 1 - .05^(1/20) = 14 %.
     assert (row["value"], row["low"], row["high"], row["noise"]) == (1.0, None, None, False)
-    said = "all 20 questions came out alike, so of all such questions fewer than 14% would come out"
+    said = (
+        "all 20 questions alike, so of all such questions fewer than 14% would come out otherwise"
+    )
     assert said in row["estimator"]
 
 

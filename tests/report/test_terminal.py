@@ -58,7 +58,7 @@ def test_twelve_rows_print_a_table_a_person_understands(coefficients):
         "unit: item_id",
         "",
         "3 questions asked, each up to 4 times: 12 replies, valid verdicts 0.917",
-        "[0.558, 1.000] [1]",
+        "[0.091, 1.000] [1]",
     ]
     # Agreeing pairs: 6, 3 and 1 of 6.
     assert lines[5].startswith(
