@@ -1,6 +1,6 @@
 """How far can an LLM judge be trusted? Ask it again, many times, and measure.
 
-Importing this package loads none of ray, vllm, torch or polars: the three functions below load
+Importing this package loads none of ray, vllm, torch or polars: the functions below load
 what they need when called.
 
 Examples
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load_sweep", "reduce", "run"]
+__all__ = ["__version__", "limits", "load_sweep", "reduce", "run", "uncertainty"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -191,6 +191,75 @@ def reduce(
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
     )
     return (question_path if questions else reduce_path)(str(path), options)
+
+
+def limits(path: str | PathLike[str]) -> pl.DataFrame:
+    """Coefficients of endless replications, from the verdict distributions of a run.
+
+    Parameters
+    ----------
+    path : str or path
+        A run of ``judgerel exact``, or of asks with ``mode = "exact"``.
+
+    Returns
+    -------
+    DataFrame
+        As ``judgerel reduce RUN --limits`` prints: one row a judge, benchmark, temperature and
+        coefficient, with its interval over questions.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run has no distributions.
+
+    Examples
+    --------
+    >>> limits("no-such-run")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.pipeline import run_limits
+
+    return run_limits(fspath(path))
+
+
+def uncertainty(
+    path: str | PathLike[str], *, threshold: float | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Uncertainty of single judgments, from the confusion matrices of a run.
+
+    Parameters
+    ----------
+    path : str or path
+        A run with asks of protocol ``confusion``.
+    threshold : float, optional
+        Of the labels low and high, in (0, 1]; without it what labels are worth is cross-fitted.
+
+    Returns
+    -------
+    tuple of DataFrame
+        One row a judgment with its scores and label; and what labels and margins are worth where
+        the right option is known, as ``judgerel reduce RUN --uncertainty`` prints.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run asked for no confusion.
+    ValueError
+        If the threshold is out of range.
+
+    Examples
+    --------
+    >>> uncertainty("no-such-run")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.pipeline import run_uncertainty
+    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+
+    return run_uncertainty(fspath(path), UncertaintyOptions(threshold=threshold))
 
 
 class _Package(ModuleType):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -152,7 +153,13 @@ def _coefficients(
     from judgerel_ray.report import coefficients_json, print_coefficients
     from judgerel_ray.report.tolerances import tolerance_text
 
-    frame = reduce_path(parsed.path, options)
+    try:
+        frame = reduce_path(parsed.path, options)
+    except SweepError as error:
+        if error.hint is None and Path(parsed.path, "distributions").is_dir():
+            hint = "--limits: the run has verdict distributions, and nothing sampled"
+            raise SweepError(error.problem, where=error.where, hint=hint) from error
+        raise
     for name in formats:
         if name == "json":
             print(coefficients_json(frame))

@@ -22,6 +22,7 @@ from judgerel_ray.pipeline.running import RunSummary
 OPTIONS = {
     "plan": ["SWEEP.toml", "--json"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
+    "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "status": ["RUN", "--json"],
     "reduce": [
         "PATH",
@@ -36,6 +37,9 @@ OPTIONS = {
         "--tolerance NAME=VALUE",
         "--bands",
         "--questions",
+        "--uncertainty",
+        "--limits",
+        "--threshold T",
         "--interval METHOD",
         "--resamples N",
         "--seed S",

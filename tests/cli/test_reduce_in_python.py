@@ -12,6 +12,8 @@ from judgerel_ray.core import SweepError
 
 OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
+OTHER_TABLES = {"limits", "uncertainty", "threshold"}
+"""What prints another table: judgerel_ray.limits and judgerel_ray.uncertainty."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (
@@ -52,7 +54,7 @@ def options():
     """Destinations of all options of the verb."""
     parser = build_parser()
     [verbs] = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    return {action.dest for action in verbs.choices["reduce"]._actions} - OF_PRINTING
+    return {action.dest for action in verbs.choices["reduce"]._actions} - OF_PRINTING - OTHER_TABLES
 
 
 def test_every_option_that_changes_rows_has_a_counterpart():

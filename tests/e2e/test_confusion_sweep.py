@@ -6,6 +6,7 @@ import math
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
@@ -136,7 +137,7 @@ def test_an_option_nobody_argues_is_a_column_that_is_not_there(tmp_path):
     assert scores["n_missing"].sum() == refused.height
 
 
-def test_labels_and_their_worth(columns):
+def test_labels_and_their_worth(columns, capsys):
     scores, worth = run_uncertainty(columns.url, UncertaintyOptions(threshold=0.6))
     assert scores.height == N_ITEMS
     for row in scores.iter_rows(named=True):
@@ -149,3 +150,8 @@ def test_labels_and_their_worth(columns):
     assert (values["accuracy"]["k"], values["accuracy"]["n"]) == (n_right, N_ITEMS)
     assert "optimistic" in values["wagner2024_threshold"]["estimator"]
     assert values["auroc"]["n"] == N_ITEMS
+    assert judgerel_ray.uncertainty(columns.url, threshold=0.6)[0].equals(scores)
+    assert main(["reduce", columns.url, "--uncertainty", "--threshold", "0.6"]) == 0
+    printed = capsys.readouterr().out
+    assert f"{n_right} of {N_ITEMS}" in printed
+    assert "optimistic" in printed

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
@@ -86,6 +87,9 @@ def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
     assert f"{N_ITEMS} questions, 4 categories" in printed
     assert main(["reduce", explored.url, "--limits", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == run_limits(explored.url).height
+    assert judgerel_ray.limits(explored.url).equals(run_limits(explored.url))
+    assert main(["reduce", explored.url]) == 2
+    assert "Try: --limits: the run has verdict distributions" in capsys.readouterr().err
 
 
 def test_a_sweep_without_verdicts_has_nothing_to_find(tmp_path, capsys):
