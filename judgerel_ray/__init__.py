@@ -1,7 +1,6 @@
 """How far can an LLM judge be trusted? Ask it again, many times, and measure.
 
-Importing this package loads none of ray, vllm, torch or polars: the functions below load
-what they need when called.
+Importing this package loads none of ray, vllm, torch or polars: its functions do when called.
 
 Examples
 --------
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "limits", "load_sweep", "reduce", "run", "uncertainty"]
+__all__ = ["__version__", "limits", "load_sweep", "reasoning", "reduce", "run", "uncertainty"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -199,13 +198,12 @@ def limits(path: str | PathLike[str]) -> pl.DataFrame:
     Parameters
     ----------
     path : str or path
-        A run of ``judgerel exact``, or of asks with ``mode = "exact"``.
+        A run with asks of ``mode = "exact"``.
 
     Returns
     -------
     DataFrame
-        As ``judgerel reduce RUN --limits`` prints: one row a judge, benchmark, temperature and
-        coefficient, with its interval over questions.
+        As ``judgerel reduce RUN --limits`` prints: one row a group and coefficient.
 
     Raises
     ------
@@ -224,6 +222,36 @@ def limits(path: str | PathLike[str]) -> pl.DataFrame:
     return run_limits(fspath(path))
 
 
+def reasoning(path: str | PathLike[str]) -> pl.DataFrame:
+    """Where verdicts of a run vary: between reasonings, or in the verdict drawn after one.
+
+    Parameters
+    ----------
+    path : str or path
+        A run with ``verdict_logprobs = true``.
+
+    Returns
+    -------
+    DataFrame
+        As ``judgerel reduce RUN --reasoning`` prints: one row a judge, benchmark and temperature.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run read no probabilities at its verdicts.
+
+    Examples
+    --------
+    >>> reasoning("no-such-run")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.pipeline import run_reasoning
+
+    return run_reasoning(fspath(path))
+
+
 def uncertainty(
     path: str | PathLike[str], *, threshold: float | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -234,20 +262,17 @@ def uncertainty(
     path : str or path
         A run with asks of protocol ``confusion``.
     threshold : float, optional
-        Of the labels low and high, in (0, 1]; without it what labels are worth is cross-fitted.
+        Of the labels low and high, in (0, 1]; cross-fitted without it.
 
     Returns
     -------
     tuple of DataFrame
-        One row a judgment with its scores and label; and what labels and margins are worth where
-        the right option is known, as ``judgerel reduce RUN --uncertainty`` prints.
+        One row a judgment; and, as ``judgerel reduce RUN --uncertainty`` prints, their worth.
 
     Raises
     ------
     StoreError
         If the path is no run, or the run asked for no confusion.
-    ValueError
-        If the threshold is out of range.
 
     Examples
     --------

@@ -55,6 +55,9 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument(
         "--limits", action="store_true", help="of endless replications, from distributions"
     )
+    reduce.add_argument(
+        "--reasoning", action="store_true", help="variance of the reasoning and of the verdict"
+    )
     reduce.add_argument("--threshold", type=float, metavar="T", help="of their labels low and high")
     reduce.add_argument(
         "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
@@ -113,7 +116,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
     )
     judged_path(parsed.path)
     out = parsed.out
-    if parsed.uncertainty or parsed.limits:
+    if parsed.uncertainty or parsed.limits or parsed.reasoning:
         return _probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
         act = _questions if parsed.questions else _coefficients
@@ -121,24 +124,31 @@ def _reduce(parsed: argparse.Namespace) -> int:
 
 
 def _probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
-    """Print what probabilities say: limits of distributions, or uncertainty of judgments."""
-    from judgerel_ray.pipeline import run_limits, run_uncertainty, write_coefficients
+    """Print what probabilities say: of endless replications, of judgments, or of reasonings."""
+    from judgerel_ray.pipeline import run_limits, run_reasoning, run_uncertainty, write_coefficients
     from judgerel_ray.reduce.uncertainty import UncertaintyOptions
-    from judgerel_ray.report import coefficients_json, limits_text, uncertainty_text
+    from judgerel_ray.report import (
+        coefficients_json,
+        limits_text,
+        reasoning_text,
+        uncertainty_text,
+    )
 
-    if parsed.uncertainty and parsed.limits:
-        raise SweepError("--uncertainty and --limits are two tables: ask for one of them")
+    if parsed.uncertainty + parsed.limits + parsed.reasoning > 1:
+        raise SweepError("--uncertainty, --limits and --reasoning are tables: ask for one of them")
     if parsed.threshold is not None and not 0 < parsed.threshold <= 1:
         raise SweepError(f"--threshold must be above 0 and at most 1, got {parsed.threshold}")
     if parsed.limits:
         frame = rows = run_limits(parsed.path)
+        text = limits_text(frame)
+    elif parsed.reasoning:
+        frame = rows = run_reasoning(parsed.path)
+        text = reasoning_text(frame)
     else:
         rows, frame = run_uncertainty(parsed.path, UncertaintyOptions(threshold=parsed.threshold))
+        text = uncertainty_text(frame)
     for name in formats:
-        if name == "json":
-            print(coefficients_json(frame))
-        else:
-            print(limits_text(frame) if parsed.limits else uncertainty_text(frame))
+        print(coefficients_json(frame) if name == "json" else text)
     if parsed.out is not None:
         with output_file(parsed.out, (".parquet", ".csv", ".json")):
             write_coefficients(rows, parsed.out)

@@ -124,6 +124,8 @@ class AskTable(Table):
     """Probability mass kept."""
     max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
     """New tokens at most; default 150, 16 for correctness and 256 for confusion."""
+    verdict_logprobs: Flag = False
+    """Read, where each reply writes its verdict, how probable every other one was."""
     early_stop: Flag = False
     """Stop a reply after its verdict, where the template asks the verdict first."""
     reader: Literal["first", "last", "unanimous", "schroeder2024"] = "first"
@@ -192,6 +194,8 @@ class AskTable(Table):
                 f'early_stop needs reader = "first", got {self.reader!r}: '
                 "a reply cut after one verdict cannot show a later one"
             )
+        if self.verdict_logprobs:
+            self._refuse_beside_logprobs()
         if self.option_orders > 1 and self.protocol != "best_of":
             raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
         if self.protocol == "confusion":
@@ -205,6 +209,21 @@ class AskTable(Table):
                 f"option_labels and option_probability need protocol confusion, got {self.protocol}"
             )
         return self
+
+    def _refuse_beside_logprobs(self) -> None:
+        """Refuse where a verdict has no place whose probabilities could be read."""
+        if self.protocol != "best_of" or self.mode != "sample":
+            raise ValueError(
+                f"verdict_logprobs needs protocol best_of and mode sample, got {self.protocol} "
+                f"and {self.mode}"
+            )
+        if self.reader != "first":
+            raise ValueError(f'verdict_logprobs needs reader = "first", got {self.reader!r}')
+        if self.top_p != 1 or self.top_k > MOST_EXACT_TOP_K:
+            raise ValueError(
+                f"verdict_logprobs needs top_p = 1 and top_k = 0 or at most {MOST_EXACT_TOP_K}, "
+                f"got {self.top_p} and {self.top_k}"
+            )
 
     def _refuse_beside_exact(self) -> None:
         """Refuse what has no effect, or no exact answer, where no reply is sampled."""

@@ -87,6 +87,7 @@ class Scoring:
     - ``options``: each of ``continuations``, from one pass over the prompt;
     - ``inserted``: the one continuation, put into the prompt and read as part of it;
     - ``next``: the ``top`` most probable next tokens;
+    - ``verdict``: beside sampled replies, the most probable next tokens at each one's verdict;
     - ``tree``: the distribution of the verdict at each of ``temperatures``, from the most probable
       next tokens of the prompt and of what may follow it, until no more than ``undecided`` is open
       or ``passes`` were made. With a ``start`` the verdict is the label right behind it.
@@ -96,7 +97,7 @@ class Scoring:
     of a tree are tempered.
     """
 
-    kind: Literal["options", "inserted", "next", "tree"]
+    kind: Literal["options", "inserted", "next", "verdict", "tree"]
     start: str = ""
     continuations: tuple[str, ...] = ()
     top: int = 0

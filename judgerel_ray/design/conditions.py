@@ -102,10 +102,10 @@ def keyed_condition(
         "parents": list(parents),
     }
     sampling = [condition.temperature, condition.top_k, condition.top_p, condition.max_tokens]
-    if condition.scoring is not None:
-        content["scoring"] = asdict(condition.scoring)
     # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
     # is the same, so stop strings are in the key and not in the seed.
-    key = digest({**content, "sampling": [*sampling, list(condition.stop)]})
+    # So is what is read beside it.
+    read = {} if condition.scoring is None else {"scoring": asdict(condition.scoring)}
+    key = digest({**content, **read, "sampling": [*sampling, list(condition.stop)]})
     seed = seed_base({**content, "sampling": [*sampling, []]})
     return replace(condition, prompt=prompt, condition_key=key, seed_base=seed, parents=parents)

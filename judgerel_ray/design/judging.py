@@ -145,6 +145,7 @@ def _over_temperatures(
             top_p=ask.top_p,
             max_tokens=ask.max_tokens,
             stop=stop,
+            scoring=Scoring(kind="verdict") if ask.verdict_logprobs else None,
         )
         keyed = keyed_condition(condition, prompt, parents=parents)
         made.append(Ask(condition=keyed, first=0, n=frame.replications(temperature)))

@@ -44,7 +44,7 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         shown = [(name,) for name in names]
     stage = "turn2" if form == "dialogue" else "answer"
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
-    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
+    sampling = (ask.mode, ask.verdict_logprobs, ask.top_k, ask.top_p, ask.max_tokens)
     for template in frame.templates:
         wording: object = template.texts.get(form)
         if ask.protocol == "confusion":

@@ -59,6 +59,7 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
         settings: dict[str, object] = {
             "max_tokens": ask.max_tokens,
             "early_stop": ask.early_stop,
+            "verdict_logprobs": ask.verdict_logprobs,
             "reader": ask.reader,
             "respond": written,
             "templates": (template.form, template.texts.get(form)),
@@ -83,7 +84,7 @@ def _pooled(
     differing = [key for key in two if one[key] != two[key]]
     shown = [
         f"{key} ({_shown(one[key])} and {_shown(two[key])})"
-        if key in ("max_tokens", "early_stop", "reader")
+        if key in ("max_tokens", "early_stop", "reader", "verdict_logprobs")
         else key
         for key in differing
     ]

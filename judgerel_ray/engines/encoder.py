@@ -104,7 +104,7 @@ class PromptEncoder:
         text, ids = self.encode(condition.prompt, scoring.start if scoring else "")
         followed_by: tuple[tuple[int, ...], ...] = ()
         n_new = condition.max_tokens
-        if scoring is not None and scoring.kind != "tree":
+        if scoring is not None and scoring.kind not in ("tree", "verdict"):
             followed_by = self.continuations(text, ids, scoring.continuations)
             n_new = max(map(len, followed_by), default=0) + 1
         if len(ids) + n_new > longest:

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from judgerel_ray.core import Ask
 from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import option_log_weights, tempered, uniforms
+from judgerel_ray.engines.truth import option_log_weights, reasoned, tempered, uniforms
 from judgerel_ray.protocols import FORMS
 
 CHARACTERS_PER_TOKEN = 4
@@ -61,10 +61,11 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     if menu is None:
         return [f"Answer {draw[1]:.6f}: {_words(_ANSWER, options.reason_words)}" for draw in draws]
     weights = option_log_weights(model, options, item_id=condition.item_id, menu=menu)
-    limits = list(accumulate(tempered(weights, condition.temperature)))
+    shares = tempered(weights, condition.temperature)
     reason = _words(_REASON, options.reason_words)
     replies = []
-    for kind, place, _ in draws:
+    for replication, (kind, place, _) in zip(ask.replications, draws, strict=True):
+        limits = list(accumulate(reasoned(shares, options, condition, replication)))
         off = _without_verdict(options, kind, greedy=condition.temperature == 0)
         if off is None:
             label = menu.labels[min(bisect_right(limits, place), len(limits) - 1)]

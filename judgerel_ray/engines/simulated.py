@@ -29,9 +29,9 @@ from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
 from judgerel_ray.engines.replies import CHARACTERS_PER_TOKEN, count_tokens, cut_after, draw_replies
 from judgerel_ray.engines.simulated_options import simulated_options
-from judgerel_ray.engines.simulated_scoring import scored_logprobs
+from judgerel_ray.engines.simulated_scoring import scored_logprobs, verdict_logprobs
 from judgerel_ray.engines.simulated_tree import tree_findings
-from judgerel_ray.protocols import as_plain
+from judgerel_ray.protocols import as_plain, read_verdict
 
 BLOCK_TOKENS = 16
 _EXIT_STATUS = 70
@@ -128,7 +128,8 @@ class SimulatedEngine:
         Effects: may leave the process (``dies = "exit"``). Retry: safe; a key's answer is fixed.
         """
         await self._misfortune(ask)
-        if ask.condition.scoring is not None:
+        scoring = ask.condition.scoring
+        if scoring is not None and scoring.kind != "verdict":
             return (await self._scored(prepared, ask),)
         replies = draw_replies(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
@@ -136,12 +137,25 @@ class SimulatedEngine:
             self._completion(ask.condition, replication, reply, prepared.prompt_tokens, hit)
             for replication, reply, hit in zip(ask.replications, replies, cached, strict=True)
         )
+        if scoring is not None:
+            completions = tuple(self._with_logprobs(ask.condition, one) for one in completions)
         generated = sum(completion.completion_tokens for completion in completions)
         await self._take_time(generated)
         self._counts += TokenCounts(
             prompt=ask.n * prepared.prompt_tokens, cached=sum(cached), generated=generated
         )
         return completions
+
+    def _with_logprobs(self, condition: Condition, reply: Completion) -> Completion:
+        """A reply with the probabilities at its verdict; none where it has no verdict."""
+        menu = condition.menu
+        if (
+            menu is None
+            or read_verdict(reply.text, finish_reason=reply.finish_reason, menu=menu).label is None
+        ):
+            return reply
+        found = verdict_logprobs(self.spec.model, self.options, condition, reply.replication)
+        return replace(reply, logprobs=found)
 
     async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:
         """Read probabilities instead of drawing; costs the prompt once."""

@@ -21,7 +21,8 @@ class SimulatedOptions:
     default even); ``position_bias`` (log-odds by place shown, 0 beyond its end) and
     ``quality_sd`` (spread of the log-odds of an item's options) of ``position``; shares of
     ``refuse`` and ``unparsed`` replies; ``reason_words`` after each verdict; ``suggestibility``,
-    the log-odds an option gains where an assessment argued for it.
+    the log-odds an option gains where an assessment argued for it; ``reasoning`` s: each reply's
+    reasoning draws the distribution its verdict comes from, Dirichlet(s p) around the judge's p.
 
     What goes wrong, once per engine: it dies with its ``dies_on``-th request, by leaving the
     process (``dies = "exit"``) or by raising EngineLost (``"raise"``), and only if it is first to
@@ -42,6 +43,7 @@ class SimulatedOptions:
     unparsed: float = 0.0
     reason_words: int = 0
     suggestibility: float = 0.0
+    reasoning: float | None = None
     dies_on: int | None = None
     dies: str = "exit"
     dies_once: str | None = None
@@ -115,6 +117,7 @@ def _read(read: _Reader) -> SimulatedOptions:
         unparsed=read.number("unparsed", 0.0, at_most=1.0),
         reason_words=read.whole("reason_words", at_least=0) or 0,
         suggestibility=read.number("suggestibility", 0.0),
+        reasoning=read.number("reasoning", 0.0, above=0.0) or None,
         dies_on=read.whole("dies_on"),
         dies=read.text("dies", among=("exit", "raise")) or default.dies,
         dies_once=read.text("dies_once"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, TokenLogprob
 from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import option_log_weights, tempered
+from judgerel_ray.engines.truth import option_log_weights, reasoned, tempered
 
 _NEVER = -1e4  # log-probability of what cannot be: infinities do not survive every file format
 
@@ -68,6 +68,41 @@ def scored_logprobs(
     return tuple(
         TokenLogprob(token=text, logprob=probable[_place(text, menu)], continuation=number)
         for number, text in enumerate(scoring.continuations)
+    )
+
+
+def verdict_logprobs(
+    model: str, options: SimulatedOptions, condition: Condition, replication: int
+) -> tuple[TokenLogprob, ...]:
+    """Log-probabilities of the options where a reply writes its verdict, before any temperature.
+
+    Tempered at the condition's temperature they are the distribution its verdict was drawn from.
+
+    Examples
+    --------
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
+    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
+    >>> [round(math.exp(one.logprob), 3)
+    ...  for one in verdict_logprobs("uniform", SimulatedOptions(), condition, 0)]
+    [0.5, 0.5]
+    """
+    menu = condition.menu
+    if menu is None:
+        return ()
+    weights = option_log_weights(model, options, item_id=condition.item_id, menu=menu)
+    shares = reasoned(tempered(weights, condition.temperature), options, condition, replication)
+    # Raised to the temperature, so that tempering gives them back; greedy ones are as they are.
+    raw = tempered(weights, 1.0)
+    if condition.temperature > 0:
+        powers = [share**condition.temperature for share in shares]
+        raw = tuple(power / sum(powers) for power in powers)
+    best = sorted(range(len(raw)), key=lambda place: -raw[place])
+    return tuple(
+        TokenLogprob(token=menu.labels[p], logprob=_log(raw[p]), rank=rank, continuation=p)
+        for rank, p in enumerate(best, start=1)
     )
 
 

@@ -12,7 +12,7 @@ import math
 from hashlib import blake2b
 from random import Random
 
-from judgerel_ray.core import Menu, RequestRefused
+from judgerel_ray.core import Condition, Menu, RequestRefused
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.engines.simulated_options import SimulatedOptions, simulated_options
 
@@ -128,6 +128,35 @@ def tempered(log_weights: tuple[float, ...], temperature: float) -> tuple[float,
         return tuple(1.0 if place == first else 0.0 for place in range(len(log_weights)))
     powers = [math.exp((weight - best) / temperature) for weight in log_weights]
     return tuple(round(power / sum(powers), 15) for power in powers)
+
+
+def reasoned(
+    shares: tuple[float, ...], options: SimulatedOptions, condition: Condition, replication: int
+) -> tuple[float, ...]:
+    """The distribution of a reply's verdict after its reasoning: Dirichlet(s p) around the judge's.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
+    >>> reasoned((0.5, 0.5), SimulatedOptions(), condition, 0)
+    (0.5, 0.5)
+    >>> round(sum(reasoned((0.5, 0.5), SimulatedOptions(reasoning=5.0), condition, 0)), 9)
+    1.0
+    """
+    if options.reasoning is None or condition.temperature == 0:
+        return shares
+    key = f"reasoning:{options.seed}:{condition.condition_key}:{replication}"
+    draws = [
+        _log_gamma_draw(options.reasoning * share, Random(_number(f"{key}:{place}")))
+        if share > 0
+        else -math.inf
+        for place, share in enumerate(shares)
+    ]
+    return tempered(tuple(draws), 1.0)
 
 
 def _base(options: SimulatedOptions, menu: Menu) -> tuple[float, ...]:

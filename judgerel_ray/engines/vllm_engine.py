@@ -36,8 +36,8 @@ from judgerel_ray.engines.vllm_arguments import (
     template_options,
 )
 from judgerel_ray.engines.vllm_facts import Vocabulary, resolved_facts, vocabulary
-from judgerel_ray.engines.vllm_reading import read_probabilities
-from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output
+from judgerel_ray.engines.vllm_reading import Channel, answer_chunk, read_probabilities
+from judgerel_ray.engines.vllm_sampling import chunks
 from judgerel_ray.engines.vllm_scoring import OneKind
 
 if TYPE_CHECKING:
@@ -151,14 +151,15 @@ class VllmEngine:
         llm, encoder = self._llm, self._encoder
         if llm is None or encoder is None:
             raise EngineLost("engine is not running", where={"judge": self.spec.name})
-        if ask.condition.scoring is not None:
-            send = partial(self._send, llm, key=prepared.condition_key)
-            return (
-                await read_probabilities(
-                    ask, prepared, send, self._kinds, encoder, self._vocabulary
-                ),
-            )
-        tasks = [asyncio.ensure_future(self._request(llm, prepared, part)) for part in chunks(ask)]
+        send = partial(self._send, llm, key=prepared.condition_key)
+        channel = Channel(
+            send=send, kinds=self._kinds, encoder=encoder, vocabulary=self._vocabulary
+        )
+        condition = ask.condition
+        if condition.scoring is not None and condition.scoring.kind != "verdict":
+            return (await read_probabilities(ask, prepared, channel),)
+        parts = (answer_chunk(condition, prepared, part, channel) for part in chunks(ask))
+        tasks = [asyncio.ensure_future(part) for part in parts]
         try:
             answers = await asyncio.gather(*tasks)
         finally:  # cancelled, or one failed: the others would burn time unread
@@ -166,13 +167,6 @@ class VllmEngine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return tuple(completion for answer in answers for completion in answer)
-
-    async def _request(
-        self, llm: AsyncLLM, prepared: Prepared, chunk: Chunk
-    ) -> tuple[Completion, ...]:
-        """Send one request and read its n samples."""
-        key, ids = prepared.condition_key, prepared.token_ids or ()
-        return read_output(await self._send(llm, ids, chunk.parameters, key=key), prepared, chunk)
 
     async def _send(
         self, llm: AsyncLLM, ids: tuple[int, ...], asked: dict[str, JSON], *, key: str

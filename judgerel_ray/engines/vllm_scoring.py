@@ -34,8 +34,10 @@ class Logprob(Protocol):
 
 
 class ScoredSample(Protocol):
-    """The one sample of a pass."""
+    """A sample of a request; of a pass there is one."""
 
+    index: int
+    token_ids: Sequence[int]
     text: str
     finish_reason: str | None
     logprobs: Sequence[Mapping[int, Logprob]] | None
@@ -45,6 +47,7 @@ class ScoredOutput(Protocol):
     """A finished pass."""
 
     outputs: Sequence[ScoredSample]
+    num_cached_tokens: int | None
     prompt_logprobs: Sequence[Mapping[int, Logprob] | None] | None
 
 

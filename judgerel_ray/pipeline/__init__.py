@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
+    from judgerel_ray.pipeline.reasoning import run_reasoning
     from judgerel_ray.pipeline.reducing import (
         ReduceOptions,
         open_judgments,
@@ -44,6 +45,7 @@ __all__ = [
     "report_path",
     "resolve",
     "run_limits",
+    "run_reasoning",
     "run_sweep",
     "run_uncertainty",
     "verify_path",
@@ -59,6 +61,7 @@ _HOMES = {
     "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),
+    "reasoning": ("run_reasoning",),
     "reducing": (
         "ReduceOptions",
         "open_judgments",

@@ -68,6 +68,43 @@ def uncertainty_text(worth: pl.DataFrame) -> str:
     return "\n\n".join(blocks)
 
 
+def reasoning_text(split: pl.DataFrame) -> str:
+    """Where verdicts vary: between reasonings, or in the letter drawn after one.
+
+    Parameters
+    ----------
+    split : DataFrame
+        As :func:`judgerel_ray.reduce.reasonings.reasoning_table`.
+
+    Examples
+    --------
+    >>> reasoning_text(pl.DataFrame({"ratio": []}))
+    'no reply with probabilities at its verdict has landed'
+    """
+    if split.is_empty():
+        return "no reply with probabilities at its verdict has landed"
+    lines = []
+    for row in split.iter_rows(named=True):
+        parts = [row[name] for name in ("agreement", "reasoning", "verdict")]
+        ends = {"value": row["ratio"], "low": row["ratio_low"], "high": row["ratio_high"]}
+        lines.append(
+            [
+                group_label(row, ["judge", "benchmark", "temperature"]),
+                *("-" if part is None else f"{part:.3f}" for part in parts),
+                *_numbers({**ends, "undefined": None}),
+                str(row["n_questions"]),
+                str(row["n_replications"]),
+            ]
+        )
+    heads = ["", "agreement", "reasoning", "verdict", "ratio", "95 %", "questions", "replies"]
+    return (
+        f"{plain_table(heads, lines)}\n\n"
+        "agreement + reasoning + verdict = 1: how often two replies agree, how much reasonings "
+        "differ,\nand how much the verdict drawn after one does. ratio: reasonings needed, as a "
+        "share of letters drawn, for the same error."
+    )
+
+
 def _blocks(
     frame: pl.DataFrame, told: Sequence[str]
 ) -> list[tuple[str, list[Mapping[str, object]]]]:

@@ -39,6 +39,7 @@ OPTIONS = {
         "--questions",
         "--uncertainty",
         "--limits",
+        "--reasoning",
         "--threshold T",
         "--interval METHOD",
         "--resamples N",

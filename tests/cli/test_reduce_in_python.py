@@ -12,8 +12,8 @@ from judgerel_ray.core import SweepError
 
 OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
-OTHER_TABLES = {"limits", "uncertainty", "threshold"}
-"""What prints another table: judgerel_ray.limits and judgerel_ray.uncertainty."""
+OTHER_TABLES = {"limits", "uncertainty", "threshold", "reasoning"}
+"""What prints another table: judgerel_ray.limits, .uncertainty and .reasoning."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (

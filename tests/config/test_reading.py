@@ -60,6 +60,7 @@ def test_a_small_sweep_gets_every_default():
         "top_k": 50,
         "top_p": 1.0,
         "max_tokens": 150,
+        "verdict_logprobs": False,
         "early_stop": False,
         "reader": "first",
         "templates": ("default",),
@@ -194,6 +195,8 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", 'mode = "exact"\ntop_p = 0.9', "mode exact needs top_p = 1, got 0.9"),
         ("ask", 'mode = "exact"\ntop_k = 60', "mode exact needs top_k = 0 or at most 56, got 60"),
         ("ask", 'mode = "columns"', "mode columns needs protocol confusion, got best_of"),
+        ("ask", 'verdict_logprobs = true\nreader = "last"', 'needs reader = "first"'),
+        ("ask", "verdict_logprobs = true\ntop_k = 0\ntop_p = 0.5", "needs top_p = 1 and top_k = 0"),
         ("ask", 'option_labels = "ids"', "need protocol confusion, got best_of"),
         # what does not go together
         ("ask", 'early_stop = true\nreader = "last"', 'early_stop needs reader = "first"'),

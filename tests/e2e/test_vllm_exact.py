@@ -7,7 +7,8 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.pipeline.exacting import read_distributions
-from judgerel_ray.store import RunDirectory
+from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.tables import frame_to_items
 
 pytestmark = [
     pytest.mark.ray,
@@ -50,3 +51,46 @@ def test_bounds_hold_the_distribution_of_the_weights(explored):
                 assert low - TAIL <= true.get(verdict, 0.0) + 1e-5
                 assert true.get(verdict, 0.0) <= high + TAIL + 1e-5
             assert 1 - rows["low"].sum() <= UNDECIDED + 1e-6
+
+
+def test_probabilities_at_drawn_verdicts_are_those_of_the_weights(tmp_path):
+    import torch
+
+    from demo.judge_truth import load_judge
+
+    text = DEMO.read_text().replace("../", f"{ROOT}/")
+    text = text.replace("replications = 60", "replications = 4")
+    text = text.replace("temperatures = [1.0, 0.75, 0.5, 0.0]", "temperatures = [1.0]")
+    file = tmp_path / "s.toml"
+    file.write_text(f"{text}verdict_logprobs = true\n")
+    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 0
+    run = RunDirectory.open(str(tmp_path / "run"))
+    rows = scan_judgments(run).join(scan_completions(run), on="key").collect()
+    scored = rows.filter(pl.col("outcome") == "scored")
+    assert scored["logprobs"].null_count() == 0
+    assert rows.filter(pl.col("outcome") != "scored")["logprobs"].drop_nulls().is_empty()
+    judge = load_judge()
+    prompts = prompts_of(judge, run)
+    for row in scored.head(12).iter_rows(named=True):
+        listed = row["logprobs"]
+        best = {one["continuation"]: one["logprob"] for one in reversed(listed)}
+        # The letter drawn is one the list spells, with the probability the weights give it.
+        before = prompts[row["item_id"]] + row["text"].split("[[")[0] + "[["
+        ids = judge.tokenizer(before, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        with torch.no_grad():
+            true = torch.log_softmax(judge.model(ids).logits[0, -1].double(), dim=-1)
+        letter = judge.tokenizer.convert_tokens_to_ids(row["label"])
+        place = "ABCDE".index(row["label"])
+        assert best[place] == pytest.approx(float(true[letter]), abs=1e-3)
+
+
+def prompts_of(judge, run):
+    """The demo's prompts by item, their options in the order shown."""
+    from demo.judge_truth import prompt_text
+    from judgerel_ray.design import option_orders
+
+    items = frame_to_items(pl.read_parquet(run.read_bytes("items.parquet")))
+    return {
+        item.item_id: prompt_text(judge, item, option_orders(item, n_orders=1, seed=0)[0])
+        for item in items
+    }
