@@ -24,11 +24,17 @@ UNDECIDED = 1e-4
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory):
+    """The demo's questions, explored and also sampled, by one engine."""
     folder = tmp_path_factory.mktemp("vllm_exact")
-    text = DEMO.read_text().replace("../", f"{ROOT}/")
+    judge, ask = DEMO.read_text().replace("../", f"{ROOT}/").split("[[ask]]")
+    exact = ask.replace("replications = 60", 'mode = "exact"')
+    drawn = ask.replace("replications = 60", "replications = 4\nverdict_logprobs = true")
+    drawn = drawn.replace("temperatures = [1.0, 0.75, 0.5, 0.0]", "temperatures = [1.0]")
     file = folder / "s.toml"
-    file.write_text(f"{text}\n[ask.exact]\nundecided = {UNDECIDED}\n")
-    assert main(["exact", str(file), "--out", str(folder / "run")]) == 0
+    file.write_text(
+        f"{judge}[[ask]]{exact}\n[ask.exact]\nundecided = {UNDECIDED}\n\n[[ask]]{drawn}"
+    )
+    assert main(["run", str(file), "--out", str(folder / "run")]) == 0
     return RunDirectory.open(str(folder / "run"))
 
 
@@ -53,19 +59,15 @@ def test_bounds_hold_the_distribution_of_the_weights(explored):
             assert 1 - rows["low"].sum() <= UNDECIDED + 1e-6
 
 
-def test_probabilities_at_drawn_verdicts_are_those_of_the_weights(tmp_path):
+def test_probabilities_at_drawn_verdicts_are_those_of_the_weights(explored):
     import torch
 
     from demo.judge_truth import load_judge
 
-    text = DEMO.read_text().replace("../", f"{ROOT}/")
-    text = text.replace("replications = 60", "replications = 4")
-    text = text.replace("temperatures = [1.0, 0.75, 0.5, 0.0]", "temperatures = [1.0]")
-    file = tmp_path / "s.toml"
-    file.write_text(f"{text}verdict_logprobs = true\n")
-    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 0
-    run = RunDirectory.open(str(tmp_path / "run"))
-    rows = scan_judgments(run).join(scan_completions(run), on="key").collect()
+    run = explored
+    judged = scan_judgments(run).filter(pl.col("role") == "judge")
+    rows = judged.join(scan_completions(run), on="key").collect()
+    assert rows.height == 16 * 4
     scored = rows.filter(pl.col("outcome") == "scored")
     assert scored["logprobs"].null_count() == 0
     assert rows.filter(pl.col("outcome") != "scored")["logprobs"].drop_nulls().is_empty()
