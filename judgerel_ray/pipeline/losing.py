@@ -16,6 +16,8 @@ from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
 
 LARGE_SHARE = 0.25
 """Of the rows that landed: what is lost beyond it is asked again only on purpose."""
+SMALL_ROWS = 1_000
+"""What one lost file may cost whatever its share is: a small run is mended without a question."""
 
 
 def agree_to_losses(
@@ -26,8 +28,9 @@ def agree_to_losses(
     Raises
     ------
     StoreError
-        If a whole folder that rows need is gone, or more than one file and a large share of what
-        landed. A disk that is not mounted looks like this, and is no reason to pay twice.
+        If a whole folder that rows need is gone; or if a large share of what landed would not
+        count any more, what stands on it included, but for one file that costs few rows. A disk
+        that is not mounted looks like this, and is no reason to pay twice.
     """
     if "commits" in losses.folders and not ask_lost:
         raise StoreError(
@@ -37,16 +40,14 @@ def agree_to_losses(
             "everything again",
         )
     needed = tuple(folder for folder in losses.folders if _is_needed(folder, losses.damaged))
-    n_damaged = _rows(losses.damaged)
-    is_large = len(losses.damaged) > 1 and n_damaged > LARGE_SHARE * losses.n_rows
-    if (needed or is_large) and not ask_lost:
-        folders = f" ({', '.join(needed)} as a whole)" if needed else ""
+    if (needed or _is_large(losses)) and not ask_lost:
         raise StoreError(
-            f"files that landed are gone or cut{folders}: {n_damaged:,} of {losses.n_rows:,} rows"
-            + _standing_on(losses),
+            _refusal(losses, needed),
             where={"run": run.url},
             hint="mount the disk or put the files back; judgerel run --ask-lost asks for them "
-            "again, and what lies in the files then counts no more",
+            "again, and what lies in the files then counts no more"
+            if losses.damaged
+            else "judgerel run --ask-lost drops them and asks what is planned of them again",
         )
     for line in _lines(losses):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -130,11 +131,34 @@ def _lines(losses: Losses) -> list[str]:
     return lines
 
 
-def _standing_on(losses: Losses) -> str:
-    """How many rows go with those that are lost."""
-    if not losses.unfounded:
-        return ""
-    return f", and {_rows(losses.unfounded):,} that stand on them"
+def _is_large(losses: Losses) -> bool:
+    """Whether so much would not count any more that only a person may give it up.
+
+    What stands on a lost answer goes with it, so files alone do not tell how much is lost.
+    """
+    n_lost = _rows(losses.damaged) + _rows(losses.unfounded)
+    n_causes = len(losses.damaged) or len(losses.unfounded)
+    is_small = n_causes == 1 and n_lost <= SMALL_ROWS
+    return n_lost > LARGE_SHARE * losses.n_rows and not is_small
+
+
+def _refusal(losses: Losses, needed: Collection[str]) -> str:
+    """What is lost, in one line."""
+    said = []
+    n_rows = f"{losses.n_rows:,} rows"
+    n_unfounded = _rows(losses.unfounded)
+    if losses.damaged:
+        folders = f" ({', '.join(needed)} as a whole)" if needed else ""
+        stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
+        said.append(
+            f"files that landed are gone or cut{folders}: {_rows(losses.damaged):,} of {n_rows}"
+            + stand
+        )
+    elif n_unfounded:
+        said.append(
+            f"{n_unfounded:,} of {n_rows} are on answers that the run does not hold, or of no plan"
+        )
+    return "; ".join(said)
 
 
 def _is_needed(folder: str, damaged: Collection[CommitRecord]) -> bool:

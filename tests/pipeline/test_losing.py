@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.pipeline import read_status
+from judgerel_ray.pipeline import losing, read_status
+from judgerel_ray.pipeline.losing import agree_to_losses
 from judgerel_ray.store import (
+    Losses,
     read_ledger,
     scan_judgments,
     verify_run,
@@ -185,3 +189,51 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
     assert "sweep" not in json.loads(Path(driver.out, "manifest.json").read_text())
     driver.go("second")
     driver.check_whole()
+
+
+@pytest.mark.parametrize("parents", [True, False])
+def test_one_lost_file_with_much_standing_on_it_is_refused(driver, monkeypatch, parents):
+    """A share is of all rows that would not count, not of those in the lost file alone."""
+    monkeypatch.setattr(losing, "SMALL_ROWS", 5)
+    monkeypatch.setattr(losing, "LARGE_SHARE", 0.2)
+    driver.go("first", parents=parents)
+    before = sorted(driver.run.names("commits"))
+    lose(driver, judge="x", folder="texts")
+    with pytest.raises(StoreError, match="1 of 28 rows, and 5 that stand on them") as told:
+        driver.go("second", parents=parents)
+    assert "--ask-lost" in told.value.hint
+    assert sorted(driver.run.names("commits")) == before
+    driver.go("second", ask_lost=True, parents=parents)
+    driver.check_whole()
+
+
+@pytest.mark.parametrize(
+    ("rows", "standing", "landed", "is_refused"),
+    [
+        ((50,), (600,) * 9, 8_160, True),  # one file, two thirds of the run
+        ((50,), (600,), 8_160, False),  # one file, and a share that is small
+        ((100,), (), 300, False),  # one of three leases of a small run
+        ((2_000,), (), 6_000, True),  # one of three leases that were dear
+        ((100,), (100,), 300, False),
+        ((50, 50), (), 300, True),  # two files: no accident
+        ((50, 25), (), 300, False),
+        ((), (600,) * 9, 8_160, True),  # rows of no plan alone
+    ],
+)
+def test_what_is_large_counts_all_rows_that_would_not_count(
+    driver, rows, standing, landed, is_refused
+):
+    driver.go("first")
+    one = read_ledger(driver.run).commits[0]
+    losses = Losses(
+        damaged=tuple(dataclasses.replace(one, rows=n) for n in rows),
+        unfounded=tuple(dataclasses.replace(one, rows=n) for n in standing),
+        n_rows=landed,
+    )
+    console = Console(file=io.StringIO())
+    if is_refused:
+        with pytest.raises(StoreError, match=f"of {landed:,} rows"):
+            agree_to_losses(driver.run, console, losses)
+    else:
+        agree_to_losses(driver.run, console, losses)
+    agree_to_losses(driver.run, console, losses, ask_lost=True)
