@@ -230,8 +230,10 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
     )
     for judge, problem in summary.problems.items():
         print(f"judgerel: judge {judge} was given up: {' '.join(problem.split())}", file=sys.stderr)
+    if line := summary.refused.line(summary.asked):
+        print(f"judgerel: {line}", file=sys.stderr)
     if not summary.owed:
-        return DONE
+        return SOME_FAILED if summary.refused.now else DONE
     hint = "run again"
     if summary.mistakes:
         # Asking again would end the same way, however often a scheduler tries.

@@ -13,9 +13,7 @@ from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.planning import Plan
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
-
-LARGE_SHARE = 0.25
-"""Of the rows that landed: what is lost beyond it is asked again only on purpose."""
+from judgerel_ray.store.losses import LARGE_SHARE, SMALL_ROWS
 
 
 def agree_to_losses(
@@ -26,8 +24,9 @@ def agree_to_losses(
     Raises
     ------
     StoreError
-        If a whole folder that rows need is gone, or more than one file and a large share of what
-        landed. A disk that is not mounted looks like this, and is no reason to pay twice.
+        If a whole folder that rows need is gone; or if a large share of what landed would not
+        count any more, what stands on it included, but for one file that costs few rows. A disk
+        that is not mounted looks like this, and is no reason to pay twice.
     """
     if "commits" in losses.folders and not ask_lost:
         raise StoreError(
@@ -37,16 +36,14 @@ def agree_to_losses(
             "everything again",
         )
     needed = tuple(folder for folder in losses.folders if _is_needed(folder, losses.damaged))
-    n_damaged = _rows(losses.damaged)
-    is_large = len(losses.damaged) > 1 and n_damaged > LARGE_SHARE * losses.n_rows
-    if (needed or is_large) and not ask_lost:
-        folders = f" ({', '.join(needed)} as a whole)" if needed else ""
+    if (needed or _is_large(losses)) and not ask_lost:
         raise StoreError(
-            f"files that landed are gone or cut{folders}: {n_damaged:,} of {losses.n_rows:,} rows"
-            + _standing_on(losses),
+            _refusal(losses, needed),
             where={"run": run.url},
             hint="mount the disk or put the files back; judgerel run --ask-lost asks for them "
-            "again, and what lies in the files then counts no more",
+            "again, and what lies in the files then counts no more"
+            if losses.damaged or losses.torn or losses.has_gone_records
+            else "judgerel run --ask-lost drops them and asks what is planned of them again",
         )
     for line in _lines(losses):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -106,7 +103,13 @@ def _lines(losses: Losses) -> list[str]:
     if losses.torn:
         lines.append(
             f"lost: {len(losses.torn)} records are torn or gone ({_named(losses.torn)}); "
-            "their rows are asked again"
+            f"their rows, about {losses.n_torn:,}, are asked again"
+        )
+    if losses.unnamed:
+        lines.append(
+            f"left: {len(losses.unnamed)} files in data/ have no record, because a driver was "
+            f"killed or the records are gone ({_named(tuple(losses.unnamed))}); their rows, about "
+            f"{losses.n_unnamed:,}, are asked again"
         )
     if losses.damaged:
         names = [one.name for one in losses.damaged]
@@ -130,11 +133,47 @@ def _lines(losses: Losses) -> list[str]:
     return lines
 
 
-def _standing_on(losses: Losses) -> str:
-    """How many rows go with those that are lost."""
-    if not losses.unfounded:
-        return ""
-    return f", and {_rows(losses.unfounded):,} that stand on them"
+def _is_large(losses: Losses) -> bool:
+    """Whether so much would not count any more that only a person may give it up.
+
+    What stands on a lost answer goes with it, so files alone do not tell how much is lost.
+    """
+    n_lost = _rows(losses.damaged) + _rows(losses.unfounded) + losses.n_torn
+    n_causes = len(losses.damaged) + len(losses.torn)
+    if losses.has_gone_records:
+        n_lost, n_causes = n_lost + losses.n_unnamed, n_causes + len(losses.unnamed)
+    is_small = (n_causes or len(losses.unfounded)) == 1 and n_lost <= SMALL_ROWS
+    return n_lost > LARGE_SHARE * losses.n_landed and not is_small
+
+
+def _refusal(losses: Losses, needed: Collection[str]) -> str:
+    """What is lost, in one line."""
+    said = []
+    n_rows = f"{losses.n_landed:,} rows"
+    n_unfounded = _rows(losses.unfounded)
+    if losses.damaged:
+        folders = f" ({', '.join(needed)} as a whole)" if needed else ""
+        stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
+        said.append(
+            f"files that landed are gone or cut{folders}: {_rows(losses.damaged):,} of {n_rows}"
+            + stand
+        )
+    elif n_unfounded:
+        said.append(
+            f"{n_unfounded:,} of {n_rows} are on answers that the run does not hold, or of no plan"
+        )
+    if losses.torn:
+        n_torn = f"about {losses.n_torn:,}" if losses.n_torn else "nobody knows how many"
+        said.append(
+            f"{len(losses.torn)} records in commits/ are torn or gone "
+            f"({_named(losses.torn)}): {n_torn} of {n_rows}"
+        )
+    if losses.has_gone_records:
+        said.append(
+            f"{len(losses.unnamed)} files in data/ have no record in commits/: "
+            f"about {losses.n_unnamed:,} of {n_rows}"
+        )
+    return "; ".join(said)
 
 
 def _is_needed(folder: str, damaged: Collection[CommitRecord]) -> bool:

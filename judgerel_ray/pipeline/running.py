@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from rich.console import Console
@@ -29,8 +29,10 @@ from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
+from judgerel_ray.pipeline.refusals import Refusals, read_refusals
 from judgerel_ray.pipeline.resolve import Resolved, resolve
 from judgerel_ray.store import (
+    Ledger,
     RunDirectory,
     Session,
     begin_session,
@@ -47,7 +49,8 @@ class RunSummary:
 
     ``asked_now`` counts requests sent in this session, 0 where nothing was owed. ``problems`` are
     the errors of judges that were given up, by judge; ``mistakes`` names those of them that running
-    again cannot mend: the sweep, or where it runs, is wrong for this judge.
+    again cannot mend: the sweep, or where it runs, is wrong for this judge. ``refused`` are the
+    requests that landed as failed, in this session or before.
     """
 
     run: str
@@ -59,6 +62,7 @@ class RunSummary:
     asked_now: int
     problems: Mapping[str, str]
     mistakes: tuple[str, ...] = ()
+    refused: Refusals = field(default_factory=Refusals)
 
 
 def run_sweep(
@@ -149,7 +153,8 @@ def _run_session(
     failed = sum(judge.failed for judge in board.judges.values())
     landed = sum(judge.landed for judge in board.judges.values())
     owed = sum(judge.owed for judge in board.judges.values())
-    _lay_out(resolved, run)
+    ledger = read_ledger(run) if owed_before else session.ledger
+    _lay_out(resolved, run, ledger)
     _leave_final(run, session, board)
     return RunSummary(
         run=run.url,
@@ -161,13 +166,13 @@ def _run_session(
         asked_now=owed_before - owed,
         problems={name: str(error) for name, error in errors.items()},
         mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
+        refused=read_refusals(run, ledger, session.number),
     )
 
 
-def _lay_out(resolved: Resolved, run: RunDirectory) -> None:
+def _lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
     """Write the tables that are made of what landed; they name nothing that has not."""
     if any(frame.ask.mode != "sample" for frame in resolved.frames):
-        ledger = read_ledger(run)
         write_confusions(resolved, run, ledger)
         write_distributions(resolved, run, ledger)
 

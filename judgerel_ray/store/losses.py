@@ -8,13 +8,21 @@ in the same words. A judge's own texts only explain its verdicts, which count wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.leftovers import count_rows, torn_parts, unnamed_parts
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.records import FOLDER, CommitRecord
 from judgerel_ray.store.rundir import RunDirectory
+
+LARGE_SHARE = 0.25
+"""Of the rows that landed: what is lost beyond it is asked again only on purpose."""
+SMALL_ROWS = 1_000
+"""What one lost file may cost whatever its share is: a small run is mended without a question."""
+MOST_LEFT = 8
+"""Leases whose files a driver that was killed may leave without a record: one an engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +32,7 @@ class Losses:
     Attributes
     ----------
     torn : tuple of str
-        Names of records that are torn, altered or gone; how many rows they held nobody knows.
+        Names of records that are torn, altered or gone.
     damaged : tuple of CommitRecord
         Commits whose files are gone or cut.
     unfounded : tuple of CommitRecord
@@ -37,6 +45,11 @@ class Losses:
         files of judgments are there, and no record of any session.
     n_rows : int
         Rows of all commits whose records are whole, those lost included.
+    torn_parts, unnamed : mapping
+        Files of judgments by name, with their bytes: of torn records, and of leases of the newest
+        session, or a later one, that no record names.
+    n_torn, n_unnamed : int
+        Rows in those files, as :meth:`counted` found.
     """
 
     torn: tuple[str, ...] = ()
@@ -45,11 +58,31 @@ class Losses:
     unread: tuple[CommitRecord, ...] = ()
     folders: tuple[str, ...] = ()
     n_rows: int = 0
+    torn_parts: Mapping[str, int] = field(default_factory=dict)
+    unnamed: Mapping[str, int] = field(default_factory=dict)
+    n_torn: int = 0
+    n_unnamed: int = 0
+
+    @property
+    def n_landed(self) -> int:
+        """Rows of all that is known to have landed, and of what may have."""
+        return self.n_rows + self.n_torn + self.n_unnamed
+
+    @property
+    def has_gone_records(self) -> bool:
+        """Whether more files are without a record than a driver leaves that is killed."""
+        is_much = self.n_unnamed > max(SMALL_ROWS, LARGE_SHARE * self.n_landed)
+        return len(self.unnamed) > MOST_LEFT or is_much
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the records that do not count."""
         return (*self.torn, *(one.name for one in (*self.damaged, *self.unfounded)))
+
+    def counted(self, run: RunDirectory) -> Losses:
+        """The same, with the rows counted in files that no whole record tells of."""
+        n_torn, n_unnamed = (count_rows(run, parts) for parts in (self.torn_parts, self.unnamed))
+        return replace(self, n_torn=n_torn, n_unnamed=n_unnamed)
 
     def with_unfounded(self, names: Iterable[str], kept: Sequence[CommitRecord]) -> Losses:
         """The same, and these of the commits kept so far."""
@@ -97,7 +130,7 @@ def part_commits(
         # Every session leaves its record before anything lands: these files had records, too.
         orphaned = any(run.files.sizes("data"))
         return (), Losses(torn=look.broken, folders=(FOLDER,) if orphaned else ())
-    data = run.files.sizes("data") if look.commits else {}
+    data = run.files.sizes("data")
     texts = run.files.sizes("texts") if look.commits else {}
     damaged, unread, kept = [], [], []
     for one in look.commits:
@@ -120,6 +153,8 @@ def part_commits(
         unread=tuple(one for one in unread if one.name not in gone),
         folders=_empty_folders((*damaged, *unread), {*data, *texts}),
         n_rows=sum(one.rows for one in look.commits),
+        torn_parts=torn_parts(look, data),
+        unnamed=unnamed_parts(look, data),
     )
     return whole, losses
 

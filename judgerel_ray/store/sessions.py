@@ -15,12 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.ledger import Ledger, build_ledger, look_at_commits
+from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.leftovers import newest_part
 from judgerel_ray.store.losses import Losses, part_commits
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
     SessionRecord,
+    parse_attempt,
     parse_session,
     seal,
     session_name,
@@ -97,6 +99,8 @@ def begin_session(
             hint="a local or shared folder, or a store with conditional writes",
         )
     while True:
+        # Before the look: a session that begins meanwhile is seen in its record, or races for it.
+        in_data = newest_part(run.files.sizes("data"))
         look = look_at_commits(run)
         kept, losses = part_commits(run, look, ask_lost=ask_lost)
         if strays is not None:
@@ -104,9 +108,8 @@ def begin_session(
             losses = losses.with_unfounded(names, kept)
             kept = tuple(one for one in kept if one.name not in names)
         if agree is not None:
-            agree(losses)
-        # Above every name in use, broken ones included.
-        number = 1 + max((parse_session(name) or 0 for name in look.names), default=0)
+            agree(losses.counted(run))
+        number = 1 + max(in_data, _highest(look))
         record = _record(number, kept)
         name = f"{FOLDER}/{session_name(number)}"
         data = seal({"kind": "session", **asdict(record)})
@@ -171,6 +174,16 @@ def live_session(run: RunDirectory) -> str | None:
     return (
         f"session {record.number}, process {record.pid} on {record.host}, since {record.started_at}"
     )
+
+
+def _highest(look: Look) -> int:
+    """Highest number that a session has in any name, broken ones included.
+
+    Whoever took a number again whose record is gone would find its leases settled.
+    """
+    attempts = (one.session for name in look.names if (one := parse_attempt(name)))
+    sessions = (parse_session(name) or 0 for name in look.names)
+    return max((*sessions, *attempts), default=0)
 
 
 def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:

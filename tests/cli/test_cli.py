@@ -16,6 +16,7 @@ from judgerel_ray import __version__, cli, pipeline, reduce
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
 from judgerel_ray.fleet import address as ray_address
+from judgerel_ray.pipeline.refusals import Refusals
 from judgerel_ray.pipeline.running import RunSummary
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
@@ -443,6 +444,7 @@ def test_a_run_prints_its_own_words_only(sweep_file, tmp_path):
     code = f"""
 import os, subprocess, sys
 from judgerel_ray import cli, pipeline
+from judgerel_ray.pipeline.refusals import Refusals
 from judgerel_ray.pipeline.running import RunSummary
 
 def run_sweep(*_, **__):
@@ -477,6 +479,22 @@ def test_a_judge_that_is_wrong_is_not_to_be_run_again(
     first, last = err.splitlines()
     assert first == "judgerel: judge b was given up: not here"
     assert last.endswith(f"2 are owed. Try: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "now", "code"),
+    [({"prompt_too_long": 2}, 2, 1), ({"prompt_too_long": 2}, 0, 0), ({}, 0, 0)],
+)
+def test_requests_that_failed_for_good_are_told_and_are_no_success(
+    sweep_file, tmp_path, capsys, monkeypatch, reasons, now, code
+):
+    numbers = {"session": 1, "asked": 6, "landed": 6, "owed": 0, "failed": 0, "asked_now": 6}
+    refused = Refusals(reasons=reasons, now=now)
+    summary = RunSummary(run="r", problems={}, refused=refused, **numbers)
+    monkeypatch.setattr(pipeline, "run_sweep", lambda *_, **__: summary, raising=False)
+    assert main(["run", sweep_file(), "--out", str(tmp_path / "run")]) == code
+    told = ["judgerel: 2 of 6 requests failed and never can succeed: prompt_too_long (2)"]
+    assert capsys.readouterr().err.splitlines() == (told if reasons else [])
 
 
 @pytest.mark.parametrize("verb", ["plan", "run"])

@@ -248,7 +248,10 @@ def test_requests_too_long_land_as_failed_and_are_not_asked_again(runner):
     summary = run()
     assert (summary.landed, summary.owed) == (44, 0)
     assert set(run.judgments["outcome"]) == {"failed"}
-    assert run().asked_now == 0
+    assert (summary.refused.reasons, summary.refused.now) == ({"prompt_too_long": 44}, 44)
+    again = run()
+    assert (again.asked_now, again.refused.now) == (0, 0)
+    assert again.refused.reasons == {"prompt_too_long": 44}
 
 
 def test_more_judges_than_cpus_take_turns(runner):

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.pipeline import read_status
+from judgerel_ray.pipeline import losing, read_status
+from judgerel_ray.pipeline.losing import agree_to_losses
 from judgerel_ray.store import (
+    Losses,
     read_ledger,
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.store import losses as losses_of
 from judgerel_ray.store.records import seal, unseal
 
 ITEMS = [f'{{"item_id": "q{i}", "question": "Larger {i}?", "gold": "two"}}' for i in range(4)]
@@ -185,3 +190,107 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
     assert "sweep" not in json.loads(Path(driver.out, "manifest.json").read_text())
     driver.go("second")
     driver.check_whole()
+
+
+@pytest.mark.parametrize("parents", [True, False])
+def test_one_lost_file_with_much_standing_on_it_is_refused(driver, monkeypatch, parents):
+    """A share is of all rows that would not count, not of those in the lost file alone."""
+    monkeypatch.setattr(losing, "SMALL_ROWS", 5)
+    monkeypatch.setattr(losing, "LARGE_SHARE", 0.2)
+    driver.go("first", parents=parents)
+    before = sorted(driver.run.names("commits"))
+    lose(driver, judge="x", folder="texts")
+    with pytest.raises(StoreError, match="1 of 28 rows, and 5 that stand on them") as told:
+        driver.go("second", parents=parents)
+    assert "--ask-lost" in told.value.hint
+    assert sorted(driver.run.names("commits")) == before
+    driver.go("second", ask_lost=True, parents=parents)
+    driver.check_whole()
+
+
+@pytest.mark.parametrize(
+    ("rows", "standing", "landed", "is_refused"),
+    [
+        ((50,), (600,) * 9, 8_160, True),  # one file, two thirds of the run
+        ((50,), (600,), 8_160, False),  # one file, and a share that is small
+        ((100,), (), 300, False),  # one of three leases of a small run
+        ((2_000,), (), 6_000, True),  # one of three leases that were dear
+        ((100,), (100,), 300, False),
+        ((50, 50), (), 300, True),  # two files: no accident
+        ((50, 25), (), 300, False),
+        ((), (600,) * 9, 8_160, True),  # rows of no plan alone
+    ],
+)
+def test_what_is_large_counts_all_rows_that_would_not_count(
+    driver, rows, standing, landed, is_refused
+):
+    driver.go("first")
+    one = read_ledger(driver.run).commits[0]
+    losses = Losses(
+        damaged=tuple(dataclasses.replace(one, rows=n) for n in rows),
+        unfounded=tuple(dataclasses.replace(one, rows=n) for n in standing),
+        n_rows=landed,
+    )
+    console = Console(file=io.StringIO())
+    if is_refused:
+        with pytest.raises(StoreError, match=f"of {landed:,} rows"):
+            agree_to_losses(driver.run, console, losses)
+    else:
+        agree_to_losses(driver.run, console, losses)
+    agree_to_losses(driver.run, console, losses, ask_lost=True)
+
+
+@pytest.mark.parametrize("how", ["torn", "gone"])
+def test_records_that_are_torn_or_gone_are_refused_where_they_are_many(driver, how):
+    driver.go("first")
+    records = sorted(Path(driver.out, "commits").glob("s0001-*"))
+    assert len(records) == 12
+    whole = {path: path.read_bytes() for path in records}
+    for path in records[:-1]:
+        path.write_text("x") if how == "torn" else path.unlink()
+    before = sorted(driver.run.names("commits"))
+    told = "11 records in commits/ are torn" if how == "torn" else "11 files in data/ have no rec"
+    with pytest.raises(StoreError, match=f"{told}.*: about 23 of 28 rows") as refused:
+        driver.go("second")
+    assert "--ask-lost" in refused.value.hint
+    assert sorted(driver.run.names("commits")) == before
+    for path, data in whole.items():
+        path.write_bytes(data)
+    assert driver.begin().ledger.n_rows == ANSWERS + JUDGMENTS
+    for path in records[:-1]:
+        path.write_text("x") if how == "torn" else path.unlink()
+    driver.go("second", ask_lost=True)
+    driver.check_whole()
+
+
+def test_a_record_of_a_session_that_is_gone_takes_no_leases_of_it(driver):
+    """Its number is not given again: leases under it are settled, in files nobody reads."""
+    driver.go("first")
+    Path(driver.out, "commits", "session-0001.json").unlink()
+    with pytest.raises(StoreError, match="records in commits/"):
+        driver.go("second")
+    assert driver.go("second", ask_lost=True).number == 2
+    driver.check_whole()
+
+
+def test_what_a_killed_driver_leaves_is_told_and_asked_again(driver):
+    driver.go("first")
+    records = sorted(Path(driver.out, "commits").glob("s0001-*"))
+    for path in records[-2:]:  # half of the judgments: files without a record
+        path.unlink()
+    session = driver.go("second")
+    assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS // 2)
+    assert "left: 2 files in data/ have no record" in driver.told.getvalue()
+    assert "their rows, about 10, are asked again" in driver.told.getvalue()
+    driver.check_whole()
+    driver.go("third")  # what the second went on without is no news
+    assert driver.told.getvalue().count("left:") == 1
+
+
+def test_records_of_few_leases_with_many_rows_are_refused_too(driver, monkeypatch):
+    monkeypatch.setattr(losses_of, "SMALL_ROWS", 9)
+    driver.go("first")
+    for path in sorted(Path(driver.out, "commits").glob("s0001-*"))[-2:]:
+        path.unlink()
+    with pytest.raises(StoreError, match="2 files in data/ have no record in commits/: about 10"):
+        driver.go("second")
