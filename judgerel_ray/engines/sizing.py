@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgerel_ray.core import Message, RequestRefused
+from judgerel_ray.core import Message, RequestRefused, SweepError
 from judgerel_ray.engines.encoder import PromptEncoder, chat_template_text
-from judgerel_ray.engines.engine import EngineSpec
+from judgerel_ray.engines.engine import JSON, EngineSpec
 from judgerel_ray.engines.folder_tokenizer import FolderTokenizer, checked_json
+from judgerel_ray.engines.model_files import is_local
 from judgerel_ray.engines.vllm_arguments import template_options
 
 CHARACTERS_PER_TOKEN = 4
@@ -26,6 +27,14 @@ class ModelSize:
     parameters: float
     weight_bytes: float
     source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderEncoder:
+    """An encoder, and whether it writes prompts as the engine will, chat template included."""
+
+    encoder: PromptEncoder
+    is_whole: bool
 
 
 def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
@@ -56,25 +65,92 @@ def prompt_counter(spec: EngineSpec) -> tuple[PromptCounter, str]:
     >>> count((Message(role="user", content="x" * 40),)), how
     (10, 'estimated')
     """
-    folder = Path(str(spec.engine_options.get("tokenizer") or spec.model)).expanduser()
-    if spec.engine == "simulated" or not (folder / "tokenizer.json").is_file():
+    found = prompt_encoder(spec)
+    if found is None:
         return _by_characters, "estimated"
+    encoder = found.encoder
+    how = "counted" if found.is_whole else "counted without chat template"
+    return lambda prompt: len(encoder.encode(prompt)[1]), how
+
+
+def prompt_encoder(spec: EngineSpec) -> FolderEncoder | None:
+    """Make an encoder of the files in a model's folder; None where they are not there.
+
+    Raises
+    ------
+    SweepError
+        As :func:`prompt_counter` does.
+
+    Examples
+    --------
+    >>> prompt_encoder(EngineSpec(name="j", engine="simulated", model="uniform")) is None
+    True
+    """
+    folder = tokenizer_folder(spec)
+    if folder is None:
+        return None
     try:
         tokenizer = FolderTokenizer(spec, folder)
     except ImportError:
-        return _by_characters, "estimated"
+        return None
     if spec.chat_template is True and not (folder / "tokenizer_config.json").is_file():
         template = None
     else:
-        template = chat_template_text(spec, tokenizer)
+        try:
+            template = chat_template_text(spec, tokenizer)
+        except SweepError:
+            if is_local(spec.model):
+                raise
+            return None  # a cache may hold only some of a model's files
     encoder = PromptEncoder(tokenizer, template, template_options(spec))
     try:
         encoder.encode((Message(role="user", content="?"),))
     except (RequestRefused, TypeError, ValueError, LookupError, AttributeError):
         template, encoder = None, PromptEncoder(tokenizer, None)
     whole = template is not None or spec.chat_template is False
-    how = "counted" if whole else "counted without chat template"
-    return lambda prompt: len(encoder.encode(prompt)[1]), how
+    return FolderEncoder(encoder=encoder, is_whole=whole)
+
+
+def tokenizer_folder(spec: EngineSpec) -> Path | None:
+    """Find the folder of a judge's tokenizer on this machine; None where there is none.
+
+    Examples
+    --------
+    >>> tokenizer_folder(EngineSpec(name="j", engine="vllm", model="./nowhere")) is None
+    True
+    """
+    named = spec.engine_options.get("tokenizer")
+    revision = spec.engine_options.get("tokenizer_revision") or spec.revision
+    return model_folder(spec, "tokenizer.json", name=str(named or spec.model), revision=revision)
+
+
+def model_folder(
+    spec: EngineSpec, file: str, *, name: str | None = None, revision: JSON = None
+) -> Path | None:
+    """Find the folder with a model's file: its own, or that of a hub id in this machine's cache.
+
+    Examples
+    --------
+    >>> model_folder(EngineSpec(name="j", engine="vllm", model="./nowhere"), "config.json") is None
+    True
+    """
+    if spec.engine == "simulated":
+        return None
+    name = name or spec.model
+    folder = Path(name).expanduser()
+    if (folder / file).is_file():
+        return folder
+    if is_local(name):
+        return None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(
+            name, file, revision=str(revision or spec.revision or "main")
+        )
+    except (ImportError, ValueError):  # ValueError: no name that a hub could have
+        return None
+    return Path(found).parent if isinstance(found, str) else None
 
 
 def model_size(spec: EngineSpec) -> ModelSize | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from judgerel_ray.core import Ask, TokenCounts
+from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
 from judgerel_ray.store import (
@@ -47,17 +47,17 @@ class NeverSent:
     session: int
     fleet: Fleet
 
-    def land(self, impossible: Iterable[tuple[Ask, str]]) -> None:
+    def land(self, impossible: Iterable[tuple[Ask, str | RequestRefused]]) -> None:
         """Land them, each with its reason, under its judge.
 
         Effects: one part pair and one commit record a judge. Retry: safe, under a new lease.
         """
-        by_judge: dict[str, list[tuple[Ask, str]]] = {}
+        by_judge: dict[str, list[tuple[Ask, str | RequestRefused]]] = {}
         for ask, reason in impossible:
             by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
         for judge, asks in by_judge.items():
             rows = landed_rows(
-                [(ask, never_sent(ask, reason)) for ask, reason in asks],
+                [(ask, _refused(ask, reason)) for ask, reason in asks],
                 attempt=1,
                 prices=None,
                 landed_at=datetime.now(UTC),
@@ -81,6 +81,13 @@ class NeverSent:
             )
             failed = {"failed": rows.judgments.height}
             self.fleet.count_landed(judge, rows.judgments.height, failed)
+
+
+def _refused(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
+    """Completions of a request that can never be sent, as an engine's refusal would land."""
+    if isinstance(reason, RequestRefused):
+        return never_sent(ask, reason.problem, reason.where)
+    return never_sent(ask, reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

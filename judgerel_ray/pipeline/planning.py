@@ -16,6 +16,7 @@ from math import expm1
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
+from judgerel_ray.pipeline.fitting import misfits
 from judgerel_ray.pipeline.resolve import Resolved
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
@@ -65,6 +66,8 @@ class Plan:
     judges: tuple[JudgeCost, ...]
     disk_bytes: int
     notes: tuple[str, ...]
+    misfits: tuple[str, ...] = ()
+    """Which prompts do not fit which judge; also among the notes."""
 
     def as_json(self) -> dict[str, object]:
         """Plain values, for plan.json."""
@@ -84,7 +87,8 @@ def plan_resolved(resolved: Resolved) -> Plan:
     Effects: may read a tokenizer's file. Retry: safe.
     """
     counts = resolved.counts
-    notes = list(_notes(resolved))
+    too_long = tuple(misfits(resolved))
+    notes = [*too_long, *_notes(resolved)]
     judges = tuple(
         _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
         for name in resolved.specs
@@ -99,6 +103,7 @@ def plan_resolved(resolved: Resolved) -> Plan:
         judges=judges,
         disk_bytes=disk_bytes,
         notes=(*notes, disk_note),
+        misfits=too_long,
     )
 
 

@@ -25,6 +25,7 @@ from judgerel_ray.fleet import (
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
+from judgerel_ray.pipeline.fitting import fitting, prompt_fits
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
@@ -126,6 +127,8 @@ def _run_session(
     owed_before = sum(judge.owed for judge in board.judges.values())
     errors: dict[str, Exception] = {}
     if owed_before:
+        for line in plan.misfits:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
         limits = resolved.sweep.fleet
         with connected(address) as local, ConsoleDisplay(console) as display:
             pools = _pools(resolved, run, session.number)
@@ -203,6 +206,7 @@ def _all_waves(
     limits: FleetTable,
 ) -> None:
     """Wave by wave: build prompts from what landed, ask what is owed."""
+    fits = prompt_fits(resolved)
     n_waves = max(frame.n_waves for frame in resolved.frames)
     for wave in range(n_waves):
         ledger = session.ledger if wave == 0 else read_ledger(run)
@@ -220,7 +224,8 @@ def _all_waves(
             owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
             pools[name].requests_left = owing.count()
             if pools[name].requests_left:
-                source = owing.asks(NeverSent(run=run, session=session.number, fleet=fleet))
+                never = NeverSent(run=run, session=session.number, fleet=fleet)
+                source = fitting(owing.asks(never), fits.get(name), never)
                 work[name] = WorkQueue(source=source, request_size=limits.replications_per_request)
         if work:
             later = _voices_later(resolved, wave)
