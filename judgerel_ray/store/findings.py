@@ -17,6 +17,7 @@ Kind = Literal[
     "unfounded",
     "unplanned_rows",
     "broken_record",
+    "missing_records",
     "late_record",
     "orphan",
 ]

@@ -19,6 +19,7 @@ from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.planned import RowCounts, unplanned
 from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt, read_attempt
 from judgerel_ray.store.rundir import RunDirectory
+from judgerel_ray.store.sessions import live_session
 
 
 def verify_run(run: RunDirectory) -> list[Finding]:
@@ -35,8 +36,9 @@ def verify_run(run: RunDirectory) -> list[Finding]:
         Errors: the run's own sweep, plan or items missing or damaged; a committed file missing,
         altered, unreadable, or with other rows or keys than its record says; texts that do not
         match judgments; a request held twice; rows that stand on answers the run does not hold,
-        or that its plan does not have; a record torn or altered. Notes: files no commit
-        names, and records that came too late to count. Empty if all is well.
+        or that its plan does not have; a record torn or altered, and records that are gone, as
+        files without them tell. Notes: files no commit names, and records that came too late to
+        count. Empty if all is well.
 
     Raises
     ------
@@ -83,7 +85,23 @@ def _records(run: RunDirectory, look: Look, ledger: Ledger) -> Iterator[Finding]
     for name in look.late:
         if isinstance(read_attempt(name, late.get(f"{FOLDER}/{name}")), CommitRecord):
             yield a_note("late_record", f"{FOLDER}/{name}", "not accepted by the newest session")
-    for one in part_commits(run, look)[1].unfounded:
+    losses = part_commits(run, look)[1].counted(run)
+    if FOLDER in losses.folders:
+        yield an_error(
+            "missing_records",
+            FOLDER,
+            "judgments have landed, and the records of sessions that say which count are gone: "
+            "none counts",
+        )
+    # A driver at work has files whose records it is about to write.
+    elif losses.has_gone_records and not live_session(run):
+        yield an_error(
+            "missing_records",
+            FOLDER,
+            f"{len(losses.unnamed)} files of the newest session have no record, about "
+            f"{losses.n_unnamed} rows: more than a driver leaves that is killed",
+        )
+    for one in losses.unfounded:
         yield an_error(
             "unfounded",
             f"{FOLDER}/{one.name}",

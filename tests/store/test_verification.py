@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.store import begin_session, read_ledger, verify_run
+from judgerel_ray.store import begin_session, end_session, read_ledger, verification, verify_run
 from judgerel_ray.store.parts import encode_parquet
 
 
@@ -80,3 +80,36 @@ def test_notes_are_not_errors(landed):
     run.write_bytes("data/judge=j/part-stray.parquet", b"x")
     run.write_bytes("commits/.s0001-l000009-a1.json.ab.tmp", b"x")
     assert kinds(run) == [("note", "orphan"), ("note", "orphan")]
+
+
+@pytest.mark.parametrize("gone", ["*", "session*", "s0*"])
+def test_records_that_are_gone_are_an_error(disk_run, land_rows, gone):
+    begin_session(disk_run)
+    for lease in range(1, 10):
+        land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 1)]})
+    end_session(disk_run, 1)
+    for path in Path(disk_run.address("commits")).glob(gone):
+        path.unlink()
+    errors = [(one.kind, one.name) for one in verify_run(disk_run) if one.level == "error"]
+    assert errors == [("missing_records", "commits")]
+
+
+def test_few_files_without_a_record_are_what_a_killed_driver_leaves(disk_run, land_rows):
+    begin_session(disk_run)
+    for lease in range(1, 9):
+        land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 1)]})
+        disk_run.remove(f"commits/s0001-l{lease:06d}-a1.json")
+    end_session(disk_run, 1)
+    assert {one.level for one in verify_run(disk_run)} == {"note"}
+
+
+def test_files_without_a_record_are_no_error_while_a_driver_is_at_work(
+    disk_run, land_rows, monkeypatch
+):
+    begin_session(disk_run)
+    for lease in range(1, 10):
+        land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 1)]})
+        disk_run.remove(f"commits/s0001-l{lease:06d}-a1.json")
+    assert "error" in {one.level for one in verify_run(disk_run)}
+    monkeypatch.setattr(verification, "live_session", lambda _run: "session 1")
+    assert {one.level for one in verify_run(disk_run)} == {"note"}
