@@ -113,8 +113,9 @@ def test_noise_of_many_ratings_is_called_noise(sizes, rates):
         ],
         axis=0,
     )
-    # .95 less two and a half standard errors of 100 runs; not all of them is more than caution.
-    assert called.min() >= 0.895
+    # .95 less 3.3 standard errors of 100 runs: of 24 comparisons, one in a hundred times any fails
+    # by chance. Not all of them is more than caution.
+    assert called.min() >= 0.878
     assert called.max() < 1
 
 
