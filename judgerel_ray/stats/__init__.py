@@ -11,7 +11,9 @@ Examples
 0.444
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from judgerel_ray.stats.agreement import (
@@ -257,3 +259,15 @@ def __getattr__(name: str) -> object:
             globals()[name] = found
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Room(ModuleType):
+    """The room, whose functions stay functions when a module of the same name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python binds every imported submodule to its parent, and would hide the function.
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -46,6 +46,29 @@ def test_coefficients_load_no_plans():
     assert done.stdout.split("\n")[:2] == ["[]", "True"]
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        "from judgerel_ray.stats import *",
+        "[getattr(stats, name) for name in stats.__all__]",
+        "[getattr(stats, name) for name in reversed(stats.__all__)]",
+        "from judgerel_ray.stats import VarianceComponents, dependability",
+        "[importlib.import_module(f'judgerel_ray.stats.{one.name}')"
+        " for one in pkgutil.iter_modules(stats.__path__)]",
+    ],
+)
+def test_no_public_name_is_ever_a_module(before):
+    # Python binds a submodule to its room when it is first imported, over a function of that name.
+    code = (
+        f"import importlib, pkgutil, judgerel_ray.stats as stats\n{before}\n"
+        "print([n for n in stats.__all__ if type(getattr(stats, n)) is type(pkgutil)])\n"
+        "from judgerel_ray.stats import variance_components\n"
+        "print(variance_components.__name__, 'variance_components' in dir(stats))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "variance_components True"]
+
+
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_is_the_binomial_test_of_discordant_pairs(b, c):
     expected = binomtest(b, b + c, 0.5).pvalue if b + c else 1.0
