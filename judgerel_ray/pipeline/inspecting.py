@@ -18,6 +18,7 @@ from judgerel_ray.store import (
     read_whole_ledger,
     reading,
     scan_judgments,
+    unseen_session,
 )
 
 FRESH_S = 15.0  # progress older than this is history
@@ -116,7 +117,10 @@ def read_status(out: str) -> RunStatus:
     with reading(out):
         failed = _failed(run, ledger)
     live = live_session(run)
-    fresh = live is not None or _age_s(progress) < FRESH_S
+    if live is None and progress.get("state") == "running" and _age_s(progress) < FRESH_S:
+        # What a driver tells is believed only where this host cannot see whether it lives.
+        live = unseen_session(run)
+    fresh = live is not None
     running = fresh and progress.get("state") == "running"
     boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
     judges = []

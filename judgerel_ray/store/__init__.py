@@ -20,6 +20,7 @@ from judgerel_ray.store.sessions import (
     end_session,
     is_superseded,
     live_session,
+    unseen_session,
 )
 from judgerel_ray.store.verification import verify_run
 from judgerel_ray.store.visibility import leave_token, read_token
@@ -51,6 +52,7 @@ __all__ = [
     "record_errors",
     "scan_completions",
     "scan_judgments",
+    "unseen_session",
     "verify_run",
     "write_manifest",
 ]

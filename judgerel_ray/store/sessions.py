@@ -163,14 +163,55 @@ def live_session(run: RunDirectory) -> str | None:
     >>> live_session(RunDirectory.create("memory://doctest-live")) is None
     True
     """
-    record = look_at_commits(run).session
-    if record is None or run.exists(_end_name(record.number)):
-        return None
-    if (record.host, record.boot) != (socket.gethostname(), _boot()):
+    record = _open_session(run)
+    if record is None or not _is_seen(record):
         return None
     started = _started(record.pid)
-    if record.pid == os.getpid() or not started or started != record.pid_started:
-        return None
+    return _described(record) if started and started == record.pid_started else None
+
+
+def unseen_session(run: RunDirectory) -> str | None:
+    """Describe the newest session's driver where only what it tells can say whether it lives.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+
+    Returns
+    -------
+    str or None
+        As of :func:`live_session`, of a session that was opened on another host or by the caller's
+        own process; None if it has ended, or :func:`live_session` can tell.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-unseen")
+    >>> session = begin_session(run).number
+    >>> str(unseen_session(run)).startswith("session 1, process ")
+    True
+    >>> end_session(run, session)
+    >>> unseen_session(run) is None
+    True
+    """
+    record = _open_session(run)
+    return None if record is None or _is_seen(record) else _described(record)
+
+
+def _open_session(run: RunDirectory) -> SessionRecord | None:
+    """The newest session, if nobody has said that it ended."""
+    record = look_at_commits(run).session
+    return None if record is None or run.exists(_end_name(record.number)) else record
+
+
+def _is_seen(record: SessionRecord) -> bool:
+    """Whether this host can tell whether a session's driver lives, which is another process."""
+    here = (record.host, record.boot) == (socket.gethostname(), _boot())
+    return here and record.pid != os.getpid()
+
+
+def _described(record: SessionRecord) -> str:
+    """A session and its driver in words."""
     return (
         f"session {record.number}, process {record.pid} on {record.host}, since {record.started_at}"
     )

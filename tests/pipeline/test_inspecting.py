@@ -1,0 +1,72 @@
+"""How a run stands while it goes on, and after its driver was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from judgerel_ray.pipeline import read_status
+from judgerel_ray.store.records import seal, unseal
+
+KILLED = """
+import os, signal, sys
+from judgerel_ray.store import RunDirectory, begin_session
+begin_session(RunDirectory.open(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def driver(sweep, driver_of):
+    return driver_of(sweep(asks=["replications = 4\ntemperatures = [1.0]"]))
+
+
+def tell(run, state="running"):
+    """What a driver tells every second."""
+    now = datetime.now(UTC).isoformat()
+    board = {"state": state, "updated_at": now, "judges": {"j": {"state": state}}}
+    run.write_text("progress.json", json.dumps(board))
+
+
+def reopened(run, **fields):
+    """The newest session, opened by somebody else."""
+    content = dict(unseal(run.read_bytes("commits/session-0001.json")))
+    run.write_bytes("commits/session-0001.json", seal({**content, **fields}))
+
+
+def test_a_driver_killed_a_moment_ago_is_not_running(driver):
+    run = driver.run
+    subprocess.run([sys.executable, "-c", KILLED, run.url], check=False)
+    tell(run)
+    status = read_status(driver.out)
+    assert (status.state, status.session, status.live) == ("incomplete", 1, None)
+    assert status.judges[0].state == "incomplete"
+
+
+def test_a_driver_of_another_host_is_running_as_long_as_it_tells(driver, monkeypatch):
+    driver.begin()
+    run = driver.run
+    reopened(run, host="node7", boot="b", pid=4711)
+    tell(run)
+    status = read_status(driver.out)
+    assert (status.state, status.judges[0].state) == ("running", "running")
+    assert str(status.live).startswith("session 1, process 4711 on node7, since ")
+    monkeypatch.setattr("judgerel_ray.pipeline.inspecting.FRESH_S", 0.0)
+    status = read_status(driver.out)
+    assert (status.state, status.live, status.judges[0].state) == ("incomplete", None, "incomplete")
+
+
+def test_the_own_process_is_running_as_long_as_it_tells(driver):
+    driver.begin()
+    run = driver.run
+    tell(run)
+    assert read_status(driver.out).state == "running"
+    assert f"process {os.getpid()} on {socket.gethostname()}" in str(read_status(driver.out).live)
+    run.write_text("commits/session-0001.ended", "now")
+    assert (read_status(driver.out).state, read_status(driver.out).live) == ("incomplete", None)
