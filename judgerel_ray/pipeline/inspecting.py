@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple, cast
@@ -22,6 +23,13 @@ from judgerel_ray.store import (
 )
 
 FRESH_S = 15.0  # progress older than this is history
+_NO_PLAN = (
+    "plan.json is gone, so nobody knows how much is asked; the next run with the same sweep "
+    "writes it again"
+)
+_NOT_BEGUN = (
+    "no session has begun here, and nothing is known of what is asked; judgerel run begins one"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +37,13 @@ class JudgeStatus:
     """One judge of a run: requests, outcomes, tokens as its engines counted them.
 
     Rates are those of late while the judge runs, else the average over the time its engines worked.
+    What is asked and owed is None where no plan says it.
     """
 
     judge: str
-    asked: int
+    asked: int | None
     landed: int
-    owed: int
+    owed: int | None
     failed: int
     outcomes: Mapping[str, int]
     tokens: TokenCounts
@@ -48,7 +57,7 @@ class JudgeStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
-    """A run directory as it stands."""
+    """A run directory as it stands; ``notes`` say in words what is not known of it, and why."""
 
     run: str
     sweep: str
@@ -57,9 +66,10 @@ class RunStatus:
     live: str | None
     judges: tuple[JudgeStatus, ...]
     broken: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Plain values; totals first."""
+        """Plain values; totals first, None for what nobody knows."""
         tokens = sum((judge.tokens for judge in self.judges), TokenCounts())
         outcomes: dict[str, int] = {}
         for judge in self.judges:
@@ -71,9 +81,9 @@ class RunStatus:
             "session": self.session,
             "state": self.state,
             "live": self.live,
-            "asked": sum(judge.asked for judge in self.judges),
+            "asked": self._total(judge.asked for judge in self.judges),
             "landed": sum(judge.landed for judge in self.judges),
-            "owed": sum(judge.owed for judge in self.judges),
+            "owed": self._total(judge.owed for judge in self.judges),
             "failed": sum(judge.failed for judge in self.judges),
             "outcomes": dict(sorted(outcomes.items())),
             "tokens": _tokens(tokens),
@@ -96,7 +106,13 @@ class RunStatus:
                 for judge in self.judges
             ],
             "broken_commits": list(self.broken),
+            "notes": list(self.notes),
         }
+
+    def _total(self, counts: Iterable[int | None]) -> int | None:
+        """A sum over judges; None where a count, or which judges there are, is not known."""
+        known = tuple(counts)
+        return None if not known or None in known else sum(n or 0 for n in known)
 
 
 def read_status(out: str) -> RunStatus:
@@ -124,19 +140,20 @@ def read_status(out: str) -> RunStatus:
     running = fresh and progress.get("state") == "running"
     boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
     judges = []
-    for name, asked in plan.asked.items() if plan else ():
+    for name, asked in _asked(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = boards.get(name, {})
         # What is told of a judge at work is of now; of any other it is history.
-        now = board if running and board.get("state") == "running" and landed < asked else {}
+        at_work = running and board.get("state") == "running"
+        now = board if at_work and (asked is None or landed < asked) else {}
         pace = average_pace(commit for commit in ledger.commits if commit.judge == name)
         judges.append(
             JudgeStatus(
                 judge=name,
                 asked=asked,
                 landed=landed,
-                owed=max(0, asked - landed),
+                owed=None if asked is None else max(0, asked - landed),
                 failed=failed.get(name, 0),
                 outcomes=dict(totals.outcomes) if totals else {},
                 tokens=totals.tokens if totals else TokenCounts(),
@@ -148,18 +165,32 @@ def read_status(out: str) -> RunStatus:
                 error=cast("str | None", board.get("error")),
             )
         )
-    # Without a plan the run ended before it began: nothing is known to be owed, and nothing done.
+    # Without a plan nothing is known to be owed, and nothing done.
     is_done = plan is not None and all(judge.landed == judge.asked for judge in judges)
     state = "running" if running else ("done" if is_done else "incomplete")
     return RunStatus(
         run=run.url,
-        sweep=plan.sweep if plan else "",
+        sweep=plan.sweep if plan else _sweep_name(run),
         session=ledger.session,
         state=state,
         live=live,
         judges=tuple(judges),
         broken=ledger.broken,
+        notes=() if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN,),
     )
+
+
+def _asked(plan: _Plan | None, ledger: Ledger) -> Mapping[str, int | None]:
+    """What is asked of every judge; of those that landed something nobody knows, without a plan."""
+    return plan.asked if plan else dict.fromkeys(sorted(ledger.judges))
+
+
+def _sweep_name(run: RunDirectory) -> str:
+    """The sweep's name as the run's copy of its file says it; nothing where that is gone, too."""
+    try:
+        return str(tomllib.loads(run.read_text("sweep.toml")).get("name", ""))
+    except (StoreError, ValueError, RecursionError):
+        return ""
 
 
 def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
@@ -175,11 +206,11 @@ def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
 
 
-def _state(asked: int, landed: int, told: str, *, fresh: bool) -> str:
+def _state(asked: int | None, landed: int, told: str, *, fresh: bool) -> str:
     """A judge's state in a word."""
     if landed == asked:
         return "done"
-    if landed > asked or told == "done":
+    if (asked is not None and landed > asked) or told == "done":
         # It holds rows no plan has, which the next run drops; or it was, and has lost some since.
         return "incomplete"
     return told if fresh else ("failed" if told == "failed" else "incomplete")
@@ -207,7 +238,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(run: RunDirectory) -> _Plan | None:
-    """The plan; None where the run ended before it was written."""
+    """The plan; None where it is gone, or the run ended before it was written."""
     if not run.exists("plan.json"):
         return None
     try:

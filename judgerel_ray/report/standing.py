@@ -76,17 +76,15 @@ def status_text(status: Row) -> str:
       tokens: prompt 8 (4 cached, 4 computed), generated 6
     """
     lines = [
-        f"{status['sweep']}: {status['state']}, landed {_count(status['landed'])} of "
-        f"{_count(status['asked'])} (session {status['session']}, {status['run']})"
+        f"{status['sweep'] or '(no name known)'}: {status['state']}, {_landed(status)} "
+        f"(session {status['session']}, {status['run']})"
     ]
+    lines += [f"  {note}" for note in cast("Sequence[str]", status.get("notes", ()))]
     lines += _details(status)
     if status["live"]:
         lines.append(f"  written by {status['live']}")
     for judge in _rows(status["judges"]):
-        lines.append(
-            f"{judge['judge']}: {judge['state']}, landed {_count(judge['landed'])} of "
-            f"{_count(judge['asked'])}"
-        )
+        lines.append(f"{judge['judge']}: {judge['state']}, {_landed(judge)}")
         lines += _details(judge)
         lines += _pace(judge)
         if judge["error"]:
@@ -96,6 +94,12 @@ def status_text(status: Row) -> str:
         for name in cast("Sequence[str]", status["broken_commits"])
     ]
     return "\n".join(lines)
+
+
+def _landed(row: Row) -> str:
+    """How much of what is asked has landed, of a run or of one judge."""
+    asked = "an unknown number" if row["asked"] is None else _count(row["asked"])
+    return f"landed {_count(row['landed'])} of {asked}"
 
 
 def _details(row: Row) -> list[str]:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 import pytest
 
 from judgerel_ray.pipeline import read_status
+from judgerel_ray.report import status_text
+from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.records import seal, unseal
 
 KILLED = """
@@ -70,3 +72,37 @@ def test_the_own_process_is_running_as_long_as_it_tells(driver):
     assert f"process {os.getpid()} on {socket.gethostname()}" in str(read_status(driver.out).live)
     run.write_text("commits/session-0001.ended", "now")
     assert (read_status(driver.out).state, read_status(driver.out).live) == ("incomplete", None)
+
+
+def test_without_its_plan_a_run_counts_what_landed_and_does_not_know_the_rest(driver):
+    driver.go("first")
+    run = driver.run
+    run.remove("plan.json")
+    status = read_status(driver.out)
+    [judge] = status.judges
+    assert (status.sweep, status.state, judge.state) == ("s", "incomplete", "incomplete")
+    assert (judge.judge, judge.asked, judge.landed, judge.owed) == ("j", None, 12, None)
+    assert judge.outcomes == {"unparsed": 12}
+    content = status.as_json()
+    assert (content["asked"], content["landed"], content["owed"]) == (None, 12, None)
+    first, note, *lines = status_text(content).splitlines()
+    assert first.startswith("s: incomplete, landed 12 of an unknown number (session 1, ")
+    assert note == (
+        "  plan.json is gone, so nobody knows how much is asked; the next run with the same sweep "
+        "writes it again"
+    )
+    assert "j: incomplete, landed 12 of an unknown number" in lines
+    assert not any(line.startswith("  owed") for line in lines)
+    driver.go("second")
+    driver.check_whole()
+    assert read_status(driver.out).as_json()["notes"] == []
+
+
+def test_without_plan_and_sweep_a_run_still_counts_what_landed(driver):
+    driver.go("first")
+    for name in ("plan.json", "sweep.toml"):
+        os.remove(os.path.join(driver.out, name))
+    tell(RunDirectory.open(driver.out), "failed")
+    status = read_status(driver.out)
+    assert (status.sweep, status.judges[0].landed, status.judges[0].state) == ("", 12, "failed")
+    assert status_text(status.as_json()).startswith("(no name known): incomplete, landed 12 of an ")

@@ -32,7 +32,11 @@ def test_a_run_that_ended_before_it_began_is_not_done(tmp_path):
     RunDirectory.create(str(tmp_path / "run"))
     status = read_status(str(tmp_path / "run"))
     assert (status.state, status.session, status.judges) == ("incomplete", 0, ())
-    assert status_text(status.as_json()).startswith(": incomplete, landed 0 of 0 (session 0, ")
+    first, note, *_ = status_text(status.as_json()).splitlines()
+    told = "(no name known): incomplete, landed 0 of an unknown number (session 0, "
+    assert first.startswith(told)
+    assert "no session has begun here" in note
+    assert (status.as_json()["asked"], status.as_json()["owed"]) == (None, None)
 
 
 def test_public_names_take_paths_and_text(sweep, tmp_path):
