@@ -23,6 +23,7 @@ from judgerel_ray.store.disk import Disk
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/1"
+_FROM_SWEEP = frozenset({"sweep.toml", "plan.json", "items.parquet"})
 _BESIDE = frozenset({"commits", "sweep.toml"})
 _SLUG_LENGTH = 160  # bytes; with digest, "judge=" and part names far below the usual limit of 255
 
@@ -193,13 +194,22 @@ class RunDirectory:
     def read_text(self, name: str) -> str:
         """Read a text file (UTF-8); StoreError where it is missing or no text."""
         try:
-            return self.files.read(name).decode()
+            return self.read_bytes(name).decode()
         except UnicodeDecodeError as error:
             raise StoreError("not UTF-8 text", where={"path": self.address(name)}) from error
 
     def read_bytes(self, name: str) -> bytes:
         """Read a file; StoreError where it is missing."""
-        return self.files.read(name)
+        try:
+            return self.files.read(name)
+        except StoreError as error:
+            if name not in _FROM_SWEEP or self.exists(name):
+                raise
+            raise StoreError(
+                f"{name} of the run is gone",
+                where={"path": self.address(name)},
+                hint="judgerel run with the same sweep and --out writes it again",
+            ) from error
 
     def exists(self, name: str) -> bool:
         """Tell whether a file is there."""

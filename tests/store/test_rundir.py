@@ -385,3 +385,16 @@ def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch
     monkeypatch.setattr(disk, "_entries", then_one_goes)
     assert disk_run.files.sizes("data") == {"data/judge=k/b": 5}
     assert disk_run.files.sizes("nowhere") == {}
+
+
+@pytest.mark.parametrize("name", ["sweep.toml", "plan.json", "items.parquet"])
+@pytest.mark.parametrize("read", [RunDirectory.read_text, RunDirectory.read_bytes])
+def test_what_follows_from_the_sweep_and_is_gone_says_how_to_get_it_back(run, name, read):
+    with pytest.raises(StoreError, match=f"{name} of the run is gone") as told:
+        read(run, name)
+    assert told.value.where == {"path": run.address(name)}
+    assert "writes it again" in told.value.hint
+    with pytest.raises(StoreError) as other:
+        read(run, "data/part")
+    assert "of the run is gone" not in str(other.value)
+    assert "writes it again" not in str(other.value)
