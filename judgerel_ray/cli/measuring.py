@@ -159,12 +159,13 @@ def _coefficients(
     parsed: argparse.Namespace, options: ReduceOptions, formats: Sequence[str]
 ) -> int:
     """Print coefficients."""
-    from judgerel_ray.pipeline import reduce_path, write_coefficients
+    from judgerel_ray.pipeline import reduce_with_basis, write_coefficients
     from judgerel_ray.report import coefficients_json, print_coefficients
     from judgerel_ray.report.tolerances import tolerance_text
 
     try:
-        frame = reduce_path(parsed.path, options)
+        found = reduce_with_basis(parsed.path, options)
+        frame = found.coefficients
     except SweepError as error:
         if error.hint is None and Path(parsed.path, "distributions").is_dir():
             hint = "--limits: the run has verdict distributions, and nothing sampled"
@@ -174,7 +175,7 @@ def _coefficients(
         if name == "json":
             print(coefficients_json(frame))
         else:
-            print_coefficients(frame, console=_Screen())
+            print_coefficients(frame, console=_Screen(), failures=found.failures)
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
             if text := tolerance_text(frame, source=source):
                 print(f"\n{text}")

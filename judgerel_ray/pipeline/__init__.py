@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
+    from judgerel_ray.pipeline.basis import reduce_with_basis
     from judgerel_ray.pipeline.confusing import run_uncertainty
     from judgerel_ray.pipeline.exacting import run_limits
     from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
+    from judgerel_ray.pipeline.questions import question_path
     from judgerel_ray.pipeline.reasoning import run_reasoning
     from judgerel_ray.pipeline.reducing import (
         ReduceOptions,
         open_judgments,
-        question_path,
         reduce_path,
         verify_path,
         write_coefficients,
@@ -42,6 +43,7 @@ __all__ = [
     "question_path",
     "read_status",
     "reduce_path",
+    "reduce_with_basis",
     "report_path",
     "resolve",
     "run_limits",
@@ -56,16 +58,17 @@ __all__ = [
 
 _HOMES = {
     "advising": ("advise_path", "assigned", "compare_paths"),
+    "basis": ("reduce_with_basis",),
     "confusing": ("run_uncertainty",),
     "exacting": ("run_limits",),
     "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),
     "reasoning": ("run_reasoning",),
+    "questions": ("question_path",),
     "reducing": (
         "ReduceOptions",
         "open_judgments",
-        "question_path",
         "reduce_path",
         "verify_path",
         "write_coefficients",

@@ -14,7 +14,6 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
-from judgerel_ray.reduce.policy import Missing
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -43,6 +42,11 @@ class ReduceOptions:
     def __post_init__(self) -> None:
         if self.block not in ("0", "all"):
             raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
+    @property
+    def told_apart(self) -> list[str]:
+        """Columns that tell rows apart, besides those that make a unit."""
+        return [*(self.by or ()), *([self.items] if self.items else [])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +88,8 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
         If the path is a folder but no run directory, or a file cannot be read.
     """
     options = options or ReduceOptions()
-    extra = [*(options.by or ()), *([options.items] if options.items else [])]
-    with _reading(path):
-        found = tolerated(open_judgments(path, extra=extra), options)
+    with reading_of(path):
+        found = tolerated(open_judgments(path, extra=options.told_apart), options)
     return with_bands(found) if options.bands else found
 
 
@@ -119,38 +122,6 @@ def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
 
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     return dict(sweep.tolerance)
-
-
-def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
-    """Accuracy and agreement of every question of a run directory or a file of judgments.
-
-    Effects: reads. Retry: safe, also while a run goes on.
-
-    Raises
-    ------
-    SweepError
-        If a name or a file is wrong.
-    StoreError
-        If the path is a folder but no run directory.
-    """
-    from judgerel_ray.reduce import question_table
-
-    options = options or ReduceOptions()
-    drawn = options.intervals != JACKKNIFE
-    if options.coefficients or options.tolerance or options.bands or options.items or drawn:
-        raise SweepError(
-            "questions have columns and intervals of their own",
-            hint="leave out coefficients, items, tolerance, bands and interval",
-        )
-    missing: Missing = "category" if "category" in options.missing else "drop"
-    with _reading(path):
-        judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
-        return question_table(
-            judged.tally or with_gold(judged),
-            by=options.by,
-            missing=missing,
-            block="all" if options.block == "all" else 0,
-        )
 
 
 def with_gold(judged: Judged) -> pl.LazyFrame:
@@ -290,7 +261,7 @@ def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
     return [own] if own in names else names
 
 
-def _reading(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
     if Path(path).is_file():
         return nullcontext()

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from judgerel_ray.reduce.failures import NOT_SENT, reason_of
 from judgerel_ray.store import Ledger, RunDirectory, reading, scan_judgments
-
-NOT_SENT = "never sent, an earlier stage has no text for them"
-_CODE = r"^refused: ([a-z_]+):"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +60,12 @@ def read_refusals(run: RunDirectory, ledger: Ledger, session: int = 0) -> Refusa
 
 def _by_reason(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     """Failed rows of some commits, counted by reason."""
-    holding = tuple(one for one in ledger.commits if one.outcomes.get("failed"))
-    if not holding:
+    rows = failed_rows(run, ledger)
+    if rows is None:
         return {}
     with reading(run.url):
         failed = (
-            scan_judgments(run, ledger=replace(ledger, commits=holding))
-            .filter(pl.col("outcome") == "failed")
-            .select(reason=reason_of(pl.col("finish_reason")))
+            rows.select(reason=reason_of(pl.col("finish_reason")))
             .group_by("reason")
             .len()
             .sort(["len", "reason"], descending=[True, False])
@@ -78,6 +74,10 @@ def _by_reason(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     return {str(reason): int(n) for reason, n in failed.iter_rows()}
 
 
-def reason_of(finish_reason: pl.Expr) -> pl.Expr:
-    """Name the reason of a failed row: an engine's code, or that it was never sent."""
-    return finish_reason.str.extract(_CODE).fill_null(NOT_SENT)
+def failed_rows(run: RunDirectory, ledger: Ledger) -> pl.LazyFrame | None:
+    """Scan the failed rows of those commits that hold any; None where none does."""
+    holding = tuple(one for one in ledger.commits if one.outcomes.get("failed"))
+    if not holding:
+        return None
+    rows = scan_judgments(run, ledger=replace(ledger, commits=holding))
+    return rows.filter(pl.col("outcome") == "failed")

@@ -8,6 +8,7 @@ import polars as pl
 
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.reduce import least_stable, outcome_table
@@ -64,6 +65,7 @@ def _measured(judged: Judged) -> Measured:
         positions=verdict_positions(
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
+        failures=failures_of(judged, coefficients),
     )
 
 

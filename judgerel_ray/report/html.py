@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.report.chart import alpha_charts
 from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
+from judgerel_ray.report.failures import failure_lines
 from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
 from judgerel_ray.report.markup import facts, paragraph, section
 from judgerel_ray.report.places import place_section
@@ -47,12 +48,15 @@ class Measured:
         From :func:`judgerel_ray.reduce.least_stable`.
     positions : pl.DataFrame, optional
         From :func:`judgerel_ray.report.positions.verdict_positions`.
+    failures : pl.DataFrame, optional
+        From :func:`judgerel_ray.reduce.failures.failed_requests`.
     """
 
     coefficients: pl.DataFrame
     outcomes: pl.DataFrame
     unstable: pl.DataFrame
     positions: pl.DataFrame | None = None
+    failures: pl.DataFrame | None = None
 
 
 def render_report(
@@ -116,7 +120,10 @@ def render_report(
 
 def _lead(measured: Measured) -> str:
     """What a reader should know first."""
-    told = cautions(measured.coefficients, measured.positions)
+    told = [
+        *failure_lines(measured.failures, measured.outcomes),
+        *cautions(measured.coefficients, measured.positions),
+    ]
     warned = "".join(f"<li>{escape(line)}</li>" for line in told)
     lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
     stuck = measured.positions is not None and any(

@@ -33,18 +33,31 @@ def outcome_section(outcomes: pl.DataFrame) -> str:
     columns = [
         *key_columns(rows, names),
         Column(head="questions", cells=[f"{row['n_items']:,}" for row in rows], is_number=True),
-        Column(head="replies", cells=[f"{row['n_landed']:,}" for row in rows], is_number=True),
+        Column(
+            head="replies",
+            cells=[f"{row['n_landed'] - row['failed']:,}" for row in rows],
+            is_number=True,
+        ),
         *(
             Column(
                 head=name.replace("_", " "),
                 cells=[f"{row[name]:,}" for row in rows],
-                small=[_part(row[name], row["n_landed"]) for row in rows],
+                small=[
+                    _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
+                    for row in rows
+                ],
                 is_number=True,
             )
             for name in seen
         ),
     ]
-    return table("Outcome of every reply, counted, with shares of what landed", columns)
+    return table(_counted("failed" in seen), columns)
+
+
+def _counted(some_failed: bool) -> str:
+    """What the table of outcomes counts, and what its shares are of."""
+    text = "Outcome of every reply, counted, with shares of the replies"
+    return f"{text}; failed requests with their share of all that landed" if some_failed else text
 
 
 def _part(n: int, whole: int) -> str:

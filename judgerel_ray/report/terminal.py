@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import cast
 
 import polars as pl
 from rich.console import Console
 
+from judgerel_ray.report.failures import failed_by_group, failed_text
 from judgerel_ray.report.headlines import headline
 from judgerel_ray.report.words import (
     NOISE,
@@ -53,7 +54,12 @@ _NOISE = (
 )
 
 
-def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = None) -> None:
+def print_coefficients(
+    coefficients: pl.DataFrame,
+    *,
+    console: Console | None = None,
+    failures: pl.DataFrame | None = None,
+) -> None:
     """Print coefficients: a table on a terminal, aligned plain text anywhere else.
 
     What is the same in every row (the judge, the unit) is said once, above.
@@ -64,6 +70,8 @@ def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = 
         From :func:`judgerel_ray.reduce.reduce_judgments`.
     console : rich.console.Console, optional
         Where to print; standard output by default.
+    failures : pl.DataFrame, optional
+        From :func:`judgerel_ray.reduce.failures.failed_requests`, with the same groups.
 
     Examples
     --------
@@ -94,7 +102,8 @@ def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = 
         if name not in told and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
     groups = _groups(coefficients)
-    compact = _compact(coefficients, told, notes) if len(groups) > 1 else None
+    failed = failed_by_group(failures, group_columns(coefficients))
+    compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= _WIDTH:
         say(compact)
     else:
@@ -103,7 +112,8 @@ def print_coefficients(coefficients: pl.DataFrame, *, console: Console | None = 
             say("")
             if label := group_label(rows[0], told):
                 say(label, style="bold")
-            for line in _basis(rows, notes):
+            mine = failed.get(tuple(cell(rows[0][name]) for name in group_columns(coefficients)))
+            for line in _basis(rows, notes, mine or {}):
                 say(line)
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
@@ -157,7 +167,12 @@ def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _compact(coefficients: pl.DataFrame, told: Sequence[str], notes: dict[str, int]) -> str:
+def _compact(
+    coefficients: pl.DataFrame,
+    told: Sequence[str],
+    notes: dict[str, int],
+    failed: Mapping[tuple[str, ...], Mapping[str, int]],
+) -> str:
     """All groups in one table; what is the same in every row is said above it."""
     rows = coefficients.to_dicts()
     columns = {name: [cell(row[name]) for row in rows] for name in told} | {
@@ -165,6 +180,10 @@ def _compact(coefficients: pl.DataFrame, told: Sequence[str], notes: dict[str, i
         "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
         "questions": [f"{row['n_items']:,}" for row in rows],
         "times asked": [f"{row['n_replications']:,}" for row in rows],
+        "failed requests": [
+            _failed(failed.get(tuple(cell(row[name]) for name in group_columns(coefficients))))
+            for row in rows
+        ],
         "categories": [cell(row["n_categories"]) for row in rows],
         "value [95 %]": [_value(row) for row in rows],
         "noise floor": [number(row["noise_floor"]) for row in rows],
@@ -178,23 +197,30 @@ def _compact(coefficients: pl.DataFrame, told: Sequence[str], notes: dict[str, i
     return "\n".join([*said, "", table])
 
 
+def _failed(reasons: Mapping[str, int] | None) -> str:
+    """A group's failed requests in a cell; a dash where there are none."""
+    return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
+
+
 def _width(text: str) -> int:
     """Columns that a text takes."""
     return max(map(len, text.splitlines()))
 
 
-def _basis(rows: Sequence[Row], notes: dict[str, int]) -> list[str]:
+def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]) -> list[str]:
     """What a group rests on, and its agreement in a sentence."""
     first = rows[0]
+    replies = cast(int, first["n_judgments"]) - sum(failed.values())
     text = (
         f"{_n(first['n_items'], 'question')} asked, each "
-        f"{_often(first)}: {_n(first['n_judgments'], 'reply', 'replies')}"
+        f"{_often(first)}: {_n(replies, 'reply', 'replies')}"
     )
+
     for row in rows:
         if row["coefficient"] == "valid_rate":
             marks = _marks(row, notes)
             text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
-    lines = _wrapped(text)
+    lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
     for row in rows:
         if row["coefficient"] == "percent_agreement":
             said = headline(row)

@@ -8,7 +8,8 @@ from judgerel_ray.core import TokenCounts
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import landed_rows, never_sent
 from judgerel_ray.pipeline.owing import Owing
-from judgerel_ray.pipeline.refusals import NOT_SENT, read_refusals
+from judgerel_ray.pipeline.refusals import read_refusals
+from judgerel_ray.reduce.failures import NOT_SENT
 from judgerel_ray.store import begin_session, end_session, land, read_ledger
 
 

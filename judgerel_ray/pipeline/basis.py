@@ -1,0 +1,55 @@
+"""What numbers rest on: coefficients with the requests that failed, and with what is still owed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from judgerel_ray.pipeline.reducing import (
+    Judged,
+    ReduceOptions,
+    open_judgments,
+    reading_of,
+    tolerated,
+)
+from judgerel_ray.reduce.bands import with_bands
+from judgerel_ray.reduce.failures import failed_requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """Coefficients, and the failed requests of the same groups by reason."""
+
+    coefficients: pl.DataFrame
+    failures: pl.DataFrame
+
+
+def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
+    """Coefficients, and what their reader must know of the judgments.
+
+    Effects, Raises: as :func:`judgerel_ray.pipeline.reducing.reduce_path`.
+    """
+    with reading_of(path):
+        judged = open_judgments(path, extra=options.told_apart)
+        found = tolerated(judged, options)
+        failures = failures_of(judged, found, options)
+    return Reduced(coefficients=with_bands(found) if options.bands else found, failures=failures)
+
+
+def failures_of(
+    judged: Judged, coefficients: pl.DataFrame, options: ReduceOptions | None = None
+) -> pl.DataFrame:
+    """Failed requests of the groups that coefficients have, by reason."""
+    names = coefficients.columns
+    groups = names[: names.index("coefficient")]
+    block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
+    source = judged.source
+    if judged.run is not None:
+        from judgerel_ray.pipeline.refusals import failed_rows
+        from judgerel_ray.store import read_ledger
+
+        rows = failed_rows(judged.run, read_ledger(judged.run))
+        source = judged.frame.head(0) if rows is None else rows
+    return failed_requests(source, groups, block=block)

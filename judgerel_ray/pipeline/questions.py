@@ -1,0 +1,42 @@
+"""From a run directory or a file of judgments to every question's accuracy and agreement."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.reducing import ReduceOptions, open_judgments, reading_of, with_gold
+from judgerel_ray.reduce.intervals import JACKKNIFE
+from judgerel_ray.reduce.policy import Missing
+
+
+def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Accuracy and agreement of every question of a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    from judgerel_ray.reduce import question_table
+
+    options = options or ReduceOptions()
+    drawn = options.intervals != JACKKNIFE
+    if options.coefficients or options.tolerance or options.bands or options.items or drawn:
+        raise SweepError(
+            "questions have columns and intervals of their own",
+            hint="leave out coefficients, items, tolerance, bands and interval",
+        )
+    missing: Missing = "category" if "category" in options.missing else "drop"
+    with reading_of(path):
+        judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
+        return question_table(
+            judged.tally or with_gold(judged),
+            by=options.by,
+            missing=missing,
+            block="all" if options.block == "all" else 0,
+        )

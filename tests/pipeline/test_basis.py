@@ -1,0 +1,74 @@
+"""What numbers rest on is said with them: failed requests are no replies."""
+
+import json
+
+import pytest
+
+from judgerel_ray.cli import main
+
+TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
+ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]
+ROWS += [f"q1,j,{t},{r},A,scored,stop,0" for t in (0.5, 1.0) for r in range(4)]
+ROWS += [f"q2,j,0.5,{r},,failed,{TOO_LONG},0" for r in range(3)]
+ROWS += ["q2,j,0.5,3,,failed,refused: no answer of ra,0", "q2,j,1.0,0,B,scored,stop,0"]
+ROWS += [f"q3,j,0.5,0,,failed,{TOO_LONG},1"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(ROWS), encoding="utf-8")
+    return str(file)
+
+
+def test_a_request_that_failed_is_no_reply(path, capsys):
+    assert main(["reduce", path]) == 0
+    out = capsys.readouterr().out
+    cold, warm = (" ".join(part.split()) for part in out.split("temperature ")[1:3])
+    assert cold.startswith(
+        "0.5 2 questions asked, each up to 4 times: 4 replies, valid verdicts 1.000 [no interval] "
+        "[1]; 4 requests failed (3 prompt_too_long, 1 never sent, an earlier stage has no text "
+        "for them)"
+    )
+    assert "5 replies, valid" in warm
+    assert "failed" not in warm
+
+
+def test_few_coefficients_say_so_in_one_table(path, tmp_path, capsys):
+    short = tmp_path / "short.csv"
+    short.write_text("\n".join(row for row in ROWS if "no answer" not in row), encoding="utf-8")
+    assert main(["reduce", str(short), "--coefficient", "valid_rate"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    cold = next(line for line in lines if line.startswith("0.5 "))
+    assert "  3 (prompt_too_long)  " in cold
+    assert "(prompt_too_long)" not in next(line for line in lines if line.startswith("1 "))
+
+
+def test_later_blocks_count_where_they_are_asked_for(path, capsys):
+    assert main(["reduce", path, "--by", "judge", "--block", "all"]) == 0
+    assert "5 requests failed (4 prompt_too_long" in " ".join(capsys.readouterr().out.split())
+
+
+def test_json_keeps_its_rows(path, capsys):
+    assert main(["reduce", path, "--format", "json", "--coefficient", "valid_rate"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["n_judgments"] for row in rows] == [8, 5]
+
+
+def test_a_report_says_first_that_requests_failed(path, tmp_path):
+    page = tmp_path / "r.html"
+    assert main(["report", path, "--out", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    said = "j: 4 of 13 requests failed (3 prompt_too_long, 1 never sent"
+    assert said in text[: text.index("What was asked")]
+    assert "every number rests on 9 replies." in text
+    cells = text[text.index("Outcome of every reply") :].split("</table>")[0]
+    # 4 replies at 0.5, all of them scored: the failed ones are no part of that share.
+    assert 'data-head="replies">4</td><td class="number" data-head="scored">4<' in cells
+
+
+def test_where_nothing_failed_nothing_is_said(tmp_path, capsys):
+    file = tmp_path / "whole.csv"
+    file.write_text("\n".join(row for row in ROWS if "failed" not in row), encoding="utf-8")
+    assert main(["reduce", str(file)]) == 0
+    assert "failed" not in capsys.readouterr().out
