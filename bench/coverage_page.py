@@ -53,9 +53,11 @@ doubt.
 are no independent evidence), Student's t with questions - 1 degrees of freedom; chance-corrected
 coefficients on the logit scale, but only where the plain interval excludes 0. Shares (agreement,
 total agreement) stay on their own scale; where that interval reaches beyond 0 or 1 it ends there,
-and its other end is on the logit scale. Fleiss' kappa, where the plain interval does not exclude 0
-and leaving questions out shows a bias of more than a quarter of its standard error, has it about
-the value less that bias. The result says of each interval which of these it is.
+and its other end is the outer one of both scales. Fleiss' kappa, where the plain interval does not
+exclude 0 and leaving questions out shows a bias of more than a quarter of its standard error, has
+it about the value less that bias, on its own scale and with 0 in it where the plain one has it. The
+result says of each interval which of these it is; why, says
+[decision 008](decisions/008-shares-near-their-ends-and-kappa-near-chance.md).
 
 **What an interval is about**: the value for endlessly many questions like these. Questions chosen
 by hand, or all of one topic, are not covered by any of this.
@@ -68,7 +70,9 @@ What the tables show that is not luck:
   entropy where it is), a mark the tables do not count.
 - *Percent agreement of two replications*, where it is high, is a share of few trials (20 questions,
   3 of them split). Cut at 1, its plain interval covered in 87 %: a sample of fewer splits has
-  less spread, too. With the low end on the logit scale it is wider, and covers.
+  less spread, too. With the low end on the logit scale it is wider there, and covers. Towards the
+  middle that end is the nearer one (3 of 8 questions agree: .79 beside a plain .81); then the plain
+  end stands, so that no interval of a share is narrower than the plain one.
 - *Entropy agreement* is biased at few replications: two replies cannot show what five categories
   are like, and no interval by question knows of that. Read it from 20 replications on, of a hundred
   questions (whose interval is narrower than the bias) from 100 on.

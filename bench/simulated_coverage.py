@@ -91,21 +91,22 @@ def intervals(
     half = t_quantile(questions - 1, 0.95) * error
     half = np.where(half >= 1e-9, half, np.nan)
     bias = (questions - 1) * (mean - value)
-    if statistic.less_bias:
-        near = (np.abs(bias) > 0.25 * error) & (value - half <= 0)
-        value = np.where(near, value - bias, value)
     low, high = value - half, value + half
     inside = np.where((value > 0) & (value < 1), value, 0.5)
     centre, reach = np.log(inside / (1 - inside)), half / (inside * (1 - inside))
     inner_low, inner_high = ((1 + np.tanh((centre + r) / 2)) / 2 for r in (-reach, reach))
     if statistic.chance_corrected:
         logit = (low > 0) & (value < 1)
-        low = np.where(logit, inner_low, low)
+        near = (np.abs(bias) > 0.25 * error) & (low <= 0) & statistic.less_bias
+        held = near & (low <= 0) & (high >= 0)
+        low, high = (np.where(near, end - bias, end) for end in (low, high))
+        low = np.where(logit, inner_low, np.where(held, np.minimum(0.0, low), low))
+        high = np.where(held, np.maximum(0.0, high), high)
         high = np.where(logit, inner_high, np.minimum(1.0, high))
     else:
         under, over = low < 0, high > 1
-        low = np.where(under, 0.0, np.where(over, inner_low, low)) + 0 * half
-        high = np.where(over, 1.0, np.where(under, inner_high, high)) + 0 * half
+        low = np.where(under, 0.0, np.where(over, np.minimum(inner_low, low), low)) + 0 * half
+        high = np.where(over, 1.0, np.where(under, np.maximum(inner_high, high), high)) + 0 * half
     most = tables.max(axis=2)
     informative = np.minimum((most < tables.sum(axis=2)).sum(axis=1), (most > 1).sum(axis=1))
     few = informative < 10

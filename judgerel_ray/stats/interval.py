@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.ends import student_ends
+from judgerel_ray.stats.ends import ends_less_bias, student_ends
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
@@ -67,8 +67,8 @@ def jackknife_interval(
     For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
     by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
     could never be covered. A share whose plain interval reaches beyond 0 or 1 ends there, its other
-    end on the logit scale. Fleiss' kappa, where marked biased and the plain interval does not
-    exclude 0, has it about the value less that bias. `method` says which of these it is.
+    end the outer one of both scales. Fleiss' kappa, where marked biased and the plain interval does
+    not exclude 0, has it about the value less that bias, and 0 stays in. `method` says which it is.
 
     Parameters
     ----------
@@ -246,23 +246,18 @@ def student_interval(
         return Interval(undefined="too_few_units", n_questions=n)
     if np.isnan(left_out_C).any():
         return Interval(undefined="depends_on_one_question", n_questions=n)
-    error = _standard_error(left_out_C)
+    error = float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
     half = t_quantile(n - 1, confidence) * error
     if half < 1e-9:
         return Interval(undefined="no_spread", n_questions=n)
     bias = float((n - 1) * (left_out_C.mean() - value))
     biased = abs(bias) > _BIAS * error
-    method = f"jackknife-t over {n} questions"
     if biased and less_bias and value - half <= 0:
-        value, method = value - bias, f"{method}, about the value less its bias"
-    low, high, scale = student_ends(value, half, chance_corrected=chance_corrected)
-    return Interval(low=low, high=high, method=method + scale, n_questions=n, biased=biased)
-
-
-def _standard_error(left_out_C: Floats) -> float:
-    """sqrt((C - 1) / C * sum of squares about the mean of the delete-one values)."""
-    n = left_out_C.size
-    return float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
+        low, high, words = ends_less_bias(value, half, bias)
+    else:
+        low, high, words = student_ends(value, half, chance_corrected=chance_corrected)
+    words = f"jackknife-t over {n} questions{words}"
+    return Interval(low=low, high=high, method=words, n_questions=n, biased=biased)
 
 
 def flagged(
