@@ -27,6 +27,10 @@ _NO_PLAN = (
     "plan.json is gone, so nobody knows how much is asked; the next run with the same sweep "
     "writes it again"
 )
+_NO_RECORDS = (
+    "judgments have landed here, and the records in commits/ that say which count are gone; mount "
+    "the disk or put them back"
+)
 _NOT_BEGUN = (
     "no session has begun here, and nothing is known of what is asked; judgerel run begins one"
 )
@@ -176,8 +180,15 @@ def read_status(out: str) -> RunStatus:
         live=live,
         judges=tuple(judges),
         broken=ledger.broken,
-        notes=() if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN,),
+        notes=_notes(run, plan, ledger),
     )
+
+
+def _notes(run: RunDirectory, plan: _Plan | None, ledger: Ledger) -> tuple[str, ...]:
+    """What is not known of a run, in words."""
+    if not ledger.session and run.files.sizes("data"):
+        return (_NO_RECORDS,) if plan else (_NO_RECORDS, _NO_PLAN)
+    return () if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN,)
 
 
 def _asked(plan: _Plan | None, ledger: Ledger) -> Mapping[str, int | None]:

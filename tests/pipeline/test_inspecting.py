@@ -106,3 +106,15 @@ def test_without_plan_and_sweep_a_run_still_counts_what_landed(driver):
     status = read_status(driver.out)
     assert (status.sweep, status.judges[0].landed, status.judges[0].state) == ("", 12, "failed")
     assert status_text(status.as_json()).startswith("(no name known): incomplete, landed 12 of an ")
+
+
+@pytest.mark.parametrize("plan", [True, False])
+def test_records_that_are_gone_are_told(driver, plan):
+    driver.go("first")
+    os.remove(os.path.join(driver.out, "commits", "session-0001.json"))
+    if not plan:
+        os.remove(os.path.join(driver.out, "plan.json"))
+    status = read_status(driver.out)
+    assert (status.session, status.state) == (0, "incomplete")
+    assert "the records in commits/ that say which count are gone" in status.notes[0]
+    assert len(status.notes) == (1 if plan else 2)
