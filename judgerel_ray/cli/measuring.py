@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -123,6 +124,14 @@ def _reduce(parsed: argparse.Namespace) -> int:
         return act(parsed, options, formats or ())
 
 
+def _tell_unfinished(path: str, formats: Sequence[str]) -> None:
+    """Say before any number that a run still owes requests; beside JSON it is no part of it."""
+    from judgerel_ray.pipeline import unfinished
+
+    if line := unfinished(path):
+        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+
+
 def _probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
     """Print what probabilities say: of endless replications, of judgments, or of reasonings."""
     from judgerel_ray.pipeline import run_limits, run_reasoning, run_uncertainty, write_coefficients
@@ -171,6 +180,7 @@ def _coefficients(
             hint = "--limits: the run has verdict distributions, and nothing sampled"
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
+    _tell_unfinished(parsed.path, formats)
     for name in formats:
         if name == "json":
             print(coefficients_json(frame))
@@ -204,6 +214,7 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
             hint="leave out --coefficient, --items, --tolerance, --bands and --interval",
         )
     frame = question_path(parsed.path, options)
+    _tell_unfinished(parsed.path, formats)
     for name in formats:
         print(coefficients_json(frame) if name == "json" else questions_text(frame))
     if parsed.out is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
@@ -53,3 +54,33 @@ def failures_of(
         rows = failed_rows(judged.run, read_ledger(judged.run))
         source = judged.frame.head(0) if rows is None else rows
     return failed_requests(source, groups, block=block)
+
+
+def unfinished(path: str) -> str | None:
+    """Say how little of a run its numbers rest on so far; None where it is done, or a file.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    StoreError
+        If a file of the run cannot be read.
+    """
+    if Path(path).is_file():
+        return None
+    from judgerel_ray.pipeline.inspecting import read_status
+    from judgerel_ray.store import RunDirectory
+
+    if not RunDirectory(url=path).is_run():
+        return None
+    status = read_status(path)
+    if status.state == "done":
+        return None
+    landed = sum(judge.landed for judge in status.judges)
+    asked = [judge.asked for judge in status.judges if judge.asked is not None]
+    if not asked:
+        return f"unfinished: rests on {landed:,} requests; how many were asked is not known"
+    going = ", and still going on" if status.state == "running" else ""
+    said = [f"unfinished{going}: rests on {landed:,} of {sum(asked):,} requests"]
+    said += [f"judge {one.judge} has none" for one in status.judges if one.asked and not one.landed]
+    return "; ".join(said)

@@ -38,15 +38,16 @@ def unfinished_notice(standing: Mapping[str, object]) -> str:
     """
     if standing["state"] == "done":
         return ""
-    asked, landed, owed, failed = (
-        cast(int, standing[name]) for name in ("asked", "landed", "owed", "failed")
-    )
+    landed, failed = (cast(int, standing[name]) for name in ("landed", "failed"))
+    asked, owed = (cast("int | None", standing[name]) for name in ("asked", "owed"))
     running = standing["state"] == "running"
     what = "still going on" if running else "unfinished"
-    counts = f"{landed:,} of {asked:,} requests landed, {owed:,} are owed"
+    counts = f"{landed:,} of {_known(asked)} requests landed, {_known(owed)} are owed"
     if failed:
         counts += f"; {failed:,} of those were tried and failed"
-    if not asked:
+    if asked is None and landed:
+        counts = f"{landed:,} requests landed, and how many were asked is not known"
+    elif not asked:
         counts = "it ended before anything was asked"
     judges = cast("Sequence[Row]", standing["judges"])
     why = _reasons(standing)
@@ -58,20 +59,25 @@ def unfinished_notice(standing: Mapping[str, object]) -> str:
     )
 
 
+def _known(n: int | None) -> str:
+    """Write a number; a dash where nobody knows it."""
+    return "-" if n is None else f"{n:,}"
+
+
 def _judges(judges: Sequence[Row]) -> str:
     """Counts by judge."""
     if not judges:
         return ""
 
-    def counts(name: str, cells: Sequence[int]) -> Column:
-        return Column(head=name, cells=[f"{n:,}" for n in cells], is_number=True)
+    def counts(name: str, cells: Sequence[int | None]) -> Column:
+        return Column(head=name, cells=[_known(n) for n in cells], is_number=True)
 
     numbers = {
-        name: [cast(int, row[name]) for row in judges]
+        name: [cast("int | None", row[name]) for row in judges]
         for name in ("asked", "landed", "owed", "failed")
     }
     untried = [
-        max(0, owed - failed)
+        None if owed is None else max(0, owed - (failed or 0))
         for owed, failed in zip(numbers["owed"], numbers["failed"], strict=True)
     ]
     columns = [

@@ -1,6 +1,7 @@
 """What numbers rest on is said with them: failed requests are no replies."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_request_that_failed_is_no_reply(path, capsys):
     assert "failed" not in warm
 
 
-def test_few_coefficients_say_so_in_one_table(path, tmp_path, capsys):
+def test_few_coefficients_say_so_in_one_table(tmp_path, capsys):
     short = tmp_path / "short.csv"
     short.write_text("\n".join(row for row in ROWS if "no answer" not in row), encoding="utf-8")
     assert main(["reduce", str(short), "--coefficient", "valid_rate"]) == 0
@@ -72,3 +73,48 @@ def test_where_nothing_failed_nothing_is_said(tmp_path, capsys):
     file.write_text("\n".join(row for row in ROWS if "failed" not in row), encoding="utf-8")
     assert main(["reduce", str(file)]) == 0
     assert "failed" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def half_run(sweep, driver_of):
+    """A run of two judges of which one has answered."""
+    resolved = sweep(judges=(("j", ""), ("x", "engine_options = { seed = 1 }")),
+                     asks=("replications = 4",))  # fmt: skip
+    driver = driver_of(resolved)
+    resolved.specs.pop("x")
+    driver.go("word", waves=1)
+    return driver.out
+
+
+def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
+    said = "unfinished: rests on 12 of 24 requests; judge x has none"
+    assert main(["reduce", half_run]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == said
+    assert main(["reduce", half_run, "--questions"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == said
+    assert main(["reduce", half_run, "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err.splitlines() == [said]
+    assert {row["judge"] for row in json.loads(out)} == {"j"}
+
+
+def test_without_its_plan_nobody_knows_what_a_run_owes(half_run, capsys):
+    Path(half_run, "plan.json").unlink()
+    assert main(["reduce", half_run]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "unfinished: rests on 12 requests; how many were asked is not known"
+
+
+def test_a_run_that_is_done_says_nothing(sweep, driver_of, capsys):
+    driver = driver_of(sweep())
+    driver.go("word", waves=1)
+    assert main(["reduce", driver.out]) == 0
+    assert "unfinished" not in capsys.readouterr().out
+
+
+def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
+    Path(half_run, "plan.json").unlink()
+    page = tmp_path / "r.html"
+    assert main(["report", half_run, "--out", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "12 requests landed, and how many were asked is not known" in text
