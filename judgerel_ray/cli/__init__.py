@@ -238,11 +238,9 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
     if summary.mistakes:
         # Asking again would end the same way, however often a scheduler tries.
         hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"
-    print(
-        f"judgerel: {summary.failed} requests failed and are recorded in errors/, "
-        f"{summary.owed} are owed. Try: {hint}",
-        file=sys.stderr,
-    )
+    failed = f"{summary.failed} requests failed and are recorded in errors/, "
+    owed = f"{summary.owed} are owed" if summary.failed else f"{summary.owed} requests are owed"
+    print(f"judgerel: {failed if summary.failed else ''}{owed}. Try: {hint}", file=sys.stderr)
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 

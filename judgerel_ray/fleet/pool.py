@@ -77,6 +77,8 @@ class JudgePool:
     losses: int = 0
     """Engines that died with nothing landed since; those that went with their node not counted."""
     start_failures: int = 0
+    came_up: bool = False
+    """Whether any of its engines ever did, so that something may have been asked of it."""
     most: int | None = None
     """Engines to be content with, after others did not come up."""
     units_done: float = 0.0

@@ -222,7 +222,7 @@ class Fleet:
         result = result_of(reference)
         if isinstance(result, ActorFacts):
             slot.starting, slot.ready = None, True
-            pool.start_failures = 0
+            pool.start_failures, pool.came_up = 0, True
             return
         if isinstance(result, StoreError):
             raise result

@@ -171,7 +171,10 @@ class Settlement:
             pool.queue.give_back(again)
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
-        """One judge ends; all it still owes is recorded, and the others go on."""
+        """One judge ends, and the others go on; what it still owes is recorded.
+
+        Where no engine of it came up, nothing was asked and nothing failed: all is simply owed.
+        """
         pool.given_up = error
         board = self._board.judges[pool.name]
         board.state, board.error = JudgeState.FAILED, str(error).splitlines()[0][:300]
@@ -179,7 +182,7 @@ class Settlement:
             self._placement.drop(pool, slot)
             self._record_leases(pool, slot, message=str(error))
         owed = pool.suspicion.drain()
-        if pool.queue is not None:
+        if pool.queue is not None and pool.came_up:
             for ask in pool.queue.drain():
                 owed.append(ask)
                 if len(owed) >= ERROR_BATCH:

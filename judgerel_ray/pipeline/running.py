@@ -23,6 +23,7 @@ from judgerel_ray.fleet import (
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.machine import check_gpus
 from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.fitting import fitting, prompt_fits
@@ -97,10 +98,14 @@ def run_sweep(
     # The run directory keeps the text: it must say what is asked, or a report would not.
     if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
         raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
-    if not RunDirectory(url=out, storage_options=storage_options or {}).is_run():
+    fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
+    if fresh:
         probe_cluster(address)  # before anything is written; later only where anything is owed
     resolved = resolve(sweep, known=known_judges(out, storage_options))
     plan = plan_resolved(resolved)
+    if fresh:
+        asked = [judge.judge for judge in plan.judges if judge.requests]
+        check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
     run = open_run(resolved, plan, out, storage_options)
     session = begin_session(
         run,
@@ -129,6 +134,8 @@ def _run_session(
     if owed_before:
         for line in plan.misfits:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
+        owing = [name for name, judge in board.judges.items() if judge.owed]
+        check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
         limits = resolved.sweep.fleet
         with connected(address) as local, ConsoleDisplay(console) as display:
             pools = _pools(resolved, run, session.number)

@@ -14,7 +14,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.fleet import placement
+from judgerel_ray.fleet import machine, placement
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 
@@ -442,10 +442,16 @@ def test_an_engine_that_never_comes_up_is_exit_3_or_leaves_the_others(tmp_path, 
     assert states == {"dead": ("failed", 10), "alive": ("done", 0)}
 
 
-def test_a_judge_that_needs_a_gpu_where_there_is_none_is_exit_3(tmp_path, capsys):
+def test_a_judge_that_needs_a_gpu_where_there_is_none_is_exit_2_and_no_directory(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(machine, "_is_connected", lambda: False)
     file = write(tmp_path, judge("j").replace("gpus = 0", "gpus = 1"), ask(), items=[item(0)])
-    assert run(file, tmp_path / "run") == 3
-    assert "judge needs 1 GPU, this machine has 0" in capsys.readouterr().err
+    assert run(file, tmp_path / "run") == 2
+    out, err = capsys.readouterr()
+    assert "judge needs 1 GPU, this machine has 0" in err
+    assert (out, err.count("\n")) == ("", 1)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])

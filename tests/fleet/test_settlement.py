@@ -35,6 +35,7 @@ class Account:
         self.board = JudgeBoard(asked=self.total)
         self.dropped: list[str] = []
         self.pool = JudgePool(name="j", spec=None, replicas=None, requests_left=self.total)
+        self.pool.came_up = True
         self.pool.queue = WorkQueue(source=iter(items), request_size=4)
         self.settlement = Settlement(
             run=run,
@@ -353,6 +354,17 @@ def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):
     assert mine.board.error == "first"
     assert mine.kinds() == {"judge_failed": 60 - mine.board.landed}
     assert read_errors(mine.run)["key"].n_unique() == 60 - mine.board.landed
+    mine.check()
+
+
+def test_a_judge_of_which_no_engine_came_up_failed_nothing(account):
+    mine = account()
+    mine.pool.came_up = False
+    mine.settlement.give_up(mine.pool, RuntimeError("no GPU"))
+    assert mine.kinds() == {}
+    assert (mine.board.failed, mine.board.owed) == (0, mine.total)
+    assert not mine.pool.has_work
+    assert (mine.board.state, mine.board.error) == (JudgeState.FAILED, "no GPU")
     mine.check()
 
 

@@ -1,0 +1,66 @@
+"""What this machine has for a cluster of its own, before one is started."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.fleet.address import wanted_address
+
+
+def gpus_here() -> int:
+    """GPUs that a cluster started on this machine will count, as Ray detects them.
+
+    Effects: asks the accelerators' drivers.
+    """
+    from ray._private.accelerators import get_accelerator_manager_for_resource
+
+    manager = get_accelerator_manager_for_resource("GPU")
+    if manager is None:
+        return 0
+    n = int(manager.get_current_node_num_accelerators())
+    visible = manager.get_current_process_visible_accelerator_ids()
+    return n if visible is None else min(n, len(visible))
+
+
+def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
+    """Refuse judges that need more GPUs than this machine has, where no other will be asked.
+
+    Another cluster may grow, and one that this process is connected to is what it is: there the
+    judges wait.
+
+    Parameters
+    ----------
+    wanted : mapping of str to int
+        GPUs of one engine of every judge that has anything to do.
+    address : str, optional
+        As for :func:`judgerel_ray.fleet.cluster.connected`.
+
+    Raises
+    ------
+    SweepError
+        Naming the judges, and what to try.
+
+    Examples
+    --------
+    >>> check_gpus({"on_cpu": 0}, None)
+    """
+    if not any(wanted.values()) or wanted_address(address) is not None or _is_connected():
+        return
+    here = gpus_here()
+    short = {name: n for name, n in wanted.items() if n > here}
+    if short:
+        name, most = max(short.items(), key=lambda pair: pair[1])
+        others = f" (and {len(short) - 1} more judges)" if len(short) > 1 else ""
+        raise SweepError(
+            f"judge needs {most} GPU{'s' if most > 1 else ''}, this machine has {here}{others}",
+            where={"judge": name},
+            hint="gpus = 0 for the CPU, or --address of a cluster",
+        )
+
+
+def _is_connected() -> bool:
+    """Whether this process is on a cluster already."""
+    ray = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())

@@ -1,0 +1,46 @@
+"""A sweep that needs GPUs, on a machine of which the cluster would be made."""
+
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.fleet import machine
+from judgerel_ray.fleet.machine import check_gpus, gpus_here
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """No cluster around, and one GPU."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(machine, "_is_connected", lambda: False)
+    monkeypatch.setattr(machine, "gpus_here", lambda: 1)
+
+
+def test_what_the_machine_has_not_is_refused_in_one_line():
+    check_gpus({"a": 1, "b": 0}, None)
+    with pytest.raises(SweepError, match=r"judge needs 2 GPUs, this machine has 1 \[judge=b\]"):
+        check_gpus({"a": 1, "b": 2}, "local")
+    with pytest.raises(SweepError, match=r"has 1 \(and 1 more judges\) \[judge=c\]"):
+        check_gpus({"a": 2, "c": 4}, None)
+
+
+@pytest.mark.parametrize("where", ["address", "environment", "connected"])
+def test_a_cluster_may_have_them_or_grow(monkeypatch, where):
+    if where == "environment":
+        monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    if where == "connected":
+        monkeypatch.setattr(machine, "_is_connected", lambda: True)
+    assert check_gpus({"a": 8}, "head:6379" if where == "address" else None) is None
+
+
+@pytest.mark.parametrize(("visible", "n"), [(None, 4), ("0,2", 2), ("", 0), ("NoDevFiles", 0)])
+def test_gpus_are_counted_as_ray_counts_them(monkeypatch, visible, n):
+    from ray._private.accelerators import NvidiaGPUAcceleratorManager
+
+    manager = NvidiaGPUAcceleratorManager
+    monkeypatch.setattr(manager, "get_current_node_num_accelerators", staticmethod(lambda: 4))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr("ray._private.accelerators.get_accelerator_manager_for_resource",
+                        lambda _: manager)  # fmt: skip
+    assert gpus_here() == n
