@@ -2,7 +2,9 @@
 
 With mean, spread and skewness the distribution of Pearson's third type is fixed: the normal where
 there is no skewness, a shifted gamma otherwise. Sums over units of what random deals give them are
-close to it, those of a few dominating units (chi-square) and of rare events, too.
+close to it, those of a few dominating units (chi-square) and of rare events, too. Where a few
+ratings dominate (heavy tails) they are not, and no few moments tell the distribution: what may be
+read off them is bounded here.
 """
 
 from __future__ import annotations
@@ -12,6 +14,10 @@ from math import erfc, sqrt
 
 _SYMMETRIC = 0.01  # skewness below which the normal is as good
 _SETTLED = 1e-12
+SETTLED_SKEWNESS = 0.1
+"""Up to here a null is as good as known by its moments, if its kurtosis is small, too."""
+_SETTLED_KURTOSIS = 0.3
+_MOST_SKEWNESS, _MOST_KURTOSIS = 0.5, 1.0  # beyond, moments tell no p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +32,8 @@ class ClosedNull:
         Of the null.
     step : float
         Distance of neighbouring values where the null has few; 0 where they are dense.
+    kurtosis : float
+        Excess kurtosis of the null, at most about.
     """
 
     value: float
@@ -33,6 +41,29 @@ class ClosedNull:
     sd: float
     skewness: float
     step: float = 0.0
+    kurtosis: float = 0.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether dealing would add nothing.
+
+        Examples
+        --------
+        >>> ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=0.05, kurtosis=9.0).settled
+        False
+        """
+        return abs(self.skewness) <= SETTLED_SKEWNESS and self.kurtosis <= _SETTLED_KURTOSIS
+
+    @property
+    def tells_p(self) -> bool:
+        """Whether a p may be read off the moments, if dealing is too dear.
+
+        Examples
+        --------
+        >>> ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=0.3).tells_p
+        True
+        """
+        return abs(self.skewness) <= _MOST_SKEWNESS and self.kurtosis <= _MOST_KURTOSIS
 
     @property
     def p(self) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.closed_null import ClosedNull
+from judgerel_ray.stats.closed_null import SETTLED_SKEWNESS, ClosedNull
 from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.deals import Margins, Way, cheapest, deal, margins_of
 from judgerel_ray.stats.pair_null import pair_floor
@@ -24,11 +24,11 @@ from judgerel_ray.stats.unit_null import unit_floor
 
 LABELS = 20_000_000
 """Verdicts dealt in all: about a second."""
+MOST_LABELS = 600_000_000
+"""Verdicts dealt in all where moments do not tell the p: a minute or two."""
 FEWEST = 199
 """Deals that are made at least where any are."""
 _RARE = 0.05  # share of all but the most frequent verdict below which draws may not tell
-SETTLED_SKEWNESS = 0.1
-"""Up to here a null is as good as known by its moments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class NoiseFloor:
         Of the coefficient under the null; None where the coefficient is undefined or has no floor.
     p : float or None
         Share of the null at least as far from its mean as the value, on either side, the data
-        themselves counted in: ``(1 + k) / (1 + n_permutations)``.
+        themselves counted in: ``(1 + k) / (1 + n_permutations)``. None with a mean where dealing is
+        too dear and moments do not tell it.
     n_permutations : int
         Reassignments computed.
     method : str
@@ -135,9 +136,11 @@ def noise_floors(
     mean and spread over all reassignments come from closed forms
     (:func:`judgerel_ray.stats.pair_null.pair_floor` of coefficients that rest on pairs of ratings,
     :func:`judgerel_ray.stats.unit_null.unit_floor` of others), and `p` from them and the skewness
-    (:class:`judgerel_ray.stats.closed_null.ClosedNull`). Where the skewness is above 0.1 (a few
-    units or a rare verdict decide), or may not be known, the verdicts are dealt after all if one of
-    the ways of :mod:`judgerel_ray.stats.deals` is cheap enough. The result says which.
+    (:class:`judgerel_ray.stats.closed_null.ClosedNull`). Where the skewness is above 0.1 or the
+    excess kurtosis above 0.3 (a few units or a rare verdict decide), or may not be known, the
+    verdicts are dealt after all, 199 times, up to 600 million of them (three million ratings;
+    more by the cheaper ways of :mod:`judgerel_ray.stats.deals`): a minute or two. Beyond that
+    there is a p up to a skewness of 0.5 and a kurtosis of 1, and none above. The result says which.
 
     Examples
     --------
@@ -176,7 +179,7 @@ def _floors(
         for place, statistic in enumerate(statistics):
             null = pair_floor(counts, statistic) or unit_floor(counts, statistic, seed=seed)
             if null is not None and (
-                _settled(null, statistic, margins) or not _affordable(margins)
+                _settled(null, statistic, margins) or not affordable(cheapest(margins)[1])
             ):
                 found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
@@ -189,12 +192,18 @@ def _floors(
 def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:
     """Whether the moments tell the p; those of single terms may rest on draws of what is rare."""
     exact = statistic.pairs is not None or margins.minority >= _RARE * margins.n
-    return exact and abs(null.skewness) <= SETTLED_SKEWNESS
+    return exact and null.settled
 
 
-def _affordable(margins: Margins) -> bool:
-    """Whether the fewest deals are cheap enough."""
-    return cheapest(margins)[1] * FEWEST <= LABELS
+def affordable(cost: int) -> bool:
+    """Whether the fewest deals are cheap enough, each costing so many verdicts.
+
+    Examples
+    --------
+    >>> affordable(1_000_000), affordable(20_000_000)
+    (True, False)
+    """
+    return cost * FEWEST <= MOST_LABELS
 
 
 def _dealt_floors(
@@ -237,14 +246,23 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
     --------
     >>> closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=0.0)).p
     1.0
+    >>> heavy = closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=3.0))
+    >>> heavy.p, heavy.method
+    (None, 'all reassignments in closed form; no p: too skewed to tell it, too many to deal')
     """
-    skewed = abs(null.skewness) > SETTLED_SKEWNESS
+    method = "all reassignments in closed form"
+    if not null.tells_p:
+        method += "; no p: too skewed to tell it, too many to deal"
+    elif abs(null.skewness) > SETTLED_SKEWNESS:
+        method += ", skewed, two-sided"
+    else:
+        method += ", two-sided"
     return NoiseFloor(
         mean=null.mean,
         sd=null.sd,
-        p=null.p,
+        p=null.p if null.tells_p else None,
         n_permutations=0,
-        method="all reassignments in closed form, " + ("skewed, " if skewed else "") + "two-sided",
+        method=method,
     )
 
 

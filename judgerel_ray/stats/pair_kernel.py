@@ -34,6 +34,10 @@ class PairKernel:
         the mean and without what each of its ratings brings to all its pairs.
     square_line, link, line_cube : float
         Means of d(x, y)^2 l(x), d(x, y) l(x) l(y) and l(x)^3, l being what a rating brings.
+    fourth, cycle : float
+        Means of d(x, y)^4 and of d(x, y) d(y, z) d(z, w) d(w, x).
+    fork, line_fourth : float
+        Variance over x of the mean of d(x, y)^2, and the fourth cumulant of l(x).
     """
 
     n: int
@@ -45,6 +49,10 @@ class PairKernel:
     square_line: float
     link: float
     line_cube: float
+    fourth: float
+    cycle: float
+    fork: float
+    line_fourth: float
 
 
 def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKernel:
@@ -79,6 +87,7 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
     line_V = line_V - p_V @ line_V
     left = centred - (centred @ p_V)[:, None] - p_V @ centred + p_V @ centred @ p_V
     weighted = left * p_V
+    square_V = left**2 @ p_V
     return PairKernel(
         n=n,
         mean=mean,
@@ -89,6 +98,10 @@ def kernel_of_counts(totals_V: NDArray[np.int64], pairs_VV: Floats) -> PairKerne
         square_line=float((p_V * line_V) @ left**2 @ p_V),
         link=float((p_V * line_V) @ left @ (p_V * line_V)),
         line_cube=float(p_V @ line_V**3),
+        fourth=float(p_V @ left**4 @ p_V),
+        cycle=float(np.trace(np.linalg.matrix_power(weighted, 4))),
+        fork=float(p_V @ square_V**2 - (p_V @ square_V) ** 2),
+        line_fourth=float(p_V @ line_V**4 - 3 * (p_V @ line_V**2) ** 2),
     )
 
 
@@ -115,7 +128,11 @@ def kernel_of_scores(scores_N: Floats) -> PairKernel:
     """
     n = scores_N.size
     x = scores_N - scores_N.mean()
-    second, third, fourth, sixth = (float((x**power).mean()) for power in (2, 3, 4, 6))
+    square_N = x * x
+    second, fourth = float(square_N.mean()), float((square_N**2).mean())
+    sixth, eighth = float((square_N**3).mean()), float((square_N**4).mean())
+    third = float((square_N * x).mean())
+    line_fourth = eighth - 4 * sixth * second + 6 * fourth * second**2 - 3 * second**4
     mean = 2 * n * second / (n - 1)
     return PairKernel(
         n=n,
@@ -127,12 +144,16 @@ def kernel_of_scores(scores_N: Floats) -> PairKernel:
         square_line=4 * (fourth - second**2) * second,
         link=-2 * third**2,
         line_cube=sixth - 3 * fourth * second + 2 * second**3,
+        fourth=16 * fourth**2,
+        cycle=16 * second**4,
+        fork=16 * second**2 * (fourth - second**2),
+        line_fourth=line_fourth - 3 * (fourth - second**2) ** 2,
     )
 
 
 def dealt_moments(
     sizes_U: NDArray[np.int64], weight: Callable[[int], Fraction], kernel: PairKernel
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float, float]:
     """Compute moments of the sum over units of (weight of the unit) x (what its pairs count).
 
     Parameters
@@ -149,7 +170,8 @@ def dealt_moments(
     tuple of float
         Over all deals of the ratings to the units: mean and variance, exactly (Mantel [1]_), and
         the third central moment in the limit of many ratings, that of independent ratings less
-        what their totals explain.
+        what their totals explain. Last, what the fourth cumulant is at most about, from its largest
+        parts.
 
     References
     ----------
@@ -159,7 +181,7 @@ def dealt_moments(
     Examples
     --------
     >>> kernel = kernel_of_counts(np.array([2, 2]), np.eye(2))
-    >>> mean, variance, _ = dealt_moments(np.array([2, 2]), lambda m: Fraction(1, 2), kernel)
+    >>> mean, variance, *_ = dealt_moments(np.array([2, 2]), lambda m: Fraction(1, 2), kernel)
     >>> round(mean, 6), round(variance, 6)
     (0.666667, 0.888889)
     """
@@ -185,6 +207,14 @@ def dealt_moments(
         + m * line**3 * kernel.line_cube
     )
     alone = n - k @ m  # units of one rating have no pairs, and the average weight is theirs too
+    mean_line = (k @ (2 * w * (m - 1) * m)) / n
     if alone:
-        third += alone * (-(k @ (2 * w * (m - 1) * m)) / n) ** 3 * kernel.line_cube
-    return float(w_sum * kernel.mean), float(max(0.0, both + one + none)), float(third)
+        third -= alone * mean_line**3 * kernel.line_cube
+    fourth = k @ (
+        8 * w**4 * pairs * (kernel.fourth + 6 * (m - 2) * (kernel.fork + (m - 3) * kernel.cycle))
+    )
+    lines = (k @ (m * line**4) + alone * mean_line**4) * kernel.line_fourth
+    # Neither part, nor what they have in common, is more than this (Minkowski).
+    fourth = (max(0.0, float(fourth)) ** 0.25 + max(0.0, float(lines)) ** 0.25) ** 4
+    variance = float(max(0.0, both + one + none))
+    return float(w_sum * kernel.mean), variance, float(third), float(fourth)

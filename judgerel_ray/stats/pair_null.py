@@ -44,7 +44,7 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> ClosedNull | Non
     are rational numbers, and are computed as such. Of coefficients linear in it they make the exact
     moments; where mean shares vary, too, and of ICC(1), the spread is that of the coefficient's
     linear part, and the mean its value at the means. The skewness is that of the pairs, in the
-    limit of many ratings.
+    limit of many ratings; the kurtosis is what theirs and that of mean shares make at most.
 
     References
     ----------
@@ -69,9 +69,9 @@ def pair_floor(counts_UV: Floats, statistic: CountStatistic) -> ClosedNull | Non
     if pairs is None or sizes_U.sum() < 4:
         return None
     total_T = term_sums(counts_UV, statistic)
-    place_M, mean_M, cov_MM, third = _moments(sizes_U, totals_V, pairs)
+    place_M, mean_M, cov_MM, higher = _moments(sizes_U, totals_V, pairs)
     mean_M[0] += total_T[pairs.place] - _observed(counts_UV, sizes_U, pairs)
-    return linear_null(statistic, total_T, place_M, mean_M, cov_MM, third)
+    return linear_null(statistic, total_T, place_M, mean_M, cov_MM, higher)
 
 
 def linear_null(
@@ -80,16 +80,20 @@ def linear_null(
     place_M: list[int],
     mean_M: Floats,
     cov_MM: Floats,
-    third: float,
+    higher: tuple[float, float],
 ) -> ClosedNull | None:
     """Carry moments of the terms that dealing changes over to the coefficient.
+
+    `higher` are third moment and fourth cumulant of the first term.
 
     Examples
     --------
     >>> from judgerel_ray.stats import count_statistic
     >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> linear_null(agreement, np.array([4.0, 3.0]), [1], np.array([2.0]), np.array([[1.0]]), 0.0)
-    ClosedNull(value=0.75, mean=0.5, sd=0.25, skewness=0.0, step=0.0)
+    >>> moments = np.array([2.0]), np.array([[1.0]]), (0.0, 0.5)
+    >>> found = linear_null(agreement, np.array([4.0, 3.0]), [1], *moments)
+    >>> found.value, found.mean, found.sd, found.skewness, found.kurtosis
+    (0.75, 0.5, 0.25, 0.0, 0.5)
     """
     value = float(statistic.value(total_T))
     if np.isnan(value):
@@ -101,28 +105,35 @@ def linear_null(
     above_M, below_M = np.array(around).reshape(2, -1)
     slope_M = np.divide(above_M - below_M, 2 * step_M, out=0 * step_M, where=step_M > 0)
     sd = sqrt(max(0.0, float(slope_M @ cov_MM @ slope_M)))
-    skewness = float(slope_M[0] / sd) ** 3 * third if sd > 0 else 0.0
-    return ClosedNull(value=value, mean=centre, sd=sd, skewness=skewness)
+    third, fourth = higher
+    relative = float(slope_M[0]) / sd if sd > 0 else 0.0
+    return ClosedNull(
+        value=value,
+        mean=centre,
+        sd=sd,
+        skewness=relative**3 * third,
+        kurtosis=relative**4 * fourth,
+    )
 
 
 def _moments(
     sizes_U: NDArray[np.int64],
     totals_V: NDArray[np.int64],
     pairs: AgreeingPairs,
-) -> tuple[list[int], Floats, Floats, float]:
-    """Terms that dealing changes: places, means, covariances; third moment of the first."""
+) -> tuple[list[int], Floats, Floats, tuple[float, float]]:
+    """Terms that dealing changes: places, means, covariances; higher moments of the first."""
     likeness = np.eye(totals_V.size) if pairs.distances_VV is None else pairs.distances_VV
-    mean, variance, third = dealt_moments(
+    mean, variance, *higher = dealt_moments(
         sizes_U, pairs.weight, kernel_of_counts(totals_V, likeness)
     )
     if pairs.distances_VV is None:
         mean, variance = (float(one) for one in pair_moments(sizes_U, totals_V, pairs))
     if pairs.shares is None or not np.ptp(sizes_U):
-        return [pairs.place], np.array([mean]), np.array([[variance]]), third
+        return [pairs.place], np.array([mean]), np.array([[variance]]), (higher[0], higher[1])
     shared, cov_VV, cross_V = share_moments(sizes_U, totals_V, pairs)
     place = [pairs.place, *range(pairs.shares, pairs.shares + totals_V.size)]
     cov = np.block([[np.array([[variance]]), cross_V[None]], [cross_V[:, None], cov_VV]])
-    return place, np.concatenate([[mean], shared]), cov, third
+    return place, np.concatenate([[mean], shared]), cov, (higher[0], higher[1])
 
 
 def pair_moments(

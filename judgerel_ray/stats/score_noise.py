@@ -18,8 +18,8 @@ from judgerel_ray.stats.noise import (
     FEWEST,
     LABELS,
     NOTHING,
-    SETTLED_SKEWNESS,
     NoiseFloor,
+    affordable,
     closed_floor,
     floor_of,
 )
@@ -29,7 +29,6 @@ from judgerel_ray.stats.statistic import CountStatistic, Floats
 
 OfScores = Literal["icc1", "krippendorff_alpha"]
 _CELLS = 2_000_000  # scores held at once
-_DEAR = 10  # times as many are dealt where moments do not tell the p
 
 
 def score_floor(
@@ -71,8 +70,10 @@ def score_floor(
     -----
     Above 20 million scores dealt there are fewer deals (not below 199). Above 100 thousand scores,
     mean and spread over all deals are exact (:func:`judgerel_ray.stats.pair_kernel.dealt_moments`,
-    of squared differences), and `p` is from them and the skewness; where that is above 0.1 (heavy
-    tails, a few large units), up to a million scores are dealt all the same.
+    of squared differences), and `p` is from them and the skewness. Where that is above 0.1 or the
+    excess kurtosis above 0.3 (heavy tails, a few large units), up to three million scores are dealt
+    all the same, in about a minute; beyond, there is a p up to a skewness of 0.5 and a kurtosis of
+    1, and none above.
 
     Examples
     --------
@@ -103,8 +104,7 @@ def score_floor(
     scores = np.sort(scores)
     if scores.size * FEWEST > LABELS:
         null = _closed(scores, sizes_U, statistic, total_T)
-        settled = null is not None and abs(null.skewness) <= SETTLED_SKEWNESS
-        if null is not None and (settled or scores.size * FEWEST > _DEAR * LABELS):
+        if null is not None and (null.settled or not affordable(scores.size)):
             return closed_floor(null)
     deals = min(n_permutations, max(FEWEST, LABELS // scores.size))
     found = _dealt(scores, sizes_U, statistic, deals, np.random.default_rng(seed))
@@ -134,9 +134,9 @@ def _closed(
     """The null by its moments: squares about a unit's mean are those of pairs, over 2 m."""
     less = 1 if statistic.name == "krippendorff_alpha" else 0
     kernel = kernel_of_scores(scores_N)
-    mean, variance, third = dealt_moments(sizes_U, lambda m: Fraction(1, 2 * (m - less)), kernel)
-    moments = np.array([mean]), np.array([[variance]])
-    return linear_null(statistic, total_T, [WITHIN], *moments, third)
+    mean, variance, *higher = dealt_moments(sizes_U, lambda m: Fraction(1, 2 * (m - less)), kernel)
+    moments = np.array([mean]), np.array([[variance]]), (higher[0], higher[1])
+    return linear_null(statistic, total_T, [WITHIN], *moments)
 
 
 def _dealt(
@@ -152,7 +152,7 @@ def _dealt(
     values = []
     for start in range(0, n_deals, batch):
         size = min(batch, n_deals - start)
-        dealt_BN = rng.permuted(np.tile(scores_N, (size, 1)), axis=1)
+        dealt_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
         moments_BU3 = np.empty((size, sizes_U.size, 3))
         moments_BU3[..., 0] = sizes_U
         moments_BU3[..., 1] = np.add.reduceat(dealt_BN, starts_U, axis=1)

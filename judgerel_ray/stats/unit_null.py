@@ -62,7 +62,7 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
     totals_V = np.sort(counts_UV.sum(axis=0).astype(np.int64))
     sizes_S, numbers_S = np.unique(sizes_U, return_counts=True)
     mean = float(numbers_S @ term.mean(sizes_S, totals_V))
-    variance, third = _spread(sizes_S, numbers_S, totals_V, statistic, term, seed)
+    variance, third, fourth = _spread(sizes_S, numbers_S, totals_V, statistic, term, seed)
     sd = sqrt(variance)
     null = np.repeat(total_T[None], 3, axis=0)
     null[:, term.place] = mean + np.array([0.0, 1.0, -1.0]) * max(sd, 1.0)
@@ -75,6 +75,7 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
         sd=abs(slope) * sd,
         skewness=float(np.sign(slope)) * skewness,
         step=abs(slope) if term.indicator else 0.0,
+        kurtosis=fourth / variance**2 if variance > 0 else 0.0,
     )
 
 
@@ -85,8 +86,8 @@ def _spread(
     statistic: CountStatistic,
     term: DealtTerm,
     seed: int,
-) -> tuple[float, float]:
-    """Variance and third central moment of the sum of the term."""
+) -> tuple[float, float, float]:
+    """Variance, third central moment and fourth cumulant of the sum of the term."""
     totals_V = totals_V[totals_V > 0]
     p_V = totals_V / totals_V.sum()
     draws_S = np.maximum(_FEWEST_DRAWS, _DRAWS * numbers_S // numbers_S.sum())
@@ -103,8 +104,10 @@ def _spread(
     cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance in laws], axis=0)
     slope_V = cross_V / totals_V
     variance = float(sum(k * (chance @ g**2) for k, _, g, chance in laws) - cross_V @ slope_V)
-    third = float(sum(k * (chance @ (g - off @ slope_V) ** 3) for k, off, g, chance in laws))
-    return max(0.0, variance), third
+    rest = [(k, g - off @ slope_V, chance) for k, off, g, chance in laws]
+    third = float(sum(k * (chance @ g**3) for k, g, chance in rest))
+    fourth = float(sum(k * (chance @ g**4 - 3 * (chance @ g**2) ** 2) for k, g, chance in rest))
+    return max(0.0, variance), third, fourth
 
 
 def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:

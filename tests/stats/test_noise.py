@@ -130,6 +130,29 @@ def test_a_rare_verdict_is_dealt_however_many_ratings_there_are():
     assert 0.01 <= floor.p <= 0.045
 
 
+def test_what_moments_do_not_tell_is_dealt_or_has_no_p(monkeypatch):
+    # One in 10,000 got 999: interval alpha is skewed, nominal agreement is not.
+    rng = np.random.default_rng(4)
+    counts = rng.multinomial(5, [*[0.19998] * 5, 0.0001], size=4000)
+    asked = [
+        count_statistic(
+            "krippendorff_alpha", n_values=6, values=[*range(5), 999], level="interval"
+        ),
+        count_statistic("icc1", n_values=6, values=[*range(5), 999], level="interval"),
+        count_statistic("percent_agreement", n_values=6),
+    ]
+    monkeypatch.setattr(noise, "LABELS", 199)
+    alpha, icc, agreement = noise_floors(counts, asked)
+    dealt = "199 random reassignments, two-sided"
+    assert (alpha.method, icc.method) == (dealt, dealt)
+    assert agreement.method == "all reassignments in closed form, two-sided"
+    monkeypatch.setattr(noise, "MOST_LABELS", 0)
+    for floor in noise_floors(counts, asked[:2]):
+        assert (floor.p, floor.n_permutations) == (None, 0)
+        assert floor.method.endswith("; no p: too skewed to tell it, too many to deal")
+        assert floor.sd > 0
+
+
 def test_a_few_units_of_very_many_ratings_are_dealt():
     rng = np.random.default_rng(3)
     counts = rng.multinomial(1_000_000, [0.5, 0.3, 0.2], size=12)
