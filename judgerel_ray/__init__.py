@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import sys
 from os import PathLike, fspath
-from types import ModuleType
 from typing import TYPE_CHECKING
+
+from judgerel_ray.core import UnfinishedRunWarning
+from judgerel_ray.core.naming import NamesFirst
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "limits", "load_sweep", "reasoning", "reduce", "run", "uncertainty"]
+__all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
+__all__ += ["run", "uncertainty"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -90,6 +93,12 @@ def run(
     EngineError
         If no judge could be asked.
 
+    Warns
+    -----
+    UnfinishedRunWarning
+        If requests are still owed: a judge was given up, or requests failed and are recorded in
+        errors/. It has ``owed`` and ``problems``; the frame is what landed.
+
     Examples
     --------
     >>> run("no-such.toml", out="nowhere")
@@ -97,11 +106,10 @@ def run(
         ...
     judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
     """
-    from judgerel_ray.pipeline import open_judgments, run_sweep
+    from judgerel_ray.pipeline.calling import judgments_of
 
     loaded = load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
-    run_sweep(loaded, out=str(out), address=address, ask_lost=ask_lost)
-    return open_judgments(str(out)).frame.collect()
+    return judgments_of(loaded, str(out), address=address, ask_lost=ask_lost)
 
 
 def reduce(
@@ -287,14 +295,4 @@ def uncertainty(
     return run_uncertainty(fspath(path), UncertaintyOptions(threshold=threshold))
 
 
-class _Package(ModuleType):
-    """The package, whose ``reduce`` stays the function when the room of that name is imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Python binds every imported submodule to its parent: without this, `judgerel_ray.reduce`
-        # would be the function or the room, depending on what was imported before.
-        if not (name == "reduce" and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+sys.modules[__name__].__class__ = NamesFirst

@@ -9,6 +9,7 @@ from judgerel_ray.core.errors import (
     StoreError,
     SweepError,
     TableError,
+    UnfinishedRunWarning,
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import OUTCOMES, Outcome
@@ -52,6 +53,7 @@ __all__ = [
     "TableError",
     "TokenCounts",
     "TokenLogprob",
+    "UnfinishedRunWarning",
     "digest",
     "request_key",
     "seed_base",

@@ -83,3 +83,30 @@ class StoreError(JudgeRelError):
 
 class TableError(JudgeRelError):
     """Rows break their table's rules."""
+
+
+class UnfinishedRunWarning(RuntimeWarning):
+    """A run came back while it still owes requests: a judge was given up, or requests failed.
+
+    Parameters
+    ----------
+    run : str
+        The run directory.
+    owed : int
+        Requests that have not landed; :func:`judgerel_ray.run` with the same sweep asks them again.
+    problems : mapping of str to str
+        Why judges were given up, by judge.
+
+    Examples
+    --------
+    >>> str(UnfinishedRunWarning("r", owed=40, problems={"j": "engine did not start"}))
+    'r owes 40 requests; judge j was given up: engine did not start'
+    """
+
+    def __init__(self, run: str, *, owed: int, problems: Mapping[str, str]) -> None:
+        said = [f"{run} owes {owed:,} requests"]
+        said += [
+            f"judge {name} was given up: {' '.join(why.split())}" for name, why in problems.items()
+        ]
+        super().__init__("; ".join(said))
+        self.run, self.owed, self.problems = run, owed, dict(problems)

@@ -50,7 +50,9 @@ def test_public_names_take_paths_and_text(sweep, tmp_path):
 
 def test_the_package_offers_these_functions():
     tables = ["limits", "reasoning", "reduce", "uncertainty"]
-    assert sorted(judgerel_ray.__all__) == sorted(["__version__", "load_sweep", "run", *tables])
+    assert sorted(judgerel_ray.__all__) == sorted(
+        ["UnfinishedRunWarning", "__version__", "load_sweep", "run", *tables]
+    )
 
 
 def test_what_an_engine_runs_into_is_nobodys_mistake():
