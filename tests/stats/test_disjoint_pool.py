@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,9 +31,10 @@ def test_parted_samples_agree_as_samples_drawn_apart(rows, k):
 def test_many_votes_of_many_ratings_stay_in_range(monkeypatch):
     monkeypatch.setattr(disjoint_pool, "_FEWEST_ROWS", 1)
     counts = np.array([[600_000.0, 400_000.0], [1e6, 0.0], [300.0, 300.0]])
-    found = pooled_agreement(counts, 101)
-    # Of a million ratings .6 to .4 a jury of 101 errs once in 50: 1 - 2 x .02 x .98.
-    assert found[0] == pytest.approx(0.9592, abs=0.01)
+    found = pooled_agreement(counts, 31)
+    # Of a million ratings .6 to .4 a jury of 31 errs once in 8: 1 - 2 x .125 x .875.
+    errs = sum(math.comb(31, k) * 0.6**k * 0.4 ** (31 - k) for k in range(16))
+    assert found[0] == pytest.approx(1 - 2 * errs * (1 - errs), abs=1e-4)
     assert found[1] == pytest.approx(1, abs=1e-12)
     assert 0.4 < found[2] < 0.5
 
