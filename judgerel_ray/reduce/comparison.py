@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -201,7 +202,12 @@ def _difference(
     )
     halves = slice(None, n_first), slice(n_first, None)
     ours, theirs = (np.unique(found.clusters_U[half]) for half in halves)
-    return difference, (ours.size, theirs.size), np.intersect1d(ours, theirs).size
+    n_common = np.intersect1d(ours, theirs).size
+    once = any(len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in halves)
+    if difference.undefined == "no_common_questions" and n_common and once:
+        # There are common questions; one side has no two replications of any to compare.
+        difference = replace(difference, undefined="single_replication")
+    return difference, (ours.size, theirs.size), n_common
 
 
 def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) -> CountStatistic:

@@ -219,3 +219,15 @@ def test_mistakes_are_refused(three, options, words):
 def test_one_value_is_nothing_to_compare(three):
     with pytest.raises(SweepError, match="judge has one value wherever temperature is equal"):
         compare_judgments(three.filter(judge="rock").lazy(), by=["judge"])
+
+
+def test_questions_asked_once_are_common_all_the_same():
+    rows = pl.LazyFrame({
+        "item_id": ["q", "r", "s"] * 3, "judge": ["x"] * 3 + ["y"] * 6,
+        "replication": [0] * 6 + [1] * 3, "verdict": list("ABAABAABB"),
+    })  # fmt: skip
+    found = compare_judgments(rows, by=["judge"], coefficients=["percent_agreement"])
+    assert found.select("undefined", "n_items").row(0) == ("single_replication", 3)
+    apart = rows.with_columns(item_id=pl.col("judge") + pl.col("item_id"))
+    found = compare_judgments(apart, by=["judge"], coefficients=["percent_agreement"])
+    assert found.select("undefined", "n_items").row(0) == ("no_common_questions", 0)
