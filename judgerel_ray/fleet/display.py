@@ -14,6 +14,7 @@ from rich.text import Text
 from judgerel_ray.fleet.board import Board, JudgeBoard
 
 LINE_EVERY_S = 10.0
+SAME_EVERY_S = 30.0  # of a line that says nothing new
 
 
 class Display(Protocol):
@@ -25,13 +26,17 @@ class Display(Protocol):
 
 
 class ConsoleDisplay:
-    """A live table on a terminal, a line for each judge every ten seconds elsewhere."""
+    """A live table on a terminal; elsewhere a line for each judge, every ten seconds if it moved.
+
+    A line that says the same is repeated every thirty seconds, with the seconds since it began.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live: Live | None = None
         self._shown_at = 0.0
-        self._told: dict[str, str] = {}
+        self._told: dict[str, tuple[str, float, float]] = {}
+        """Every judge's last line, when it was first told, and when last."""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -60,9 +65,14 @@ class ConsoleDisplay:
         self._shown_at = now
         for name, judge in board.judges.items():
             line = board_line(name, judge)
-            if last and self._told.get(name) == line:
+            before, since, told = self._told.get(name, ("", now, now))
+            if line != before:
+                since = now
+            elif last or now - told < SAME_EVERY_S:
                 continue
-            self._told[name] = line
+            self._told[name] = line, since, now
+            if now > since:
+                line += f", for {now - since:.0f} s"
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -100,8 +100,27 @@ def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
         seldom = len(out.getvalue().splitlines())
         for _ in range(2):  # what was said last is not said again
             shown.show(board_of(a=JudgeBoard(asked=1, landed=1)), last=True)
-    assert seldom == 3  # at 0, 10 and 20 seconds
-    assert out.getvalue().splitlines()[3:] == ["a: waiting, landed 1 of 1"]
+    assert seldom == 1  # nothing new since the first
+    assert out.getvalue().splitlines()[1:] == ["a: waiting, landed 1 of 1"]
+
+
+def test_a_line_that_says_the_same_is_repeated_seldom_with_how_long(monkeypatch):
+    moment = [1000.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: moment[0])
+    console, out = plain_console()
+    with ConsoleDisplay(console) as shown:
+        for _ in range(7):
+            landed = int(moment[0] >= 1050.0)
+            shown.show(board_of(a=JudgeBoard(asked=9), b=JudgeBoard(asked=2, landed=landed)))
+            moment[0] += 10.0
+    assert out.getvalue().splitlines() == [
+        "a: waiting, landed 0 of 9",
+        "b: waiting, landed 0 of 2",
+        "a: waiting, landed 0 of 9, for 30 s",
+        "b: waiting, landed 0 of 2, for 30 s",
+        "b: waiting, landed 1 of 2",
+        "a: waiting, landed 0 of 9, for 60 s",
+    ]
 
 
 def test_on_a_terminal_the_table_is_live_and_stays():
