@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from judgerel_ray.stats.statistic import Floats
 
 _CELLS = 2_000_000  # numbers held at once in a batch
+_AT_ONCE = 199  # deals in all, where they are dear
 _LARGEST = 10**9  # what numpy's hypergeometric draws are of
 _DRAW = 7  # a hypergeometric draw takes as long as shuffling so many verdicts
+_CALL = 400  # what numpy needs to begin a draw, for however many deals at once
 _PLACED = 10  # and so does finding a place for one verdict and counting there
 Way = Literal["verdicts", "units", "minority"]
 
@@ -100,7 +102,9 @@ def cheapest(margins: Margins) -> tuple[Way, int]:
     n, units = margins.n, margins.sizes_U.size
     costs: list[tuple[int, Way]] = [(n, "verdicts")]
     if n < _LARGEST:
-        costs.append((_DRAW * units * max(1, margins.totals_V.size - 1), "units"))
+        at_once = max(1, min(_AT_ONCE, _CELLS // max(1, units * margins.totals_V.size)))
+        draw = max(_DRAW, _CALL // at_once)
+        costs.append((draw * units * max(1, margins.totals_V.size - 1), "units"))
     costs.append((_PLACED * margins.minority + np.unique(margins.sizes_U).size, "minority"))
     cost, way = min(costs)
     return way, max(1, cost)

@@ -14,8 +14,11 @@ def test_rare_events_are_poisson(rate):
         far = abs(value - rate) - 1e-9
         exact = sum(p for k, p in enumerate(law) if abs(k - rate) >= far)
         null = ClosedNull(value=value, mean=rate, sd=rate**0.5, skewness=rate**-0.5, step=1.0)
+        assert null.tells_p  # rare enough to be Poisson, or near enough to symmetric
+        if rate < 4:
+            assert null.p == pytest.approx(exact, abs=1e-6)
         # Near the level that decides; in the middle nothing does.
-        if exact < 0.15:
+        elif exact < 0.15:
             assert null.p == pytest.approx(exact, abs=0.025)
         else:
             assert null.p > 0.09
@@ -32,6 +35,14 @@ def test_chi_square_is_met_exactly(free):
         value=-free * 2.5, mean=-free, sd=(2 * free) ** 0.5, skewness=-((8 / free) ** 0.5)
     )
     assert mirrored.p == pytest.approx(null.p, rel=1e-12)
+
+
+def test_beyond_some_skewness_or_kurtosis_moments_tell_no_p():
+    told = [
+        ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=skewness, kurtosis=kurtosis).tells_p
+        for skewness, kurtosis in ((0.4, 0.5), (0.6, 0.0), (-0.6, 0.0), (0.0, 2.0))
+    ]
+    assert told == [True, False, False, False]
 
 
 def test_without_spread_only_the_mean_is_noise():

@@ -42,4 +42,6 @@ def test_the_way_is_the_cheapest():
     rare[:9] = [49.0, 1.0]
     assert cheapest(margins_of(few_units))[0] == "units"
     assert cheapest(margins_of(rare))[0] == "minority"
+    # So many units are drawn for few deals at once, one call each.
+    assert cheapest(margins_of(np.full((200_000, 3), 33.0)))[0] == "verdicts"
     assert cheapest(margins_of(np.tile([1.0, 1.0], (100, 1))))[0] == "verdicts"
