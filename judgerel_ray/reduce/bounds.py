@@ -4,7 +4,9 @@ Exact where more even verdicts of a unit can only lower (or only raise) the coef
 best case adds all that is missing to a unit's most frequent verdict, and the worst case spreads it
 over the rarest. Where chance comes from the verdicts themselves (alpha, kappa, AC1, icc1), all
 totals that can be reached are walked, and where they are too many the row says that its ends are
-a bracket: no way to fill in goes beyond them, but none may reach them.
+a bracket: no way to fill in goes beyond them, but none may reach them. Alpha and icc1 of numbers
+have their ends at the level asked for. What a missing verdict could be must be known: where it is
+not, or nothing bounds a coefficient, the row says so, and has no ends.
 
 Shape suffixes: U = units, K = declared categories.
 """
@@ -16,11 +18,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.reduce.estimates import Group, Row, noise_columns
-from judgerel_ray.reduce.policy import FAILED, SCORED, value_of
-from judgerel_ray.stats import count_statistic, measure
+from judgerel_ray.reduce.estimates import OF_NUMBERS, Group, Row, noise_columns
+from judgerel_ray.reduce.policy import FAILED, SCORED, number_of_row, value_of
+from judgerel_ray.stats import Level, count_statistic, measure
 from judgerel_ray.stats.completions import RATIOS, CompletedRange, completed_range
 from judgerel_ray.stats.filling import extremes, mean_range
+from judgerel_ray.stats.scored_completions import OF_SCORES, scored_range
 
 BOUNDED = (
     "percent_agreement",
@@ -32,9 +35,18 @@ BOUNDED = (
 """Coefficients that only fall, or only rise, as the verdicts of a unit spread."""
 NOT_A_POINT = "worst_to_best_case"
 """Why a row of bounds has no value."""
+_UNKNOWN = "not all values that a missing one could have are known (declare the options)"
+_CONTINUOUS = "scores are continuous, and a missing one could be any number"
+_NOTHING = "nothing bounds this coefficient"
 
 
-def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
+def bound_rows(
+    group: Group,
+    coefficients: Sequence[str],
+    *,
+    levels: Sequence[Level] | None = None,
+    counted: bool = True,
+) -> Iterator[Row]:
     """Compute the worst and the best case of one group.
 
     Parameters
@@ -43,14 +55,20 @@ def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
         The group.
     coefficients : sequence of str
         Names of coefficients of counts.
+    levels : sequence of str, optional
+        Levels of alpha, and of icc1 (numbers, but for "nominal"); by default that of the group's
+        own scale.
+    counted : bool
+        Whether scores are counted value by value; of continuous ones nothing is bounded.
 
     Yields
     ------
     Row
         As of :func:`judgerel_ray.reduce.estimates.group_rows`: no value, `low` the least and
         `high` the greatest the coefficient could be, ``estimator`` saying whether both are
-        reached; both null, and ``undefined`` "no_bounds", where there are none (icck). No row
-        where nothing is missing.
+        reached; both null, and ``undefined`` "no_bounds", where there are none, ``estimator``
+        saying why ("no_scores" where a level needs numbers and verdicts are names). No row where
+        nothing is missing.
 
     Examples
     --------
@@ -66,20 +84,69 @@ def bound_rows(group: Group, coefficients: Sequence[str]) -> Iterator[Row]:
     >>> [(round(row["low"], 3), row["high"]) for row in bound_rows(group, ["percent_agreement"])]
     [(0.333, 1.0)]
     """
-    seen = group.table.counts(value_of("drop"))
-    missing_U = group.table.counts_UK.sum(axis=1) - seen.counts_UV.sum(axis=1)
     n_failed = group.table.n_rows(FAILED)
-    if missing_U.sum():
-        # Categories that never occurred may be what is missing, too.
-        width = max(group.n_categories, seen.counts_UV.shape[1], 1)
-        counts_UK = np.zeros((len(seen.counts_UV), width), dtype=np.int64)
-        counts_UK[:, : seen.counts_UV.shape[1]] = seen.counts_UV
-        cases = extremes(counts_UK, missing_U)
-        for name in (name for name in coefficients if name != "valid_rate"):
-            found = _range(group, name, counts_UK, missing_U, cases)
-            yield _row(group, name, found, int(missing_U.sum()))
+    if group.n_missing:
+        levels = levels or (group.level,)
+        named = [name for name in coefficients if name != "valid_rate"]
+        nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
+        yield from _nominal_rows(group, nominal, counted=counted)
+        numeric = [level for level in levels if level != "nominal"]
+        for name in (name for name in OF_NUMBERS if name in named):
+            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+            of_scores: Sequence[Level] = ("interval",) if numeric else ()
+            for level in numeric if name == "krippendorff_alpha" else of_scores:
+                yield _scored_row(group, name, level, counted=counted)
     if "valid_rate" in coefficients and n_failed:
         yield _row(group, "valid_rate", _of_cases(group, "valid_rate", _replies(group)), n_failed)
+
+
+def _nominal_rows(group: Group, names: Sequence[str], *, counted: bool) -> Iterator[Row]:
+    """The ends of coefficients of verdicts as mere names."""
+    seen = group.table.counts(value_of("drop"))
+    missing_U = group.table.counts_UK.sum(axis=1) - seen.counts_UV.sum(axis=1)
+    # Categories that never occurred may be what is missing, too.
+    width = max(group.n_categories, seen.counts_UV.shape[1])
+    why = None if counted else _CONTINUOUS
+    if why is None and width < 2:
+        why = _UNKNOWN
+    if why is not None:
+        for name in names:
+            yield _row(group, name, CompletedRange(), group.n_missing, why=why)
+        return
+    counts_UK = np.zeros((len(seen.counts_UV), width), dtype=np.int64)
+    counts_UK[:, : seen.counts_UV.shape[1]] = seen.counts_UV
+    cases = extremes(counts_UK, missing_U)
+    for name in names:
+        found = _range(group, name, counts_UK, missing_U, cases)
+        yield _row(group, name, found, group.n_missing)
+
+
+def _scored_row(group: Group, name: str, level: Level, *, counted: bool) -> Row:
+    """The ends of a coefficient of verdicts as numbers."""
+    scores, why = group.scores, None
+    named = group.table.kinds.filter(SCORED)["score"].null_count() > 0
+    if name not in OF_SCORES:
+        why = _NOTHING
+    elif not counted:
+        why = _CONTINUOUS
+    elif named:
+        why = "verdicts are names"
+    elif len(scores) < max(2, group.n_categories):
+        why = _UNKNOWN
+    if why is not None:
+        said = f"{why} ({level} level)"
+        row = _row(group, name, CompletedRange(), group.n_missing, why=said)
+        told = "no_scores" if named and counted else row["undefined"]
+        return {**row, "measurement": level, "undefined": told}
+    seen = group.table.counts(number_of_row())
+    counts_UK = np.zeros((len(seen.counts_UV), len(scores)), dtype=np.int64)
+    place = np.searchsorted(scores, np.array(seen.values, dtype=np.float64))
+    counts_UK[:, place] = seen.counts_UV
+    missing_U = group.table.counts_UK.sum(axis=1) - counts_UK.sum(axis=1)
+    found = scored_range(name, counts_UK, missing_U, values=np.array(scores), level=level)
+    row = _row(group, name, found, group.n_missing)
+    words = f"{row['estimator']}; each missing verdict one of the {len(scores)} scores of the file"
+    return {**row, "measurement": level, "estimator": words}
 
 
 def _range(
@@ -121,7 +188,9 @@ def _replies(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.array([[scored, without + failed]]), np.array([[scored + failed, without]])
 
 
-def _row(group: Group, name: str, found: CompletedRange, n_missing: int) -> Row:
+def _row(
+    group: Group, name: str, found: CompletedRange, n_missing: int, *, why: str | None = None
+) -> Row:
     """The two cases of one coefficient as a row."""
     words = f"worst and best case over {n_missing} missing verdicts; no sampling error in it"
     if not found.exact:
@@ -129,6 +198,8 @@ def _row(group: Group, name: str, found: CompletedRange, n_missing: int) -> Row:
             f"bracket of the worst and the best case over {n_missing} missing verdicts: too many "
             "ways to try all, none goes beyond; no sampling error in it"
         )
+    if found.low is None:
+        words = f"no interval from worst to best case over {n_missing} missing: {why or _NOTHING}"
     return {
         "coefficient": name,
         "value": None,

@@ -33,7 +33,8 @@ COLUMNS: Mapping[str, pl.DataType] = {
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
-_OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
+OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
+"""Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
 
 Row = dict[str, object]
@@ -55,6 +56,8 @@ class Group:
         Declared options, or distinct values, "no verdict" left out.
     any_without_verdict : bool
         Whether a reply without a verdict occurs anywhere in the file.
+    scores : tuple of float
+        Distinct scores of the file, ascending.
     intervals : IntervalChoice
         How its intervals are made.
     """
@@ -64,6 +67,7 @@ class Group:
     level: Level
     n_categories: int
     any_without_verdict: bool
+    scores: tuple[float, ...] = ()
     intervals: IntervalChoice = JACKKNIFE
 
     @property
@@ -143,7 +147,7 @@ def _policy_rows(
     """The rows of one group under one policy."""
     named = [name for name in coefficients if name != "valid_rate"]
     numeric = [level for level in levels if level != "nominal"]
-    nominal = [name for name in named if name not in _OF_NUMBERS or "nominal" in levels]
+    nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
     yield from _nominal_rows(group, policy, nominal)
     if "krippendorff_alpha" in named:
         for level in numeric:

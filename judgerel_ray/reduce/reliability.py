@@ -129,7 +129,8 @@ def reduce_judgments(
             asked = [name for name in asked if name == "valid_rate"]
         found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
         if "bounds" in policies:
-            found += bound_rows(group, asked)
+            lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
+            found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)
         found += _of_more_than_counts(group, part, chosen, counting)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             kept = [*dict.fromkeys((*group.unit, str(items)))]
@@ -192,6 +193,7 @@ def _groups(
     seen = counted.nested.seen()
     distinct: int = seen.filter(SCORED).select(LABEL.n_unique()).item()
     any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
+    scores = tuple(seen.filter(SCORED)["score"].drop_nulls().unique().sort().to_list())
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
         parts = dict(units.partition_by(groups, as_dict=True))
@@ -212,6 +214,7 @@ def _groups(
             level="interval" if moments else own_level(_with_scales(table.kinds, part)),
             n_categories=max(options, default=distinct),
             any_without_verdict=any_without,
+            scores=scores,
             intervals=intervals,
         )
         key = dict(zip(groups, values, strict=True))
