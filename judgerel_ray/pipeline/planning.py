@@ -34,6 +34,7 @@ LEASES = 20  # of a judge at least: leases grow from small ones, and shrink at t
 ROWS_PER_LEASE = 500
 CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
 SHARED_STREAMS = 1e-3  # a probability worth a note
+GPU_BLOCK, CPU_BLOCK = 16, 32  # tokens that an engine caches together, by default
 SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
 
 
@@ -261,6 +262,13 @@ def _notes(resolved: Resolved) -> Iterable[str]:
                 f"{name}: the hub id could not be resolved to a commit here; set revision, or the "
                 "same name may mean other weights tomorrow"
             )
+    asked = {count.judge for count in resolved.counts}
     for spec in resolved.specs.values():
+        if spec.engine == "vllm" and spec.name in asked:
+            size = spec.engine_options.get("block_size") or (GPU_BLOCK if spec.gpus else CPU_BLOCK)
+            yield (
+                f"{spec.name}: of a prompt computed once, an engine computes the last block again "
+                f"for every request that asks it anew: up to {size} tokens each come on top"
+            )
         if spec.engine == "simulated":
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"

@@ -20,7 +20,9 @@ from judgerel_ray.design import (
     with_shared_orders,
 )
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
+from judgerel_ray.engines.encoder import template_file
 from judgerel_ray.pipeline.identity import ask_identity, first_keys
+from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.protocols import (
     FORMS,
     READER_VERSION,
@@ -105,6 +107,9 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
     shared = with_shared_orders(frames)
+    for spec in specs.values():
+        if spec.engine == "simulated":
+            check_simulated(spec, shared)
     return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared)
 
 
@@ -137,6 +142,8 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         engine_options=dict(judge.engine_options),
         trust_remote_code=judge.trust_remote_code,
     )
+    if isinstance(spec.chat_template, str):
+        template_file(spec)
     # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
     make_engine(replace(spec, executor="mp") if spec.gpus > 1 else spec)
     return spec

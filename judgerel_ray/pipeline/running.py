@@ -9,7 +9,7 @@ from functools import partial
 from rich.console import Console
 
 from judgerel_ray.config import FleetTable, Sweep, parse_sweep
-from judgerel_ray.core import EngineError, JudgeRelError, SweepError
+from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError
 from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
     Board,
@@ -98,6 +98,12 @@ def run_sweep(
     # The run directory keeps the text: it must say what is asked, or a report would not.
     if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
         raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
+    if out.startswith("memory://"):
+        raise StoreError(
+            "--out must be a place that every process sees, got the memory of this one",
+            where={"run": out},
+            hint="a folder, or a bucket (s3://...)",
+        )
     fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
     if fresh:
         probe_cluster(address)  # before anything is written; later only where anything is owed
