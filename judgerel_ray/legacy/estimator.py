@@ -93,7 +93,9 @@ class Design:
         """Why nothing can be computed at all."""
         if not self.n_questions:
             return "no_verdicts"
-        return "single_replication" if self.n_replications < 2 else None
+        if self.n_replications < 2:
+            return "single_replication"
+        return "no_verdicts" if self.n_silent == self.n_questions else None
 
     def average(self, coefficient: float) -> float:
         """Count every constant question as 1."""
@@ -113,7 +115,8 @@ def schroeder2024(codes_RQ: ArrayLike) -> Schroeder2024:  # noqa: N803
     Returns
     -------
     Schroeder2024
-        Both 1 where no question varies. Undefined are: "no_verdicts" (no questions),
+        Both 1 where no question varies. Undefined are: "no_verdicts" (no questions, or none that
+        was ever answered: nothing is left to average),
         "single_replication", "one_varying_question" (the script fails), "singular_correlations"
         and "factor_analysis_failed" (omega alone: the script fails).
 

@@ -53,7 +53,7 @@ def test_constant_questions_count_as_one_and_silent_ones_not_at_all():
     assert (found.n_questions, found.n_replications) == (14, 30)
 
 
-@pytest.mark.parametrize("codes", [np.full((4, 3), 6.0), np.full((4, 3), 2.0)])
+@pytest.mark.parametrize("codes", [np.full((4, 3), 2.0), [[6.0, 1.0], [6.0, 1.0]]])
 def test_nothing_varies_is_one_by_definition(codes):
     assert [*schroeder2024(codes)] == [1.0, 1.0]
 
@@ -70,6 +70,7 @@ def test_a_replication_with_a_missing_code_is_left_out():
     ("codes", "why"),
     [
         (np.empty((5, 0)), "no_verdicts"),
+        (np.full((4, 3), 6.0), "no_verdicts"),
         (np.empty((0, 5)), "single_replication"),
         ([[1.0, 2.0]], "single_replication"),
         ([[1.0, np.nan], [2.0, 1.0]], "single_replication"),
