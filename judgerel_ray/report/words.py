@@ -52,7 +52,7 @@ _REASONS = {
     "few informative questions": "fewer than 10 questions show any disagreement (or any "
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
     "biased at this size": "with so few questions or replications the value itself is off by more "
-    "than a quarter of its standard error, and the interval covers less than 95 %: ask more",
+    "than a quarter of its standard error: ask more",
     "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
 }
 

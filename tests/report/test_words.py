@@ -83,3 +83,10 @@ def test_too_few_items_are_two_or_six():
     scores = np.random.default_rng(0).normal(size=(40, 6)) + np.arange(40)[:, None] / 20
     assert omega_hierarchical(scores[:, :5]).undefined == "too_few_items"
     assert omega_hierarchical(scores).undefined != "too_few_items"
+
+
+def test_a_bias_is_told_without_a_coverage_that_is_not_known():
+    told = explanation("biased at this size")
+    assert "off by more than a quarter of its standard error" in told
+    # Of ordinal alpha, biased as it is at 20 to 60 questions, it is 96 % and more.
+    assert "95 %" not in told
