@@ -205,7 +205,10 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
     words += f"; items are the values of {found.column}"
     n_partial = int(np.isnan(found.scores_NK).any(axis=1).sum())
     if n_partial:
-        words += f"; {n_partial} subjects without a score on every item left out"
+        n_all = len(found.scores_NK)
+        words += (
+            f"; WARNING: {n_partial} of {n_all} subjects left out, without a score on every item"
+        )
     interval, floor = Interval(undefined="undefined"), None
     if value is not None:
         interval = _interval(name, found, intervals)

@@ -91,7 +91,8 @@ def item_interval(
     Returns
     -------
     Interval
-        Or why there is none.
+        Or why there is none: "too_few_subjects" where only two are complete, or as of
+        :func:`judgerel_ray.stats.jackknife_interval`.
 
     Raises
     ------
@@ -117,8 +118,8 @@ def item_interval(
     if not 0 < confidence < 1:
         raise ValueError(f"item_interval: confidence must be between 0 and 1, got {confidence!r}")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_interval")
-    if len(scores) < 3 or scores.shape[1] < 2:
-        return Interval(undefined="undefined")
+    if why := _too_few(scores):
+        return Interval(undefined=why)
     products_CP = summed_products(scores, clusters)
     total_P = products_CP.sum(axis=0)
     value = float(item_values(name, covariances_of(total_P[None]), matrix=matrix)[0])
@@ -181,8 +182,8 @@ def item_bootstrap(
         raise ValueError(f"item_bootstrap: name must be one of {tuple(_VALUES)}, got {name!r}")
     check_choices(confidence, n_resamples, "percentile", function="item_bootstrap")
     scores, clusters = varying_scores(scores_NK, clusters_N, function="item_bootstrap")
-    if len(scores) < 3 or scores.shape[1] < 2:
-        return Interval(undefined="undefined")
+    if why := _too_few(scores):
+        return Interval(undefined=why)
     products_CP = summed_products(scores, clusters)
     value = float(
         item_values(name, covariances_of(products_CP.sum(axis=0)[None]), matrix=matrix)[0]
@@ -200,6 +201,13 @@ def item_bootstrap(
     )
     words = f"{n_resamples} resamples of {n}"
     return replace(between(value, values_B, confidence, "percentile", words), n_questions=n)
+
+
+def _too_few(scores: Floats) -> str | None:
+    """Why there is no interval of the subjects that are complete and the items that vary."""
+    if scores.shape[1] < 2:
+        return "undefined"
+    return "too_few_subjects" if len(scores) < 3 else None
 
 
 def _or_nan(name: ItemCoefficient, covariances: Floats, matrix: Matrix) -> Floats:

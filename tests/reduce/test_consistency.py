@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from judgerel_ray.reduce.consistency import CONSISTENCY, ItemScores, consistency_rows
+from judgerel_ray.reduce.intervals import IntervalChoice
+from judgerel_ray.report.words import remarks
 
 
 @pytest.mark.parametrize("n_items", [6, 2])
@@ -19,3 +21,19 @@ def test_each_row_names_the_omega_that_it_is(n_items):
     assert "omega hierarchical" in said["omega_hierarchical"]
     assert "omega total" not in said["omega_hierarchical"]
     assert "hierarchical" not in said["mcdonald_omega"]
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_an_alpha_of_two_subjects_says_why_it_has_no_interval_and_who_was_left_out(method):
+    scores = np.random.default_rng(1).normal(size=(30, 6))
+    scores[2:, 0] = np.nan
+    found = ItemScores(
+        scores_NK=scores, clusters_N=np.arange(30), subject=("item_id",), column="template"
+    )
+    choice = IntervalChoice(method=method)
+    row = next(consistency_rows(found, ["cronbach_alpha"], {}, choice))
+    assert row["value"] is not None
+    assert (row["low"], row["high"]) == (None, None)
+    assert "no interval: too few subjects" in row["estimator"]
+    assert "WARNING: 28 of 30 subjects left out" in row["estimator"]
+    assert any("28 of 30" in one for one in remarks({**row, "noise": None}))
