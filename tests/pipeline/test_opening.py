@@ -56,8 +56,34 @@ def test_fleet_limits_are_no_part_of_what_is_asked(taken, begun):
     assert taken(more="[fleet]\nmax_attempts = 1\n") == begun
 
 
-@pytest.mark.usefixtures("begun")
+@pytest.fixture
+def landed(sweep, driver_of):
+    """The run of the sweep, with all its rows."""
+    driver = driver_of(sweep())
+    driver.go("word", waves=1)
+    return driver.run
+
+
+@pytest.mark.usefixtures("landed")
 def test_a_changed_sweep_is_still_another_one(taken):
+    with pytest.raises(StoreError, match="is of another sweep"):
+        taken(asks=("replications = 9",))
+
+
+def test_where_nothing_landed_a_sweep_may_be_put_right(taken, begun):
+    run = taken(asks=("replications = 9",), judges=(("better", ""),))
+    assert run == begun
+    assert verify_run(run) == []
+    [judge] = read_status(run.url).judges
+    assert (judge.judge, judge.owed) == ("better", 27)
+    assert "better" in run.read_text("sweep.toml")
+    assert taken(asks=("replications = 9",), judges=(("better", ""),)) == begun
+
+
+@pytest.mark.parametrize("name", ["data/judge=j/part-x.parquet", "errors/judge=j/errors-s0001.x",
+                                  "commits/s0001-l000001-a1.json"])  # fmt: skip
+def test_whatever_is_left_of_a_run_keeps_its_sweep(taken, begun, name):
+    begun.write_bytes(name, b"x")
     with pytest.raises(StoreError, match="is of another sweep"):
         taken(asks=("replications = 9",))
 
@@ -76,7 +102,8 @@ def test_files_of_a_run_that_are_lost_are_written_again(taken, begun, name, cont
     assert begun.read_bytes(name) == before
 
 
-def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, begun):
+def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, landed):
+    begun = landed
     begun.write_text("manifest.json", '{"format": "judgerel-run/1"}')
     with pytest.raises(StoreError, match="no manifest says of which sweep"):
         taken(asks=("replications = 9",))
