@@ -35,9 +35,9 @@ in 95 of 100 judges. The share is itself uncertain by its Monte-Carlo standard e
 questions intervals are wide or short of their promise, whatever is done to them: ask more
 questions. More replications do not help: at 8 questions, 100 of them cover no better than 5.
 
-**None** is the share of judges for which there is no interval: all questions alike, or one question
-that decides alone whether the coefficient exists. The result then says why, in place of an
-interval. Coverage and width are over the intervals that there are.
+**None** is the share of judges for which there is no interval: all questions come out alike (each
+unanimous, say), or one question decides alone whether the coefficient exists. The result then says
+why, in place of an interval. Coverage and width are over the intervals that there are.
 
 **Flagged** is the share of intervals marked *few informative questions*: fewer than ten questions
 show any disagreement, or fewer than ten any agreement; or, of coefficients that take chance from

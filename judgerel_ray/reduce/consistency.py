@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.estimates import Row, in_words, noise_columns
+from judgerel_ray.reduce.estimates import ALIKE, Row, in_words, noise_columns
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.stats import (
@@ -34,6 +34,7 @@ CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hie
 """Coefficients of distinct items."""
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
+_IDENTICAL = "have the same score on every item (but for level and unit of the items)"
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
 Measured = tuple[float | None, str | None, str]  # value, why there is none, estimator
 
@@ -219,7 +220,9 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
         "high": interval.high,
         **noise_columns(floor),
         "unit": " x ".join(found.subject),
-        "estimator": in_words(words, interval, floor),
+        "estimator": in_words(
+            words, interval, floor, alike=_IDENTICAL if value and value > 1 - 1e-9 else ALIKE
+        ),
         "undefined": why,
     }
 

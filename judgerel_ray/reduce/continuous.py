@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.reduce.estimates import Group, Row, in_words, noise_columns
+from judgerel_ray.reduce.estimates import ALIKE, UNANIMOUS, Group, Row, in_words, noise_columns
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows
 from judgerel_ray.reduce.policy import SCORED, Missing
 from judgerel_ray.stats import (
@@ -184,7 +184,10 @@ def _scored_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
         "n_categories": None,
         "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
         "estimator": in_words(
-            f"{found.estimator}, by number, sum and sum of squares", interval, floor
+            f"{found.estimator}, by number, sum and sum of squares",
+            interval,
+            floor,
+            alike=UNANIMOUS if found.value and found.value > 1 - 1e-9 else ALIKE,
         ),
         "undefined": found.undefined,
         **group.basis,

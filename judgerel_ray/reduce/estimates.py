@@ -37,6 +37,10 @@ OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
 
+ALIKE = "come out alike"
+UNANIMOUS = "are unanimous"
+"""What questions have in common where leaving any of them out changes nothing."""
+
 Row = dict[str, object]
 
 
@@ -209,6 +213,7 @@ def _row(
 ) -> Row:
     """One row of the result, but for what all rows of the group rest on."""
     coefficient = measure(found.counts_UV, statistic)
+    alike = _alike(group, found, statistic) if interval.undefined == "no_spread" else ALIKE
     return {
         "coefficient": coefficient.name,
         "value": coefficient.value,
@@ -218,9 +223,18 @@ def _row(
         "missing": policy,
         "n_categories": None,
         "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-        "estimator": in_words(coefficient.estimator, interval, floor),
+        "estimator": in_words(coefficient.estimator, interval, floor, alike=alike),
         "undefined": coefficient.undefined,
     }
+
+
+def _alike(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
+    """What questions that leave an interval no spread have in common."""
+    counts = found.counts_UV
+    split = counts.max(axis=1, initial=0) < counts.sum(axis=1)
+    if statistic.name == "valid_rate" or split.any():
+        return ALIKE
+    return UNANIMOUS if len(group.unit) == 1 else f"{UNANIMOUS} in each of their units"
 
 
 def noise_columns(floor: NoiseFloor | None) -> Row:
@@ -239,8 +253,12 @@ def noise_columns(floor: NoiseFloor | None) -> Row:
     }
 
 
-def in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> str:
+def in_words(
+    estimator: str, interval: Interval, floor: NoiseFloor | None, *, alike: str = ALIKE
+) -> str:
     """Say the estimator, how its interval and floor were made, and what weakens them.
+
+    `alike` is what the questions have in common where none moves the value.
 
     Examples
     --------
@@ -252,7 +270,7 @@ def in_words(estimator: str, interval: Interval, floor: NoiseFloor | None) -> st
         # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
         bound = 1 - 0.05 ** (1 / interval.n_questions)
         parts.append(
-            f"no interval: all {interval.n_questions} questions alike, so of all such "
+            f"no interval: all {interval.n_questions} questions {alike}, so of all such "
             f"questions fewer than {bound:.0%} would come out otherwise (95 %)"
         )
     elif interval.undefined and interval.undefined != "undefined":

@@ -37,3 +37,15 @@ def test_an_alpha_of_two_subjects_says_why_it_has_no_interval_and_who_was_left_o
     assert "no interval: too few subjects" in row["estimator"]
     assert "WARNING: 28 of 30 subjects left out" in row["estimator"]
     assert any("28 of 30" in one for one in remarks({**row, "noise": None}))
+
+
+@pytest.mark.parametrize("name", ["cronbach_alpha", "mcdonald_omega"])
+def test_identical_items_are_not_questions_that_are_alike(name):
+    scores = np.repeat(np.random.default_rng(2).normal(size=(30, 1)), 6, axis=1)
+    found = ItemScores(
+        scores_NK=scores, clusters_N=np.arange(30), subject=("item_id",), column="template"
+    )
+    row = next(consistency_rows(found, [name], {}))
+    assert (row["value"], row["low"]) == (pytest.approx(1.0), None)
+    assert "all 30 questions have the same score on every item" in row["estimator"]
+    assert "alike" not in row["estimator"]

@@ -273,9 +273,16 @@ def test_perfect_agreement_has_no_interval_and_says_what_it_bounds():
     # 1 - .05^(1/20) = 14 %.
     assert (row["value"], row["low"], row["high"], row["noise"]) == (1.0, None, None, False)
     said = (
-        "all 20 questions alike, so of all such questions fewer than 14% would come out otherwise"
+        "all 20 questions are unanimous, so of all such questions fewer than 14% would come out "
+        "otherwise"
     )
     assert said in row["estimator"]
+
+
+def test_questions_that_split_alike_are_not_called_unanimous():
+    row = one(simple([["A", "B"]] * 5), coefficients=["percent_agreement"])
+    assert (row["value"], row["low"]) == (0.0, None)
+    assert "all 5 questions come out alike, so" in row["estimator"]
 
 
 @pytest.mark.parametrize(
