@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.catalogue import count_statistic
 from judgerel_ray.stats.coefficient import Coefficient
+from judgerel_ray.stats.counts import refuse_few_categories
 from judgerel_ray.stats.statistic import measure
+
+_RESTS_ON_CATEGORIES = ("gwet_ac1", "brennan_prediger")
 
 
 def percent_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -133,7 +136,8 @@ def gwet_ac1(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coeffi
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
+        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
+        number of values that occur.
 
     References
     ----------
@@ -168,7 +172,8 @@ def brennan_prediger(counts_UV: ArrayLike, *, n_categories: int | None = None) -
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
+        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
+        number of values that occur.
 
     References
     ----------
@@ -215,4 +220,6 @@ def valid_rate(counts_U2: ArrayLike) -> Coefficient:
 def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
     """The coefficient `name` of the counts."""
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
+    if name in _RESTS_ON_CATEGORIES:
+        refuse_few_categories(name, counts_UV, n_categories)
     return measure(counts_UV, count_statistic(name, n_values=n_values, n_categories=n_categories))

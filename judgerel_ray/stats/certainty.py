@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
+from judgerel_ray.stats.counts import refuse_few_categories
 from judgerel_ray.stats.statistic import CountStatistic, DealtTerm, Floats, divide, measure
 
 
@@ -39,7 +40,8 @@ def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
+        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
+        number of values that occur.
 
     References
     ----------
@@ -55,6 +57,7 @@ def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
     """
     if n_categories is not None and n_categories < 1:
         raise ValueError(f"entropy_agreement: n_categories must be at least 1, got {n_categories}")
+    refuse_few_categories("entropy_agreement", counts_UV, n_categories)
     n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
     return measure(counts_UV, entropy_statistic(n_values if n_categories is None else n_categories))
 

@@ -108,3 +108,23 @@ def _sorted(values: set[object]) -> tuple[object, ...]:
         raise ValueError(
             f"counts_from_ratings: ratings_UR must hold values of one kind, got {values!r}"
         ) from error
+
+
+def refuse_few_categories(name: str, counts_UV: ArrayLike, n_categories: int | None) -> None:
+    """Refuse fewer declared categories than values that occur (ValueError).
+
+    Examples
+    --------
+    >>> refuse_few_categories("gwet_ac1", [[2, 1, 0]], 2)
+    >>> refuse_few_categories("gwet_ac1", [[2, 1, 1]], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: gwet_ac1: n_categories is 2, but 3 different values occur
+    """
+    if n_categories is None or np.ndim(counts_UV) != 2:
+        return
+    occurring = int((np.asarray(counts_UV, dtype=np.float64) > 0).any(axis=0).sum())
+    if 1 <= n_categories < occurring:
+        raise ValueError(
+            f"{name}: n_categories is {n_categories}, but {occurring} different values occur"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from judgerel_ray import stats
 from judgerel_ray.stats import (
     COEFFICIENTS,
     Coefficient,
@@ -125,3 +126,14 @@ def test_unknown_names_and_categories_are_refused():
 def test_nothing_at_all_says_so(name):
     found = COEFFICIENTS[name]([[0, 0]])
     assert (found.value, found.undefined, found.n_raters) == (None, "no_verdicts", 0)
+
+
+@pytest.mark.parametrize("name", ["gwet_ac1", "brennan_prediger", "entropy_agreement"])
+def test_fewer_categories_than_values_that_occur_are_refused(name):
+    coefficient = getattr(stats, name)
+    with pytest.raises(
+        ValueError, match=f"{name}: n_categories is 2, but 3 different values occur"
+    ):
+        coefficient([[2, 1, 1], [0, 3, 1], [4, 0, 0]], n_categories=2)
+    # A column that nothing is in is no value.
+    assert coefficient([[2, 1, 0], [0, 3, 0], [4, 0, 0]], n_categories=2).value is not None
