@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 import polars as pl
@@ -16,27 +16,52 @@ AT_MOST = ("flip_rate",)
 """Coefficients of which less is better; a tolerance on any other is the least allowed."""
 
 
-def check_tolerance(names: Iterable[str]) -> None:
-    """Refuse tolerances of a sweep for what is no coefficient of its verdicts.
+def check_tolerance(tolerance: Mapping[str, float]) -> None:
+    """Refuse tolerances of a sweep that no coefficient of its verdicts can be held to.
 
     Raises
     ------
     SweepError
-        With the name that is probably meant.
+        With the name that is probably meant, or the most a coefficient can be.
 
     Examples
     --------
-    >>> check_tolerance(["kripendorff_alpha"])
+    >>> check_tolerance({"kripendorff_alpha": 0.8})
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: tolerance.kripendorff_alpha is no coefficient. Try: ...
     """
     known = (*COEFFICIENTS, *CORRECTNESS)
-    for name in names:
+    for name, value in tolerance.items():
         if name not in known:
             close = get_close_matches(name, known, n=1)
             hint = close[0] if close else f"one of {', '.join(known)}"
             raise SweepError(f"tolerance.{name} is no coefficient", hint=hint)
+        check_reachable(name, value)
+
+
+def check_reachable(name: str, value: float) -> None:
+    """Refuse a tolerance that no coefficient can have.
+
+    Raises
+    ------
+    SweepError
+        If it is not finite, or above 1.
+
+    Examples
+    --------
+    >>> check_reachable("krippendorff_alpha", 2.0)
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: tolerance for 'krippendorff_alpha' must be at most 1, ...
+    """
+    if not abs(value) < float("inf"):
+        raise SweepError(f"tolerance for {name!r} must be a finite number, got {value}")
+    if value > 1:
+        raise SweepError(
+            f"tolerance for {name!r} must be at most 1, which is all it can be, got {value:g}",
+            hint=f"{value / 100:g}, if {value:g} % was meant",
+        )
 
 
 def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
@@ -60,7 +85,7 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     Raises
     ------
     SweepError
-        If a name is none of the coefficients there, or a tolerance is not finite.
+        If a name is none of the coefficients there, or a tolerance is not finite or above 1.
 
     Examples
     --------
@@ -74,8 +99,7 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     for name, value in tolerance.items():
         if coefficients.height and name not in known:
             raise SweepError(f"tolerance for {name!r}, expected one of {', '.join(sorted(known))}")
-        if not abs(value) < float("inf"):
-            raise SweepError(f"tolerance for {name!r} must be a finite number, got {value}")
+        check_reachable(name, value)
     limit = pl.col("coefficient").replace_strict(
         list(tolerance), list(tolerance.values()), default=None, return_dtype=pl.Float64
     )

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.reduce.tolerance import check_tolerance, with_tolerance
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,12 @@ def test_mistakes_are_refused():
         with_tolerance(rows, {"alpha": 0.5})
     with pytest.raises(SweepError, match="finite number"):
         with_tolerance(rows, {"flip_rate": float("nan")})
+
+
+@pytest.mark.parametrize("least", [2, 67.0])
+def test_a_tolerance_that_nothing_can_meet_is_refused(least):
+    rows = pl.DataFrame({"coefficient": ["krippendorff_alpha"], "low": [0.1], "high": [0.2]})
+    for refuse in (lambda told: with_tolerance(rows, told), check_tolerance):
+        with pytest.raises(SweepError, match=f"must be at most 1, .* got {least:g}. Try: "):
+            refuse({"krippendorff_alpha": least})
+        refuse({"krippendorff_alpha": 1.0})
