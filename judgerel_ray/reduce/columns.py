@@ -21,8 +21,9 @@ _STRINGS = (
     "responder", "criterion", "definition", "scale", "template", "verdict", "label", "outcome",
     "finish_reason",
 )  # fmt: skip
-_NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
-TYPED = frozenset((*_STRINGS, *_NUMBERS))
+NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
+"""Columns of numbers."""
+TYPED = frozenset((*_STRINGS, *NUMBERS))
 """Columns whose type is known by their name."""
 
 
@@ -120,7 +121,7 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
         found[f"outcome is none of {', '.join(OUTCOMES)}"] = ~pl.col("outcome").is_in(OUTCOMES)
         found["outcome is scored without a verdict"] = scored & ~read
         found["a verdict stands beside an outcome other than scored"] = ~scored & read
-    for name in (name for name in _NUMBERS if name in known):
+    for name in (name for name in NUMBERS if name in known):
         number = pl.col(name)
         found[f"{name} must be finite"] = number.is_infinite()
         if name in WHOLE:

@@ -13,6 +13,7 @@ from polars.exceptions import PolarsError
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import (
     KINDS,
+    NUMBERS,
     TYPED,
     WHOLE,
     faults,
@@ -31,6 +32,7 @@ _ALSO_CALLED = {
 """What logs of others call these columns, most certain first."""
 _ADVICE = {
     "replication": "number the repeats of each question in a column replication: 0, 1, 2",
+    "option_order": "number the orders in which options were shown: 0, 1, 2",
     "verdict or score": "name the column of what was said verdict, or score where it is a number",
 }
 
@@ -112,6 +114,7 @@ def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
             )
         except PolarsError:
             # Which column has no number in it is said by name, as for any row at fault.
+            _refuse_text(frame, path)
             _refuse_fault(frame, path)
             raise
         if nested.units.is_empty():
@@ -188,6 +191,24 @@ def _mended(lacking: str, columns: list[str]) -> str:
         if near:
             return f"{free[near[0]]} -> {wanted}"
     return _ADVICE.get(lacking, f"name the column of the question {lacking}")
+
+
+def _refuse_text(frame: pl.LazyFrame, path: str) -> None:
+    """Refuse text where numbers belong, naming the first of it."""
+    for name, kind in frame.collect_schema().items():
+        if name not in NUMBERS or kind != pl.String:
+            continue
+        text = pl.col(name).str.strip_chars()
+        wrong = (text != "") & text.cast(pl.Float64, strict=False).is_null()
+        told = frame.select(text.alias("got"), wrong.alias("__wrong")).with_row_index("__row")
+        first = told.filter("__wrong").head(1).collect(engine="streaming")
+        if not first.is_empty():
+            expected = "a whole number" if name in WHOLE else "a number"
+            raise SweepError(
+                f"{name}: expected {expected}, got {first['got'].item()!r}",
+                where={"file": path, "row": first["__row"].item() + 1},
+                hint=_ADVICE.get(name, f"leave it empty where there is no {name}"),
+            )
 
 
 def _refuse_fault(frame: pl.LazyFrame, path: str) -> None:

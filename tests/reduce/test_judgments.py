@@ -87,7 +87,7 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
         ({"temperature": [0.7, 0.7, -1, 0.7]}, "temperature must be at least 0"),
         ({"confidence": [0.7, 1.7, 0.1, 0.7]}, "confidence must be between 0 and 1"),
         ({"score": [1.0, float("inf"), None, 1.0]}, "score must be finite"),
-        ({"score": ["1", "two", None, "1"]}, "cannot read judgments: conversion from"),
+        ({"score": ["1", "two", None, "1"]}, "score: expected a number, got 'two'"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
@@ -175,3 +175,21 @@ def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
     with pytest.raises(SweepError, match=r"got c0, .*, c29, \.\.\., needed are"):
         load_judgments(str(path))
+
+
+@pytest.mark.parametrize(
+    ("column", "told", "got", "hint"),
+    [
+        ("option_order", "AB", "a whole number, got 'AB'", "number the orders"),
+        ("temperature", "hot", "a number, got 'hot'", "leave it empty"),
+        ("block", "b1", "a whole number, got 'b1'", "leave it empty"),
+    ],
+)
+def test_text_where_a_number_belongs_is_told_by_column(tmp_path, column, told, got, hint):
+    path = tmp_path / "judgments.csv"
+    path.write_text(f"item_id,replication,verdict,{column}\nq1,0,A,\nq1,1,A,{told}\nq2,0,B,\n")
+    with pytest.raises(SweepError, match=f"^{column}: expected {got}") as caught:
+        load_judgments(str(path))
+    assert "row=2" in str(caught.value)
+    assert f"Try: {hint}" in str(caught.value)
+    assert "conversion" not in str(caught.value)
