@@ -371,7 +371,9 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
         ask(own.replace("= 3", "= 4") + "temperatures = [0.5]\n"),
         items=[item(0, dialogue=True), item(1), json.dumps(long)],
     )
-    assert run(file, tmp_path / "run") == 0
+    assert run(file, tmp_path / "run") == 1
+    told = "30 of 50 requests failed and never can succeed: never sent, an earlier stage has no "
+    assert f"{told}text for them (19), prompt_too_long (11)\n" in capsys.readouterr().err
     rows = judgments(tmp_path / "run")
     lost = rows.filter(pl.col("judge") == "y")
     assert dict(lost.group_by("stage").len().iter_rows()) == {"answer": 2, "turn1": 1, "turn2": 1}
