@@ -25,10 +25,11 @@ def gpus_here() -> int:
 
 
 def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
-    """Refuse judges that need more GPUs than this machine has, where no other will be asked.
+    """Refuse a run whose every judge needs more GPUs than this machine has.
 
-    Another cluster may grow, and one that this process is connected to is what it is: there the
-    judges wait.
+    Beside a judge that can be asked the others are given up by themselves, as any judge whose
+    engine cannot start. Another cluster may grow, and one that this process is connected to is what
+    it is: there the judges wait.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
         return
     here = gpus_here()
     short = {name: n for name, n in wanted.items() if n > here}
-    if short:
+    if len(short) == len(wanted):
         name, most = max(short.items(), key=lambda pair: pair[1])
         others = f" (and {len(short) - 1} more judges)" if len(short) > 1 else ""
         raise SweepError(

@@ -17,10 +17,15 @@ def alone(monkeypatch):
 
 def test_what_the_machine_has_not_is_refused_in_one_line():
     check_gpus({"a": 1, "b": 0}, None)
+    check_gpus({}, None)
     with pytest.raises(SweepError, match=r"judge needs 2 GPUs, this machine has 1 \[judge=b\]"):
-        check_gpus({"a": 1, "b": 2}, "local")
+        check_gpus({"b": 2}, "local")
     with pytest.raises(SweepError, match=r"has 1 \(and 1 more judges\) \[judge=c\]"):
         check_gpus({"a": 2, "c": 4}, None)
+
+
+def test_a_judge_that_can_be_asked_is_asked_whatever_another_needs():
+    check_gpus({"a": 0, "b": 2}, "local")
 
 
 @pytest.mark.parametrize("where", ["address", "environment", "connected"])
