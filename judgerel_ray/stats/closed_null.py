@@ -53,7 +53,9 @@ class ClosedNull:
         >>> ClosedNull(value=0.0, mean=0.0, sd=1.0, skewness=0.05, kurtosis=9.0).settled
         False
         """
-        return abs(self.skewness) <= SETTLED_SKEWNESS and self.kurtosis <= _SETTLED_KURTOSIS
+        return self._rare or (
+            abs(self.skewness) <= SETTLED_SKEWNESS and self.kurtosis <= _SETTLED_KURTOSIS
+        )
 
     @property
     def tells_p(self) -> bool:
@@ -73,7 +75,7 @@ class ClosedNull:
     @property
     def _rare(self) -> bool:
         """Whether these are rare events that come one by one: variance and mean are the same."""
-        if not self.step > 0 or self.skewness <= _MOST_SKEWNESS:
+        if not self.step > 0 or self.skewness <= SETTLED_SKEWNESS:
             return False
         return abs(self.sd**2 / (self.mean * self.step) - 1) <= _UNLIKE_POISSON
 
