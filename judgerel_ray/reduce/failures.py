@@ -53,7 +53,8 @@ def failed_requests(
         mine &= pl.col("block").fill_null(0) == block
     return (
         rows.filter(mine)
-        .select(*groups, reason=reason)
+        .with_columns(reason=reason)  # of select alone, a literal makes a row out of none
+        .select(*groups, "reason")
         .group_by(*groups, "reason")
         .agg(n=pl.len().cast(pl.Int64))
         .sort(["n", "reason", *groups], descending=[True, False, *(False for _ in groups)])
