@@ -190,7 +190,6 @@ class Settlement:
                     owed.clear()
         if owed:
             self._record(pool, owed, lease=None, kind="judge_failed", message=str(error))
-        pool.requests_left = 0  # of this run; they stay owed
 
     def _record_leases(self, pool: JudgePool, slot: Slot, *, message: str) -> None:
         """Record what an actor of a judge that is given up had not landed."""
