@@ -25,7 +25,6 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine, vllm_engine
 from judgerel_ray.engines.replies import cut_after
-from judgerel_ray.engines.vllm_engine import VllmEngine
 from judgerel_ray.engines.vllm_sampling import chunks
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
@@ -278,14 +277,14 @@ def test_a_dropped_ask_leaves_the_engine_idle(served, make_condition):
 
 
 def test_one_failed_request_fails_its_ask_and_drops_the_others(served, make_condition, monkeypatch):
-    real = VllmEngine._request
+    real = vllm_engine.answer_chunk
 
-    async def failing(self, llm, prepared, chunk):
+    async def failing(condition, prepared, chunk, channel):
         if chunk.first == 0:
             raise EngineError("told to")
-        return await real(self, llm, prepared, chunk)
+        return await real(condition, prepared, chunk, channel)
 
-    monkeypatch.setattr(VllmEngine, "_request", failing)
+    monkeypatch.setattr(vllm_engine, "answer_chunk", failing)
     # Greedy replications are requests of their own.
     cold = make_condition("one fails", max_tokens=1500, temperature=0.0)
     with pytest.raises(EngineError, match="told to"):
