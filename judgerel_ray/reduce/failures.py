@@ -78,5 +78,12 @@ def reason_of(finish_reason: pl.Expr) -> pl.Expr:
 
 def _any_failed(tally: Tally) -> bool:
     """Whether any row failed, by the counts."""
-    outcomes = tally.nested.long(["item_id"])["outcome"].cast(pl.String)
-    return bool((outcomes == Outcome.FAILED.value).any())
+    kinds = tally.nested.kinds  # few, whatever the number of questions
+    if "outcome" not in kinds.columns or not _may_fail(kinds):
+        return False
+    return _may_fail(tally.nested.seen())
+
+
+def _may_fail(kinds: pl.DataFrame) -> bool:
+    """Whether failed is among kinds of rows."""
+    return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())
