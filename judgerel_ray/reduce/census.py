@@ -60,7 +60,8 @@ def count_few(
     if not kinds or not all(_comparable(schema[name]) for name in kinds):
         return None
     looked_at = frame.select(kinds).head(_LOOKED_AT)
-    found = looked_at.unique().collect(engine="streaming")
+    with little_read_ahead():
+        found = looked_at.unique().collect(engine="streaming")
     if not 0 < found.height <= _FEW:
         return None
     places = kind_columns(found)
@@ -119,7 +120,7 @@ def count_rows(
         query = frame.group_by(keys).agg(pl.len().alias(N), *sums)
     else:
         query = _checked(frame, keys, proof, sums)
-    with _little_read_ahead():
+    with little_read_ahead():
         return query.collect(engine="streaming")
 
 
@@ -162,11 +163,17 @@ def _is_kind(kind: dict[str, object], schema: pl.Schema) -> pl.Expr:
 
 
 @contextmanager
-def _little_read_ahead() -> Iterator[None]:
+def little_read_ahead() -> Iterator[None]:
     """One row group of Parquet ready for each thread, unless the environment says otherwise.
 
     By default eight or more are held, of a million rows each where pyarrow wrote them: 100 MB more
     and no faster.
+
+    Examples
+    --------
+    >>> with little_read_ahead():
+    ...     pl.LazyFrame({"a": [1]}).collect().height
+    1
     """
     name = "POLARS_ROW_GROUP_PREFETCH_SIZE"
     if name in os.environ:

@@ -8,6 +8,8 @@ from operator import or_
 
 import polars as pl
 
+from judgerel_ray.reduce.census import little_read_ahead
+
 
 def knows_ranges(frame: pl.LazyFrame) -> bool:
     """Tell whether files of this machine know the range of each column, so that asking is cheap.
@@ -42,7 +44,8 @@ def single_valued(
         if name not in ("item_id", "verdict")
         and (schema[name].is_numeric() or schema[name] in (pl.String, pl.Boolean))
     ]
-    first = frame.select(able).head(1).collect(engine="streaming")
+    with little_read_ahead():
+        first = frame.select(able).head(1).collect(engine="streaming")
     if first.is_empty():
         return first.select()
     # Row groups whose least and greatest values are these are never read, unless a column is
@@ -63,7 +66,8 @@ def _varying(frame: pl.LazyFrame, first: pl.DataFrame) -> list[str]:
     varying: list[str] = []
     while first.width > 0:
         other = frame.filter(_differs(first, first.columns)).select(first.columns).head(1)
-        found = other.collect(engine="streaming")
+        with little_read_ahead():
+            found = other.collect(engine="streaming")
         if found.is_empty():
             break
         new = [name for name in first.columns if found.select(_differs(first, [name])).item()]
