@@ -164,7 +164,7 @@ def _is_kind(kind: dict[str, object], schema: pl.Schema) -> pl.Expr:
 
 @contextmanager
 def little_read_ahead() -> Iterator[None]:
-    """One row group of Parquet ready for each thread, unless the environment says otherwise.
+    """One row group of Parquet ready for every two threads, unless the environment says otherwise.
 
     By default eight or more are held, of a million rows each where pyarrow wrote them: 100 MB more
     and no faster.
@@ -179,7 +179,7 @@ def little_read_ahead() -> Iterator[None]:
     if name in os.environ:
         yield
         return
-    os.environ[name] = str(pl.thread_pool_size())
+    os.environ[name] = str(max(1, pl.thread_pool_size() // 2))
     try:
         yield
     finally:
