@@ -4,10 +4,12 @@
 
 Reads the recorded verdicts of five judges with the probability of the option they chose (Feedback
 Collection, TruthfulQA pairs, Toxic Chat, Persona Chat, Topical Chat), labels each low or high by a
-threshold chosen on other folds, and prints accuracy by label with exact intervals, share of low,
-AUROC (pooled, and inside criteria), excess area below the risk-coverage curve, the threshold chosen
-on the same data (optimistic), a threshold with a guarantee, threshold transfer, and how far people
-agree among themselves. A certainty that ranks worse than chance is printed as it is.
+threshold chosen on other folds, and prints accuracy by label, share of low, AUROC (pooled, and
+inside criteria), excess area below the risk-coverage curve, the threshold chosen on the same data
+(optimistic), a threshold with a guarantee, threshold transfer, and how far people agree among
+themselves. Intervals of shares are exact where a text is judged once; three benchmarks judge each
+text by two or six criteria, so theirs are by text, and the guarantee rests on one judgment a text.
+A certainty that ranks worse than chance is printed as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from judgerel_ray.stats import (
     threshold_transfer,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.accuracy_by_label import Share
+from judgerel_ray.stats.folds import grouped_folds
+from judgerel_ray.stats.shares import Share
 
 DELTA = 0.1
 FILES = (
@@ -91,7 +94,15 @@ def shown(share: Share) -> str:
     """A share with its interval and its trials."""
     if share.value is None:
         return "-"
+    if share.low is None:
+        return f"{share.value:.3f} of {share.n}"
     return f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}] of {share.n}"
+
+
+def one_a_text(data: Recorded, rows: np.ndarray, seed: int) -> np.ndarray:
+    """Of these rows, one of each text, drawn: judgments of a text are not independent."""
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(rows))
+    return drawn[np.unique(data.item[drawn], return_index=True)[1]]
 
 
 def inside_criteria(data: Recorded) -> float:
@@ -110,17 +121,18 @@ def inside_criteria(data: Recorded) -> float:
 def report(data: Recorded) -> None:
     """Print what one judge's certainty is worth."""
     fitted = cross_fitted_labels(data.edges, data.correct, groups_N=data.item, seed=1)
-    by_label = label_accuracy(fitted.low_N, data.correct)
+    by_label = label_accuracy(fitted.low_N, data.correct, clusters_N=data.item)
     ranking = auroc(data.certainty, data.correct, clusters_N=data.item)
     curve = risk_coverage(data.certainty, data.correct)
     lucky = wagner2024_threshold(data.edges, data.correct)
     apart = rating_deviation(data.given, data.right, fitted.low_N, clusters_N=data.item)
-    half = np.random.default_rng(1).permutation(data.certainty.size) % 2 == 0
+    half = grouped_folds(data.item, n_folds=2, seed=1) == 0
     risk = round(0.75 * (1 - by_label.all.value), 3)
-    safe = learn_then_test(data.certainty[half], data.correct[half], risk=risk, delta=DELTA)
+    told = one_a_text(data, half, seed=1)
+    safe = learn_then_test(data.certainty[told], data.correct[told], risk=risk, delta=DELTA)
     print(f"\n{data.dataset} | {data.judge} | accuracy {shown(by_label.all)}")
     print(f"  low   {shown(by_label.low)}; high {shown(by_label.high)}")
-    print(f"  share of low {by_label.share_low.value:.3f}; cross-fitted {fitted.thresholds}")
+    print(f"  share of low {shown(by_label.share_low)}; cross-fitted {fitted.thresholds}")
     ends = "" if ranking.low is None else f" [{ranking.low:.3f}, {ranking.high:.3f}]"
     print(f"  AUROC {ranking.value:.3f}{ends}, inside criteria {inside_criteria(data):.3f}")
     print(f"  AURC {curve.aurc:.3f}, excess {curve.excess:.3f}; at half {curve.risk_at(0.5):.3f}")

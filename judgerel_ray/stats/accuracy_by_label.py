@@ -14,28 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.catalogue import count_statistic
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import counts_from_ratings
-from judgerel_ray.stats.interval import clopper_pearson, jackknife_interval
+from judgerel_ray.stats.interval import jackknife_interval
 from judgerel_ray.stats.precision import t_quantile
+from judgerel_ray.stats.shares import Share, clustered_share
 from judgerel_ray.stats.statistic import Floats, measure
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A share of independent trials with its exact interval.
-
-    Attributes
-    ----------
-    k, n : int
-        Successes and trials.
-    value, low, high : float or None
-        None without trials.
-    """
-
-    k: int
-    n: int
-    value: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +74,11 @@ class LabelDeviation:
 
 
 def label_accuracy(
-    low_N: ArrayLike, correct_N: ArrayLike, *, confidence: float = 0.95
+    low_N: ArrayLike,
+    correct_N: ArrayLike,
+    *,
+    clusters_N: ArrayLike | None = None,
+    confidence: float = 0.95,
 ) -> LabelAccuracy:
     """Compare accuracy under the two labels.
 
@@ -102,8 +88,11 @@ def label_accuracy(
         Whether each judgment is of low uncertainty, by a threshold that it did not choose.
     correct_N : array-like of bool, shape (n_judgments,)
         Whether each judgment is right.
+    clusters_N : array-like, shape (n_judgments,), optional
+        The question of each judgment; by default each is its own.
     confidence : float
-        Of the exact intervals, in (0, 1). They take judgments for independent: one a question.
+        Of the intervals, in (0, 1): exact with one judgment a question, else by question, as
+        :func:`judgerel_ray.stats.shares.clustered_share`.
 
     Returns
     -------
@@ -123,16 +112,22 @@ def label_accuracy(
     (1.0, 0.29)
     """
     low, correct = np.asarray(low_N, dtype=bool), np.asarray(correct_N, dtype=bool)
-    if low.ndim != 1 or low.shape != correct.shape:
+    clusters = np.arange(low.size) if clusters_N is None else np.asarray(clusters_N)
+    if low.ndim != 1 or not low.shape == correct.shape == clusters.shape:
         raise ValueError(
-            f"label_accuracy: low_N and correct_N must be of one length, "
-            f"got {low.shape} and {correct.shape}"
+            f"label_accuracy: low_N, correct_N and clusters_N must be of one length, "
+            f"got {low.shape}, {correct.shape} and {clusters.shape}"
         )
+
+    def of(hits_N: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Share:
+        return clustered_share(hits_N[rows], clusters_N=clusters[rows], confidence=confidence)
+
+    everything = np.ones_like(low)
     return LabelAccuracy(
-        low=share(int(correct[low].sum()), int(low.sum()), confidence=confidence),
-        high=share(int(correct[~low].sum()), int((~low).sum()), confidence=confidence),
-        all=share(int(correct.sum()), correct.size, confidence=confidence),
-        share_low=share(int(low.sum()), low.size, confidence=confidence),
+        low=of(correct, low),
+        high=of(correct, ~low),
+        all=of(correct, everything),
+        share_low=of(low, everything),
     )
 
 
@@ -242,18 +237,6 @@ def inter_rater_accuracy(
         low=ends.low,
         high=ends.high,
     )
-
-
-def share(k: int, n: int, *, confidence: float = 0.95) -> Share:
-    """Give a share with its exact interval.
-
-    Examples
-    --------
-    >>> share(0, 0).value is None, share(1, 2).value
-    (True, 0.5)
-    """
-    ends = clopper_pearson(k, n, confidence=confidence)
-    return Share(k=k, n=n, value=k / n if n else None, low=ends.low, high=ends.high)
 
 
 def _deviation(

@@ -41,7 +41,14 @@ def test_a_judge_whose_certainty_tells(recordings):
         allowed_N=np.ones(certainty.size, dtype=bool),
     )
     low = cross_fitted_labels(edges, correct, groups_N=rows["item"].to_numpy(), seed=1).low_N
-    found = label_accuracy(low, correct)
+    found = label_accuracy(low, correct, clusters_N=rows["item"].to_numpy())
     assert found.low.low > found.all.value > found.high.high
     assert (found.low.value, found.low.n) == (pytest.approx(0.951, abs=1e-3), 699)
     assert found.all.value == pytest.approx(0.856)
+    # 500 texts are each judged by two criteria: 1,000 judgments are not 1,000 trials.
+    assert (found.all.n_questions, found.all.n) == (500, 1000)
+    alone = label_accuracy(low, correct).all
+    assert found.all.low < alone.low < alone.high < found.all.high
+    means = rows.with_columns(correct=correct).group_by("item").agg(pl.col("correct").mean())
+    error = means["correct"].std() / 500**0.5
+    assert (found.all.high - found.all.low) / 2 == pytest.approx(1.965 * error, rel=0.05)

@@ -29,16 +29,28 @@ def judged(n: int, seed: int, *, informative: bool = True):
     return edges, right
 
 
-@given(st.lists(st.floats(0.01, 0.99), min_size=4, max_size=4), st.floats(0.01, 1.0), st.booleans())
-def test_edges_say_the_same_as_the_label(cells, threshold, required):
+CELLS = st.sampled_from([0.25, 0.5, 0.75]) | st.floats(0.01, 0.99)
+
+
+@given(st.lists(CELLS, min_size=4, max_size=4), CELLS, st.booleans(), st.booleans())
+def test_edges_say_the_same_as_the_label(cells, threshold, required, strict):
     matrix = np.array(cells).reshape(2, 2)
     chosen = 1
     label = confusion_uncertainty(
-        matrix, threshold=threshold, chosen=chosen, own_choice_required=required
+        matrix, threshold=threshold, chosen=chosen, own_choice_required=required, strict=strict
     ).label
     score = confusion_uncertainty(matrix, chosen=chosen)
-    edges = label_edges([score], own_choice_required=required)
-    assert bool(edges.low(threshold)[0]) == (label == "low")
+    edges = label_edges([score], own_choice_required=required, strict=strict)
+    for each in (edges, edges.take(np.array([0]))):
+        assert bool(each.low(threshold)[0]) == (label == "low")
+
+
+def test_a_search_keeps_to_exceeding_where_the_label_does():
+    scores = [confusion_uncertainty([[u, u], [1 - u, 1 - u]], chosen=0) for u in (0.75, 0.75, 0.6)]
+    reaching = search_threshold(label_edges(scores), [1, 1, 0], grid=(0.75,))
+    assert (reaching.threshold, reaching.n_low) == (0.75, 2)
+    exceeding = search_threshold(label_edges(scores, strict=True), [1, 1, 0], grid=(0.75,))
+    assert (exceeding.threshold, exceeding.n_low) == (None, 0)
 
 
 def test_undefined_matrices_are_never_low():
