@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
-from judgerel_ray.core import Condition
+from judgerel_ray.core import Condition, Menu
 from judgerel_ray.tables import Confusions
 
 Read = Sequence[Mapping[str, object]]
@@ -36,19 +36,28 @@ def confusion_table(scored: Sequence[Scored], *, last_token: bool = False) -> pl
         In any order.
     last_token : bool
         Whether an option's probability is that of its last token given those before, in place of
-        the whole option's. They differ only for options of several tokens.
+        the whole option's. They differ only for options of several tokens; what closes a label
+        that begins another (the brackets behind 1, where 10 is an option too) is no part of it.
 
     Returns
     -------
     DataFrame
-        Of :class:`judgerel_ray.tables.Confusions`, sorted.
+        Of :class:`judgerel_ray.tables.Confusions`, sorted: all cells of every matrix of which
+        anything landed. A column is null unless it is there whole.
 
     Examples
     --------
     >>> confusion_table([]).height
     0
     """
-    rows = [row for one in scored for row in _cells(one, last_token=last_token)]
+    matrices: dict[tuple[object, ...], _Matrix] = {}
+    for one in scored:
+        place = _place(one)
+        name = tuple(place.values())
+        matrix = matrices.setdefault(name, _Matrix(place=place, options=_menu(one).option_ids))
+        column = matrix.columns.setdefault(one.condition.argued, {})
+        column.update(_probabilities(one, last_token=last_token))
+    rows = [row for matrix in matrices.values() for row in matrix.cells()]
     frame = pl.DataFrame(rows, schema=Confusions.create_empty().schema)
     return Confusions.validate(frame).sort(
         "judge", "benchmark", "item_id", "template", "criterion", "temperature", "mode",
@@ -56,35 +65,81 @@ def confusion_table(scored: Sequence[Scored], *, last_token: bool = False) -> pl
     )  # fmt: skip
 
 
-def _cells(scored: Scored, *, last_token: bool) -> Iterator[dict[str, object]]:
-    """The cells one request fills: a column, one cell of it, or all there is in mode single."""
-    condition, menu, scoring = scored.condition, scored.condition.menu, scored.condition.scoring
-    if menu is None or scoring is None:
-        raise ValueError("confusion_table: a condition must have a menu and a scoring")
-    by_option: dict[int, list[float]] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matrix:
+    """One matrix as far as it has landed: options by the option argued for."""
+
+    place: Mapping[str, object]
+    options: tuple[str, ...]
+    columns: dict[str | None, dict[str, float | None]] = field(default_factory=dict)
+
+    def cells(self) -> Iterator[dict[str, object]]:
+        """Every cell; those of an assessment that is not there whole are null."""
+        # In paper mode the cells of a column land one by one, and one of them may fail.
+        argued = (None,) if None in self.columns else self.options
+        for assessment in argued:
+            column = self.columns.get(assessment, {})
+            whole = all(column.get(option) is not None for option in self.options)
+            for option in self.options:
+                yield {
+                    **self.place,
+                    "assessment_option": assessment,
+                    "verdict_option": option,
+                    "probability": column[option] if whole else None,
+                }
+
+
+def _place(scored: Scored) -> dict[str, object]:
+    """What names a matrix."""
+    condition = scored.condition
+    return {
+        "judge": condition.judge,
+        "benchmark": condition.benchmark,
+        "item_id": condition.item_id,
+        "template": condition.template,
+        "criterion": condition.criterion,
+        "temperature": condition.temperature,
+        "mode": scored.mode,
+    }
+
+
+def _menu(scored: Scored) -> Menu:
+    """The options on offer."""
+    menu = scored.condition.menu
+    if menu is None:
+        raise ValueError("confusion_table: a condition must have a menu")
+    return menu
+
+
+def _probabilities(scored: Scored, *, last_token: bool) -> Iterator[tuple[str, float | None]]:
+    """What one request says of options: of all of them, or in mode paper of one."""
+    menu, scoring = _menu(scored), scored.condition.scoring
+    if scoring is None:
+        raise ValueError("confusion_table: a condition must have a scoring")
+    by_option: dict[int, list[tuple[str, float]]] = {}
     for one in scored.read:
         place, logprob = one["continuation"], one["logprob"]
         if isinstance(place, int) and isinstance(logprob, float):
-            by_option.setdefault(place, []).append(logprob)
-    for place, text in enumerate(scoring.continuations):
-        tokens = by_option.get(place)
-        option = menu.option_ids[_option(text, menu.labels)]
+            by_option.setdefault(place, []).append((str(one["token"]), logprob))
+    for number, text in enumerate(scoring.continuations):
+        option = _option(text, menu.labels)
+        tokens = by_option.get(number)
         probability = None
         if tokens is not None:
+            ends = _label_tokens(tokens, text.removeprefix(menu.labels[option]))
+            logprob = ends[-1][1] if last_token else math.fsum(one for _, one in tokens)
             # Rounding may leave a sum of logarithms a hair above 0.
-            probability = min(1.0, math.exp(tokens[-1] if last_token else math.fsum(tokens)))
-        yield {
-            "judge": condition.judge,
-            "benchmark": condition.benchmark,
-            "item_id": condition.item_id,
-            "template": condition.template,
-            "criterion": condition.criterion,
-            "temperature": condition.temperature,
-            "mode": scored.mode,
-            "assessment_option": condition.argued,
-            "verdict_option": option,
-            "probability": probability,
-        }
+            probability = min(1.0, math.exp(logprob))
+        yield menu.option_ids[option], probability
+
+
+def _label_tokens(tokens: Sequence[tuple[str, float]], close: str) -> Sequence[tuple[str, float]]:
+    """The tokens up to the label's last: those that only write what closes it are left out."""
+    kept = len(tokens)
+    while kept > 1 and tokens[kept - 1][0] and close.endswith(tokens[kept - 1][0]):
+        close = close.removesuffix(tokens[kept - 1][0])
+        kept -= 1
+    return tokens[:kept]
 
 
 def _option(text: str, labels: Sequence[str]) -> int:

@@ -42,7 +42,7 @@ class Confusions(dy.Schema):
     """Id of the option whose probability this is."""
     probability = dy.Float64(nullable=True, min=0, max=1.000001)
     """Probability of that option given that assessment, raw: options need not sum to 1. Null where
-    the judge would not argue for the option."""
+    the judge would not argue for the option, or not all of that assessment's have landed."""
 
     @dy.rule()
     def single_tells_no_assessments_apart(cls) -> pl.Expr:  # noqa: N805  dataframely calls rules on the class
