@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, Scoring, request_key
+from judgerel_ray.core import (
+    Ask,
+    Condition,
+    Item,
+    Menu,
+    Message,
+    Role,
+    Scoring,
+    request_key,
+)
 from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols import (
@@ -40,6 +49,120 @@ class Assessment:
     text: str | None
     absent: str | None = None
 
+    @property
+    def why(self) -> str | None:
+        """Why its column stays empty; None where it does not."""
+        return f"no assessment for {self.option_id}: {self.absent}" if self.absent else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """One matrix to be: a judge, an item, the words it is asked in, and a temperature."""
+
+    frame: AskFrame
+    voice: Voice
+    item: Item
+    template: Template
+    menu: Menu
+    temperature: float
+
+    def condition(self, stage: str) -> Condition:
+        """A condition of a stage, without its prompt."""
+        blank = blank_condition(
+            self.voice,
+            self.item,
+            protocol="confusion",
+            stage=stage,
+            role=STAGE_ROLES[stage],
+            template=self.template,
+        )
+        ask = self.frame.ask
+        return replace(
+            blank,
+            menu=self.menu,
+            temperature=self.temperature,
+            top_k=ask.top_k,
+            top_p=ask.top_p,
+            max_tokens=1 if stage == "probabilities" else ask.max_tokens,
+            criterion=next((one.criterion for one in self.item.ratings if one.criterion), None),
+        )
+
+    def first_wave(self) -> Iterator[Ask]:
+        """The judge's own verdict, and an assessment for each option.
+
+        Yields
+        ------
+        Ask
+        """
+        own = render_verdict(self.template, self.item, self.item.options, self.menu.labels)
+        yield _once(self.condition("verdict"), own)
+        for place in range(len(self.menu.labels)):
+            yield Ask(condition=self._assessed(place), first=0, n=1)
+
+    def second_wave(self, written: Sequence[Assessment]) -> Iterator[tuple[Ask, str | None]]:
+        """The requests that read the matrix, each with the reason why it can never be sent.
+
+        Yields
+        ------
+        tuple of (Ask, str or None)
+        """
+        start, close = answer_frame(self.menu.form)
+        endings = scored_texts(self.menu.labels, close)
+        columns = Scoring(kind="options", start=start, continuations=endings)
+        blank = self.condition("probabilities")
+        if self.frame.ask.mode == "single":
+            never = next((one.why for one in written if one.why), None)
+            parents = tuple(one.key for one in written)
+            condition = replace(blank, scoring=columns)
+            yield _once(condition, self._together(written), parents=parents), never
+            return
+        kinds = [columns]
+        if self.frame.ask.mode == "paper":
+            kinds = [replace(columns, kind="inserted", continuations=(end,)) for end in endings]
+        for one in written:
+            prompt = self._confused(one)
+            for scoring in kinds:
+                condition = replace(blank, argued=one.option_id, scoring=scoring)
+                yield _once(condition, prompt, parents=(one.key,)), one.why
+
+    def assessments(self, texts: Texts) -> list[Assessment] | None:
+        """All that was written, or None while one has not landed."""
+        found = []
+        for place, option_id in enumerate(self.menu.option_ids):
+            key = request_key(self._assessed(place).condition_key, 0)
+            if key not in texts:
+                return None
+            absent = read_assessment(texts[key])
+            found.append(
+                Assessment(
+                    option_id=option_id,
+                    label=self.menu.labels[place],
+                    key=key,
+                    text=None if absent else texts[key],
+                    absent=absent.value if absent else None,
+                )
+            )
+        return found
+
+    def _assessed(self, place: int) -> Condition:
+        """The condition of the assessment for the option at a place."""
+        prompt = render_assessment(
+            self.template, self.item, self.item.options, self.menu.labels, place
+        )
+        argued = self.menu.option_ids[place]
+        return keyed_condition(replace(self.condition("assessment"), argued=argued), prompt)
+
+    def _confused(self, one: Assessment) -> tuple[Message, ...]:
+        """The prompt in which an assessment is the judge's own turn."""
+        labels, options = self.menu.labels, self.item.options
+        return render_confused(self.template, self.item, options, labels, one.text or "")
+
+    def _together(self, written: Sequence[Assessment]) -> tuple[Message, ...]:
+        """The prompt that holds all assessments."""
+        shown = [(one.label, one.text or "") for one in written]
+        labels, options = self.menu.labels, self.item.options
+        return render_together(self.template, self.item, options, labels, shown)
+
 
 def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
     """The options as a confusion ask shows them: in the item's own order, for scales have one.
@@ -68,21 +191,19 @@ def confusion_work(
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
     n_blocked = 0
-    for template in frame.templates:
-        menu = confusion_menu(frame, item, template)
-        for temperature in frame.ask.temperatures:
-            if not scores:
-                asks += _first_wave(frame, voice, item, template, menu, temperature)
-                continue
-            written = _assessments(frame, voice, item, template, menu, temperature, texts)
-            if written is None:
-                n_blocked += n_scored(frame, item)
-                continue
-            for ask, reason in _scored(frame, voice, item, template, menu, temperature, written):
-                if reason is None:
-                    asks.append(ask)
-                else:
-                    impossible.append((ask, reason))
+    for scene in _scenes(frame, voice, item):
+        if not scores:
+            asks += scene.first_wave()
+            continue
+        written = scene.assessments(texts)
+        if written is None:
+            n_blocked += n_scored(frame, item)
+            continue
+        for ask, never in scene.second_wave(written):
+            if never is None:
+                asks.append(ask)
+            else:
+                impossible.append((ask, never))
     return ItemWork(
         judge=voice.name,
         item_id=item.item_id,
@@ -90,6 +211,17 @@ def confusion_work(
         impossible=tuple(impossible),
         n_blocked=n_blocked,
     )
+
+
+def _scenes(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:
+    """Every matrix of an item: template x temperature."""
+    for template in frame.templates:
+        menu = confusion_menu(frame, item, template)
+        for temperature in frame.ask.temperatures:
+            yield Scene(
+                frame=frame, voice=voice, item=item, template=template, menu=menu,
+                temperature=temperature,
+            )  # fmt: skip
 
 
 def n_scored(frame: AskFrame, item: Item) -> int:
@@ -111,108 +243,6 @@ def n_scored(frame: AskFrame, item: Item) -> int:
     return {"columns": n, "paper": n * n, "single": 1}[frame.ask.mode]
 
 
-def _first_wave(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    menu: Menu,
-    temperature: float,
-) -> Iterator[Ask]:
-    """The judge's own verdict, and an assessment for each option."""
-    own = _blank(frame, voice, item, template, temperature, stage="verdict")
-    prompt = render_verdict(template, item, item.options, menu.labels)
-    yield _once(replace(own, menu=menu), prompt)
-    for place in range(len(menu.labels)):
-        condition = _assessment(frame, voice, item, template, menu, temperature, place)
-        yield Ask(condition=condition, first=0, n=1)
-
-
-def _assessment(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    menu: Menu,
-    temperature: float,
-    place: int,
-) -> Condition:
-    """The condition of the assessment for the option at a place."""
-    blank = _blank(frame, voice, item, template, temperature, stage="assessment")
-    prompt = render_assessment(template, item, item.options, menu.labels, place)
-    argued = menu.option_ids[place]
-    return keyed_condition(replace(blank, menu=menu, argued=argued), prompt)
-
-
-def _assessments(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    menu: Menu,
-    temperature: float,
-    texts: Texts,
-) -> list[Assessment] | None:
-    """All assessments of an item, or None while one has not landed."""
-    found = []
-    for place, option_id in enumerate(menu.option_ids):
-        condition = _assessment(frame, voice, item, template, menu, temperature, place)
-        key = request_key(condition.condition_key, 0)
-        if key not in texts:
-            return None
-        text = texts[key]
-        absent = read_assessment(text)
-        found.append(
-            Assessment(
-                option_id=option_id,
-                label=menu.labels[place],
-                key=key,
-                text=None if absent else text,
-                absent=absent.value if absent else None,
-            )
-        )
-    return found
-
-
-def _scored(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    menu: Menu,
-    temperature: float,
-    written: Sequence[Assessment],
-) -> Iterator[tuple[Ask, str | None]]:
-    """The requests that read one matrix, each with the reason why it can never be sent."""
-    start, close = answer_frame(menu.form)
-    endings = scored_texts(menu.labels, close)
-    blank = replace(
-        _blank(frame, voice, item, template, temperature, stage="probabilities"), menu=menu
-    )
-    labels = menu.labels
-    if frame.ask.mode == "single":
-        absent = [one for one in written if one.text is None]
-        shown = [(one.label, one.text or "") for one in written]
-        prompt = render_together(template, item, item.options, labels, shown)
-        scoring = Scoring(kind="options", start=start, continuations=endings)
-        parents = tuple(one.key for one in written)
-        ask = _once(replace(blank, scoring=scoring), prompt, parents=parents)
-        yield ask, _why(absent[0]) if absent else None
-        return
-    for one in written:
-        prompt = render_confused(template, item, item.options, labels, one.text or "")
-        argued = replace(blank, argued=one.option_id)
-        if frame.ask.mode == "columns":
-            kinds = [Scoring(kind="options", start=start, continuations=endings)]
-        else:
-            kinds = [
-                Scoring(kind="inserted", start=start, continuations=(ending,)) for ending in endings
-            ]
-        for scoring in kinds:
-            ask = _once(replace(argued, scoring=scoring), prompt, parents=(one.key,))
-            yield ask, None if one.text is not None else _why(one)
-
-
 def scored_texts(labels: Sequence[str], close: str) -> tuple[str, ...]:
     """What is scored for each label: the label, and where one begins another also its end.
 
@@ -225,40 +255,6 @@ def scored_texts(labels: Sequence[str], close: str) -> tuple[str, ...]:
     """
     nested = any(one != other and other.startswith(one) for one in labels for other in labels)
     return tuple(f"{label}{close}" for label in labels) if nested else tuple(labels)
-
-
-def _why(assessment: Assessment) -> str:
-    """Why a column stays empty."""
-    return f"no assessment for {assessment.option_id}: {assessment.absent}"
-
-
-def _blank(
-    frame: AskFrame,
-    voice: Voice,
-    item: Item,
-    template: Template,
-    temperature: float,
-    *,
-    stage: str,
-) -> Condition:
-    """A condition of a stage, without prompt and menu."""
-    blank = blank_condition(
-        voice,
-        item,
-        protocol="confusion",
-        stage=stage,
-        role=STAGE_ROLES[stage],
-        template=template,
-    )
-    ask = frame.ask
-    return replace(
-        blank,
-        temperature=temperature,
-        top_k=ask.top_k,
-        top_p=ask.top_p,
-        max_tokens=1 if stage == "probabilities" else ask.max_tokens,
-        criterion=next((one.criterion for one in item.ratings if one.criterion), None),
-    )
 
 
 def _once(

@@ -58,3 +58,21 @@ def make_engine(spec: EngineSpec) -> Engine:
             f"engine must be one of {known}, got {spec.engine!r}", where={"judge": spec.name}
         )
     return ENGINES[spec.engine](spec)
+
+
+def gives_logprobs(spec: EngineSpec) -> bool:
+    """Tell whether an engine gives log-probabilities: some judges only answer.
+
+    Examples
+    --------
+    >>> gives_logprobs(EngineSpec(name="j", engine="vllm", model="m"))
+    True
+    >>> gives_logprobs(EngineSpec(name="j", engine="simulated", model="uniform",
+    ...                           engine_options={"logprobs": False}))
+    False
+    """
+    if spec.engine != "simulated":
+        return True
+    from judgerel_ray.engines.simulated_options import simulated_options
+
+    return simulated_options(spec).logprobs

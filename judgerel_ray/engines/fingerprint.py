@@ -38,6 +38,7 @@ EXECUTION_OPTIONS = frozenset(
         "hangs_on",
         "poison",
         "latency_ms",
+        "logprobs",
         "tokens_per_s",
     }
 )

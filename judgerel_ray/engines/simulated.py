@@ -102,8 +102,11 @@ class SimulatedEngine:
         Raises
         ------
         RequestRefused
-            ``prompt_too_long`` where ``max_model_len`` is set.
+            ``prompt_too_long`` where ``max_model_len`` is set; ``no_logprobs`` where they are asked
+            for and it was told to give none.
         """
+        if condition.scoring is not None and not self.options.logprobs:
+            raise RequestRefused("no_logprobs: the engine gives no log-probabilities")
         text = as_plain(condition.prompt)
         n_tokens = count_tokens(text)
         longest = self.spec.max_model_len

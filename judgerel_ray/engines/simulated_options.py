@@ -22,7 +22,8 @@ class SimulatedOptions:
     ``quality_sd`` (spread of the log-odds of an item's options) of ``position``; shares of
     ``refuse`` and ``unparsed`` replies; ``reason_words`` after each verdict; ``suggestibility``,
     the log-odds an option gains where an assessment argued for it; ``reasoning`` s: each reply's
-    reasoning draws the distribution its verdict comes from, Dirichlet(s p) around the judge's p.
+    reasoning draws the distribution its verdict comes from, Dirichlet(s p) around the judge's p;
+    ``logprobs = false`` gives no log-probabilities, as many a judge behind an API.
 
     What goes wrong, once per engine: it dies with its ``dies_on``-th request, by leaving the
     process (``dies = "exit"``) or by raising EngineLost (``"raise"``), and only if it is first to
@@ -44,6 +45,7 @@ class SimulatedOptions:
     reason_words: int = 0
     suggestibility: float = 0.0
     reasoning: float | None = None
+    logprobs: bool = True
     dies_on: int | None = None
     dies: str = "exit"
     dies_once: str | None = None
@@ -118,6 +120,7 @@ def _read(read: _Reader) -> SimulatedOptions:
         reason_words=read.whole("reason_words", at_least=0) or 0,
         suggestibility=read.number("suggestibility", 0.0),
         reasoning=read.number("reasoning", 0.0, above=0.0) or None,
+        logprobs=read.flag("logprobs", default=default.logprobs),
         dies_on=read.whole("dies_on"),
         dies=read.text("dies", among=("exit", "raise")) or default.dies,
         dies_once=read.text("dies_once"),
@@ -220,9 +223,9 @@ class _Reader:
             raise self._refuse(name, " or ".join(repr(one) for one in among) or "a text")
         return value
 
-    def flag(self, name: str) -> bool:
-        """Read a truth value, false where not given."""
-        value = self.options.get(name, False)
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Read a truth value."""
+        value = self.options.get(name, default)
         if not isinstance(value, bool):
             raise self._refuse(name, "true or false")
         return value

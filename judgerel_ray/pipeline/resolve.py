@@ -22,6 +22,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.engines.encoder import template_file
 from judgerel_ray.pipeline.identity import ask_identity, first_keys
+from judgerel_ray.pipeline.probabilities import check_probabilities
 from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.protocols import (
     FORMS,
@@ -106,6 +107,7 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     }
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
+    check_probabilities(frames, specs)
     shared = with_shared_orders(frames)
     for spec in specs.values():
         if spec.engine == "simulated":
