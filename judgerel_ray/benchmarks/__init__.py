@@ -15,7 +15,7 @@ Examples
 """
 
 from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.catalog import LOADERS, load_items
+from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
@@ -30,6 +30,7 @@ from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
 
 __all__ = [
     "LOADERS",
+    "SCALES",
     "load_bbh",
     "load_criterion",
     "load_feedback_collection",

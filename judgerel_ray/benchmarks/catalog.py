@@ -7,7 +7,7 @@ from collections.abc import Callable
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
-from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
+from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import holds_items, load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -32,6 +32,9 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "criterion": load_criterion,
 }
 """Loaders of upstream files; any other name is a plain items file's."""
+
+SCALES: dict[str, tuple[str, ...]] = {"feedbackqa": tuple(reversed(LABELS))}
+"""Options that are an ordered scale without being numbers, from the lowest to the highest."""
 
 _ANSWERED: dict[str, Callable[[str, str], tuple[Item, ...]]] = {
     "mt_bench": load_mt_bench,

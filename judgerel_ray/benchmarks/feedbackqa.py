@@ -11,8 +11,9 @@ from judgerel_ray.core import Item, Option, SweepError
 
 _QUESTION = "How well does the passage answer the question?"
 _CRITERION = "quality"
-_LABELS = ("Excellent", "Acceptable", "Could be Improved", "Bad")
-_OPTIONS = tuple(Option(option_id=label, text=label) for label in _LABELS)
+LABELS = ("Excellent", "Acceptable", "Could be Improved", "Bad")
+"""What people could answer, best first."""
+_OPTIONS = tuple(Option(option_id=label, text=label) for label in LABELS)
 
 
 def load_feedbackqa(path: str) -> tuple[Item, ...]:

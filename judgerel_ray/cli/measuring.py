@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from judgerel_ray.cli.paths import judged_path, output_file, source_path
+from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
     judged_path(parsed.path)
     out = parsed.out
     if parsed.uncertainty or parsed.limits or parsed.reasoning:
-        return _probabilities(parsed, formats or ())
+        return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
         act = _questions if parsed.questions else _coefficients
         return act(parsed, options, formats or ())
@@ -130,38 +131,6 @@ def _tell_unfinished(path: str, formats: Sequence[str]) -> None:
 
     if line := unfinished(path):
         print(line, file=sys.stderr if "json" in formats else sys.stdout)
-
-
-def _probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
-    """Print what probabilities say: of endless replications, of judgments, or of reasonings."""
-    from judgerel_ray.pipeline import run_limits, run_reasoning, run_uncertainty, write_coefficients
-    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
-    from judgerel_ray.report import (
-        coefficients_json,
-        limits_text,
-        reasoning_text,
-        uncertainty_text,
-    )
-
-    if parsed.uncertainty + parsed.limits + parsed.reasoning > 1:
-        raise SweepError("--uncertainty, --limits and --reasoning are tables: ask for one of them")
-    if parsed.threshold is not None and not 0 < parsed.threshold <= 1:
-        raise SweepError(f"--threshold must be above 0 and at most 1, got {parsed.threshold}")
-    if parsed.limits:
-        frame = rows = run_limits(parsed.path)
-        text = limits_text(frame)
-    elif parsed.reasoning:
-        frame = rows = run_reasoning(parsed.path)
-        text = reasoning_text(frame)
-    else:
-        rows, frame = run_uncertainty(parsed.path, UncertaintyOptions(threshold=parsed.threshold))
-        text = uncertainty_text(frame)
-    for name in formats:
-        print(coefficients_json(frame) if name == "json" else text)
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            write_coefficients(rows, parsed.out)
-    return DONE
 
 
 def _coefficients(

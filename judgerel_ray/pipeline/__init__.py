@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
     from judgerel_ray.pipeline.basis import reduce_with_basis, unfinished
-    from judgerel_ray.pipeline.confusing import run_uncertainty
+    from judgerel_ray.pipeline.confusing import run_uncertainty, run_uncertainty_tables
     from judgerel_ray.pipeline.exacting import run_limits
     from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
@@ -50,6 +50,7 @@ __all__ = [
     "run_reasoning",
     "run_sweep",
     "run_uncertainty",
+    "run_uncertainty_tables",
     "unfinished",
     "verify_path",
     "write_coefficients",
@@ -60,7 +61,7 @@ __all__ = [
 _HOMES = {
     "advising": ("advise_path", "assigned", "compare_paths"),
     "basis": ("reduce_with_basis", "unfinished"),
-    "confusing": ("run_uncertainty",),
+    "confusing": ("run_uncertainty", "run_uncertainty_tables"),
     "exacting": ("run_limits",),
     "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from io import BytesIO
 
 import polars as pl
 
+from judgerel_ray.benchmarks import SCALES
+from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.design import build_wave
+from judgerel_ray.pipeline.baselines import matrix_tokens, plain_scores
 from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.confusions import Scored, confusion_table
-from judgerel_ray.reduce.uncertainty import UncertaintyOptions, uncertainty_rows
-from judgerel_ray.reduce.uncertainty_worth import uncertainty_summary
+from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.tables import Confusions
 
@@ -92,6 +96,22 @@ def run_uncertainty(
     StoreError
         If the path is no run, or the run asked for no confusion.
     """
+    found = run_uncertainty_tables(path, options)
+    return found.judgments, found.worth
+
+
+def run_uncertainty_tables(
+    path: str, options: UncertaintyOptions | None = None
+) -> UncertaintyTables:
+    """All that the confusion matrices of a run say of its judgments.
+
+    Thresholds and scales that `options` leave out are those of the run's own sweep.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run asked for no confusion.
+    """
     run = RunDirectory.open(path)
     confusions = read_confusions(run)
     own = (
@@ -100,13 +120,42 @@ def run_uncertainty(
         .select(_OWN)
         .collect()
     )
-    right = right_options(pl.read_parquet(BytesIO(run.read_bytes("items.parquet"))))
-    rows = uncertainty_rows(confusions, own, right, options)
-    return rows, uncertainty_summary(confusions, own, right, options)
+    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+    tokens = matrix_tokens(run)
+    return uncertainty_tables(
+        confusions,
+        own,
+        right_options(items),
+        items,
+        baselines=plain_scores(run, tokens),
+        tokens=tokens,
+        options=_stated(run, items, options or UncertaintyOptions()),
+    )
+
+
+def _stated(
+    run: RunDirectory, items: pl.DataFrame, options: UncertaintyOptions
+) -> UncertaintyOptions:
+    """The options, with the thresholds of the sweep and the scales of the benchmarks."""
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    names = items["benchmark"].unique(maintain_order=True).to_list()
+    found: dict[str, set[float]] = {name: set() for name in names}
+    for ask in sweep.ask:
+        # A loader of one's own format leaves the name of the benchmark to the file.
+        for name in [ask.benchmark] if ask.benchmark in names else names:
+            found[name].update(getattr(ask, "thresholds", ()))
+    thresholds = {name: tuple(sorted(values)) for name, values in found.items() if values}
+    return replace(
+        options,
+        thresholds=options.thresholds or thresholds,
+        scales=options.scales or SCALES,
+    )
 
 
 def right_options(items: pl.DataFrame) -> pl.DataFrame:
     """The right option of each item: its gold, else what most people chose; null at a tie.
+
+    Beside it the text that is judged: judgments of one text are not independent.
 
     Examples
     --------
@@ -127,6 +176,7 @@ def right_options(items: pl.DataFrame) -> pl.DataFrame:
             votes = Counter(one["label"] for one in row["ratings"] if one["label"] in names)
             leaders = [name for name, n in votes.items() if n == max(votes.values())]
             right = leaders[0] if len(leaders) == 1 else None
-        found.append({"benchmark": row["benchmark"], "item_id": row["item_id"], "right": right})
-    schema = {"benchmark": pl.String, "item_id": pl.String, "right": pl.String}
+        place = {name: row[name] for name in ("benchmark", "item_id")}
+        found.append({**place, "right": right, "text": row["context"] or row["item_id"]})
+    schema = dict.fromkeys(("benchmark", "item_id", "right", "text"), pl.String)
     return pl.DataFrame(found, schema=schema)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 
@@ -24,16 +25,49 @@ class UncertaintyOptions:
     ``threshold`` labels at one threshold; without it labels are cross-fitted. ``normalised``,
     ``own_choice_required`` and ``strict`` are those of
     :func:`judgerel_ray.stats.confusion_uncertainty`. ``risk`` and ``delta`` ask for a threshold
-    that accepts at most that share of wrong judgments, but for that chance.
+    that accepts at most that share of wrong judgments, but for that chance; ``error`` for sets of
+    options that miss the right one at most that often. ``thresholds`` are more thresholds to
+    report, and ``scales`` the options of ordered scales from the lowest to the highest, both by
+    benchmark; options that are all numbers are a scale anyway.
     """
 
     threshold: float | None = None
+    thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    scales: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     normalised: bool = False
     own_choice_required: bool = True
     strict: bool = False
     risk: float = 0.1
     delta: float = 0.1
+    error: float = 0.1
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredMatrix:
+    """One judgment: its row of :func:`uncertainty_rows`, its scores, and its matrix.
+
+    ``matrix_OA`` has the options of the row as rows and the assessments ``argued`` (None where all
+    stood together) as columns; a column of NaN is not there. ``text`` names the text judged:
+    judgments of one text are not independent.
+    """
+
+    row: Mapping[str, object]
+    scores: Uncertainty
+    matrix_OA: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    argued: tuple[str | None, ...]
+    text: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Ids of the options, in the order of the rows."""
+        found = self.row["options"]
+        return tuple(str(one) for one in found) if isinstance(found, list) else ()
+
+    @property
+    def right(self) -> int | None:
+        """Row of the right option; None where nobody knows it."""
+        return self.options.index(str(self.row["right"])) if self.row["right"] else None
 
 
 def uncertainty_rows(
@@ -52,7 +86,8 @@ def uncertainty_rows(
         The judges' own verdicts: judge, benchmark, item_id, template, temperature, verdict (null
         where there was none).
     right : DataFrame
-        The right options: benchmark, item_id, right (null where nobody knows).
+        The right options: benchmark, item_id, right (null where nobody knows), and ``text`` (what
+        names the text judged; without the column each item has its own).
     options : UncertaintyOptions, optional
         How matrices are read.
 
@@ -76,8 +111,18 @@ def uncertainty_rows(
     0
     """
     options = options or UncertaintyOptions()
-    rows = [row for row, _ in scored_matrices(confusions, verdicts, right, options)]
-    return pl.DataFrame(rows, schema=_row_schema())
+    return matrix_rows(list(scored_matrices(confusions, verdicts, right, options)))
+
+
+def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
+    """Lay out scored matrices as :func:`uncertainty_rows` does.
+
+    Examples
+    --------
+    >>> matrix_rows([]).height
+    0
+    """
+    return pl.DataFrame([one.row for one in matrices], schema=_row_schema())
 
 
 def scored_matrices(
@@ -85,13 +130,12 @@ def scored_matrices(
     verdicts: pl.DataFrame,
     right: pl.DataFrame,
     options: UncertaintyOptions,
-) -> Iterator[tuple[dict[str, object], Uncertainty]]:
+) -> Iterator[ScoredMatrix]:
     """Score every matrix; parameters as for :func:`uncertainty_rows`.
 
     Yields
     ------
-    tuple
-        Its row, and its scores.
+    ScoredMatrix
 
     Examples
     --------
@@ -101,7 +145,10 @@ def scored_matrices(
         (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
         for r in verdicts.iter_rows(named=True)
     }
-    known = {(r["benchmark"], r["item_id"]): r["right"] for r in right.iter_rows(named=True)}
+    known = {
+        (r["benchmark"], r["item_id"]): (r["right"], r.get("text", r["item_id"]))
+        for r in right.iter_rows(named=True)
+    }
     for name, cells in confusions.group_by(*MATRIX, maintain_order=True):
         place = dict(zip(MATRIX, name, strict=True))
         shown = cells["verdict_option"].unique(maintain_order=True).to_list()
@@ -128,8 +175,14 @@ def scored_matrices(
             normalised=options.normalised,
             strict=options.strict,
         )
-        answer = known.get((place["benchmark"], place["item_id"]))
-        yield _row(place, shown, one, verdict, answer), one
+        answer, text = known.get((place["benchmark"], place["item_id"]), (None, place["item_id"]))
+        yield ScoredMatrix(
+            row=_row(place, shown, one, verdict, answer),
+            scores=one,
+            matrix_OA=matrix,
+            argued=tuple(argued),
+            text=str(text),
+        )
 
 
 def _row(

@@ -9,57 +9,62 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from judgerel_ray.reduce.uncertainty import UncertaintyOptions, scored_matrices
+from judgerel_ray.reduce.quantities import QUANTITY, quantity_row
+from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+from judgerel_ray.reduce.uncertainty_groups import GROUP, JudgedGroup, Labelling, labellings
+from judgerel_ray.reduce.uncertainty_models import model_quantities, set_quantities
 from judgerel_ray.stats import (
-    LabelEdges,
-    Uncertainty,
+    acceptance_curve,
     auroc,
-    cross_fitted_labels,
     label_accuracy,
-    label_edges,
     learn_then_test,
+    rating_deviation,
     risk_coverage,
-    wagner2024_threshold,
 )
+from judgerel_ray.stats.shares import clustered_share
 
-GROUP = ("judge", "benchmark", "template", "temperature", "mode")
-FOLDS = 5
+COVERAGES = (0.25, 0.5, 0.75)
 
 
 def uncertainty_summary(
-    confusions: pl.DataFrame,
-    verdicts: pl.DataFrame,
-    right: pl.DataFrame,
-    options: UncertaintyOptions | None = None,
+    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
 ) -> pl.DataFrame:
     """What the label and the margin are worth, by judge, benchmark, template and temperature.
 
     Parameters
     ----------
-    confusions, verdicts, right, options
-        As for :func:`uncertainty_rows`.
+    groups : sequence of JudgedGroup
+        From :func:`judgerel_ray.reduce.uncertainty_groups.judged_groups`.
+    options : UncertaintyOptions, optional
+        How matrices were read.
 
     Returns
     -------
     DataFrame
         One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it
-        is a share, ``estimator`` and ``undefined``:
+        is a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``:
 
-        - ``accuracy``, ``accuracy_by_matrix``, ``accuracy_low``, ``accuracy_high``, ``share_low``:
-          exact binomial intervals, one judgment a question; labels by the threshold given, else
-          each by a threshold chosen on other folds;
-        - ``auroc`` of the margin (probability that a right judgment has the larger one), ``aurc``
-          and ``excess_aurc`` (risk averaged over coverage, and what of it a perfect score saves);
-        - ``wagner2024_threshold`` with ``wagner2024_accuracy_low``: chosen on the data it is told
-          of, so optimistic, and the row says so;
-        - ``guaranteed_threshold``: of the margin, by learn-then-test.
+        - ``accuracy``, ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact
+          binomial, by text where texts are judged several times; labels by the threshold given,
+          else each by a threshold chosen on other folds; then the last three for every stated
+          threshold;
+        - ``deviation`` with ``_low`` and ``_high``, of scales only: mean distance of the judge's
+          rating from the right one, in steps of the scale;
+        - ``wagner2024_threshold`` with ``wagner2024_accuracy_low``, ``_accuracy_high`` and
+          ``_share_low``: chosen on the data it is told of, so optimistic, and the row says so;
+        - ``accuracy_by_matrix``, ``accuracy_by_model``: of the option the matrix prefers, and of
+          the one a small model on its features does, cross-fitted;
+        - ``auroc`` of the margin (probability that a right judgment has the larger one) and
+          ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk averaged over coverage, and what of it
+          a perfect score saves); ``error_of_surest_25`` and so on: share wrong among the surest
+          quarter and so on, or a little more where margins tie;
+        - ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share``
+          it accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
 
     Examples
     --------
-    >>> from judgerel_ray.reduce.confusions import confusion_table
-    >>> uncertainty_summary(confusion_table([]), pl.DataFrame(), pl.DataFrame()).height
+    >>> uncertainty_summary([]).height
     0
 
     Notes
@@ -67,124 +72,149 @@ def uncertainty_summary(
     Only judgments whose right option is known count, and a judgment without a verdict is wrong.
     """
     options = options or UncertaintyOptions()
-    groups: dict[tuple[object, ...], list[tuple[dict[str, object], Uncertainty]]] = {}
-    for row, one in scored_matrices(confusions, verdicts, right, options):
-        groups.setdefault(tuple(row[name] for name in GROUP), []).append((row, one))
     found = [
-        {**dict(zip(GROUP, name, strict=True)), "n_matrices": len(members), **quantity}
-        for name, members in sorted(groups.items(), key=lambda pair: str(pair[0]))
-        for quantity in _worth(members, options)
+        {**group.name, "n_matrices": group.n_matrices, **quantity}
+        for group in groups
+        for quantity in _worth(group, options)
     ]
-    return pl.DataFrame(found, schema=_summary_schema())
+    schema = {**group_schema(), "n_matrices": pl.Int64(), **QUANTITY}
+    return pl.DataFrame(found, schema=schema)
 
 
-def _worth(
-    members: Sequence[tuple[dict[str, object], Uncertainty]], options: UncertaintyOptions
-) -> Iterator[dict[str, object]]:
+def group_schema() -> dict[str, pl.DataType]:
+    """Columns that name a group.
+
+    Examples
+    --------
+    >>> list(group_schema()) == list(GROUP)
+    True
+    """
+    return {name: pl.Float64() if name == "temperature" else pl.String() for name in GROUP}
+
+
+def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """All quantities of one group."""
-    judged = [(row, one) for row, one in members if row["correct"] is not None]
-    if not judged:
-        yield _quantity("accuracy", n=0, undefined="no_right_option")
+    if not group.judged:
+        yield quantity_row("accuracy", n=0, undefined="no_right_option")
         return
-    correct_N = np.array([bool(row["correct"]) for row, _ in judged])
-    by_matrix_N = np.array([bool(row["correct_by_matrix"]) for row, _ in judged])
-    edges = label_edges([one for _, one in judged], own_choice_required=options.own_choice_required)
-    margin_N = np.array(
-        [np.nan if one.margin is None else one.margin for _, one in judged], dtype=np.float64
-    )
-    yield from _by_label(judged, edges, correct_N, options)
-    matrix = label_accuracy(np.zeros_like(by_matrix_N), by_matrix_N).all
-    yield _quantity("accuracy_by_matrix", matrix, estimator="largest u")
-    ranking = auroc(margin_N, correct_N)
-    yield _quantity(
-        "auroc", ranking, n=ranking.n_ratings, estimator="margin", undefined=ranking.undefined
-    )
-    curve = risk_coverage(margin_N, correct_N)
-    for name, value in (("aurc", curve.aurc), ("excess_aurc", curve.excess)):
-        yield _quantity(name, value=value, n=len(judged), estimator="margin, ties averaged")
-    lucky = wagner2024_threshold(edges, correct_N)
-    told = f"optimistic: chosen on the {lucky.n_low} low of {lucky.n} it is told of"
-    yield _quantity(
-        "wagner2024_threshold", value=lucky.threshold, estimator=told, undefined=lucky.undefined
-    )
-    yield _quantity(
-        "wagner2024_accuracy_low", value=lucky.accuracy_low, n=lucky.n_low, estimator=told,
-        undefined=lucky.undefined,
-    )  # fmt: skip
-    safe = learn_then_test(margin_N, correct_N, risk=options.risk, delta=options.delta)
-    yield _quantity(
-        "guaranteed_threshold",
-        value=safe.threshold,
-        estimator=f"margin; wrong <= {options.risk:g} but for chance {options.delta:g}",
-        undefined=safe.undefined,
-    )
+    first, *stated, lucky = labellings(group, options)
+    yield from _by_label(group, first)
+    for labelling in stated:
+        yield from list(_by_label(group, labelling))[1:]
+    yield from _deviations(group, first, options)
+    yield from _optimistic(group, lucky)
+    by_matrix = np.array([bool(one.row["correct_by_matrix"]) for one in group.judged])
+    matrix = clustered_share(by_matrix, clusters_N=group.text_N)
+    yield quantity_row("accuracy_by_matrix", matrix, estimator="largest u")
+    yield from model_quantities(group, options)
+    yield from _rankings(group)
+    yield from _guaranteed(group, options)
+    yield from set_quantities(group, options)
 
 
-def _by_label(
-    judged: Sequence[tuple[dict[str, object], Uncertainty]],
-    edges: LabelEdges,
-    correct_N: NDArray[np.bool_],
-    options: UncertaintyOptions,
-) -> Iterator[dict[str, object]]:
-    """Accuracy under each label."""
-    undefined = None
-    if options.threshold is not None:
-        low_N = np.array([one.label == "low" for _, one in judged])
-        told = f"threshold {options.threshold:g}"
-    elif len(judged) >= FOLDS:
-        fitted = cross_fitted_labels(edges, correct_N, n_folds=FOLDS, seed=options.seed)
-        low_N, told = fitted.low_N, f"thresholds cross-fitted in {FOLDS} folds"
-    else:
-        low_N, told = np.zeros_like(correct_N), "no threshold"
-        undefined = "too_few_judgments"
-    shares = label_accuracy(low_N, correct_N)
-    yield _quantity("accuracy", shares.all, estimator="exact binomial")
+def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
+    """Accuracy of all, then under each label, and the share of low."""
+    shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
+    yield quantity_row("accuracy", shares.all, estimator=shares.all.method)
+    threshold, told = labelling.threshold, labelling.told
     for name, share in (
         ("accuracy_low", shares.low),
         ("accuracy_high", shares.high),
         ("share_low", shares.share_low),
     ):
-        if undefined is None:
-            why = "no_judgments" if share.value is None else None
-            yield _quantity(name, share, estimator=told, undefined=why)
+        why = labelling.undefined or ("no_judgments" if share.value is None else None)
+        if labelling.undefined is None:
+            yield quantity_row(name, share, threshold=threshold, estimator=told, undefined=why)
         else:
-            yield _quantity(name, n=len(judged), estimator=told, undefined=undefined)
+            yield quantity_row(name, n=len(group.judged), estimator=told, undefined=why)
 
 
-def _quantity(
-    name: str,
-    found: object = None,
-    *,
-    value: float | None = None,
-    n: int | None = None,
-    estimator: str | None = None,
-    undefined: str | None = None,
-) -> dict[str, object]:
-    """One row of a summary; `found` has value, low and high, and k and n where it is a share."""
-    return {
-        "quantity": name,
-        "value": getattr(found, "value", value),
-        "low": getattr(found, "low", None),
-        "high": getattr(found, "high", None),
-        "k": getattr(found, "k", None),
-        "n": getattr(found, "n", n),
-        "estimator": estimator,
-        "undefined": undefined,
-    }
+def _optimistic(group: JudgedGroup, lucky: Labelling) -> Iterator[dict[str, object]]:
+    """The threshold that looks best on what chose it, without intervals: they would be wrong."""
+    shares = label_accuracy(lucky.low_N, group.correct_N)
+    yield quantity_row(
+        "wagner2024_threshold", value=lucky.threshold, estimator=lucky.told,
+        undefined=lucky.undefined,
+    )  # fmt: skip
+    for name, share in (
+        ("accuracy_low", shares.low),
+        ("accuracy_high", shares.high),
+        ("share_low", shares.share_low),
+    ):
+        why = lucky.undefined or ("no_judgments" if share.value is None else None)
+        yield quantity_row(
+            f"wagner2024_{name}", value=share.value if lucky.undefined is None else None,
+            n=share.n, threshold=lucky.threshold, estimator=lucky.told, undefined=why,
+        )  # fmt: skip
 
 
-def _summary_schema() -> dict[str, pl.DataType]:
-    """Columns of :func:`uncertainty_summary`."""
-    texts = {name: pl.String() for name in GROUP if name != "temperature"}
-    return {
-        **{name: texts.get(name, pl.Float64()) for name in GROUP},
-        "n_matrices": pl.Int64(),
-        "quantity": pl.String(),
-        "value": pl.Float64(),
-        "low": pl.Float64(),
-        "high": pl.Float64(),
-        "k": pl.Int64(),
-        "n": pl.Int64(),
-        "estimator": pl.String(),
-        "undefined": pl.String(),
-    }
+def _deviations(
+    group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
+) -> Iterator[dict[str, object]]:
+    """Distance of ratings from the right ones by label, where all options are on one scale."""
+    ratings = [_steps(one.options, options.scales.get(group.benchmark)) for one in group.judged]
+    if not all(ratings):
+        return
+    given, right = (
+        [
+            steps.get(str(one.row[name]), np.nan)
+            for one, steps in zip(group.judged, ratings, strict=True)
+        ]
+        for name in ("chosen", "right")
+    )
+    found = rating_deviation(given, right, labelling.low_N, clusters_N=group.text_N)
+    for name, one in (("", found.all), ("_low", found.low), ("_high", found.high)):
+        why = labelling.undefined if name else None
+        yield quantity_row(
+            f"deviation{name}", None if why else one, n=len(group.judged),
+            threshold=labelling.threshold if name else None,
+            estimator=f"steps of the scale; {labelling.told if name else 't over questions'}",
+            undefined=why or (None if one.n else "no_judgments"),
+        )  # fmt: skip
+
+
+def _steps(names: Sequence[str], scale: Sequence[str] | None) -> dict[str, float]:
+    """Options as places on a scale; nothing where they are none."""
+    if scale is not None and set(names) <= set(scale):
+        return {name: float(place) for place, name in enumerate(scale)}
+    if len(names) > 2 and all(name.lstrip("-").isdecimal() for name in names):
+        return {name: float(name) for name in names}
+    return {}
+
+
+def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
+    """How well the margin ranks right before wrong."""
+    ranking = auroc(group.margin_N, group.correct_N, clusters_N=group.text_N)
+    yield quantity_row(
+        "auroc", ranking, n=ranking.n_ratings, estimator="margin", undefined=ranking.undefined
+    )
+    curve = risk_coverage(group.margin_N, group.correct_N)
+    for name, value in (("aurc", curve.aurc), ("excess_aurc", curve.excess)):
+        yield quantity_row(
+            name, value=value, n=len(group.judged), estimator="margin, ties averaged"
+        )
+    accepted = acceptance_curve(group.margin_N, group.correct_N)
+    for coverage in COVERAGES:
+        places = np.flatnonzero(accepted.acceptance_T >= coverage - 1e-9)
+        name = f"error_of_surest_{100 * coverage:.0f}"
+        if not places.size:
+            yield quantity_row(name, n=len(group.judged), undefined="too_few_judgments")
+            continue
+        margin = float(accepted.thresholds_T[places[0]])
+        taken = group.margin_N >= margin
+        wrong = clustered_share(~group.correct_N[taken], clusters_N=group.text_N[taken])
+        told = f"margin >= {margin:.3g}; {wrong.method}, pointwise"
+        yield quantity_row(name, wrong, estimator=told)
+
+
+def _guaranteed(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
+    """A threshold of the margin with a bounded risk."""
+    safe = learn_then_test(group.margin_N, group.correct_N, risk=options.risk, delta=options.delta)
+    told = f"margin; wrong <= {options.risk:g} but for chance {options.delta:g}"
+    yield quantity_row(
+        "guaranteed_threshold", value=safe.threshold, estimator=told, undefined=safe.undefined
+    )
+    if safe.threshold is not None:
+        share = safe.n_accepted / safe.n
+        row = quantity_row("guaranteed_share", value=share, n=safe.n, estimator=told)
+        yield {**row, "k": safe.n_accepted}

@@ -1,4 +1,4 @@
-"""What probabilities say, in lines: limits of endless replications, uncertainty of judgments."""
+"""What probabilities say, in lines: limits of endless replications, variance of reasonings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.report.terminal import plain_table
+from judgerel_ray.report.uncertainty import numbers
 from judgerel_ray.report.words import group_label
 
 _TOLD = ("coefficient", "value", "low", "high", "n_items", "n_categories", "undecided",
          "estimator", "undefined")  # fmt: skip
-_WORTH = ("quantity", "value", "low", "high", "k", "n", "estimator", "undefined", "n_matrices")
 
 
 def limits_text(limits: pl.DataFrame) -> str:
@@ -36,36 +36,10 @@ def limits_text(limits: pl.DataFrame) -> str:
             f"{title}: {first['n_items']} questions, {first['n_categories']} categories, at most "
             f"{first['undecided']:.2g} of a question left open"
         )
-        lines = [[str(row["coefficient"]), *_numbers(row)] for row in rows]
+        lines = [[str(row["coefficient"]), *numbers(row)] for row in rows]
         blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
     ending = "Endless replications, nothing sampled; intervals over questions."
     return "\n\n".join([*blocks, ending])
-
-
-def uncertainty_text(worth: pl.DataFrame) -> str:
-    """What uncertainty labels and margins are worth, a block for each group.
-
-    Parameters
-    ----------
-    worth : DataFrame
-        As :func:`judgerel_ray.reduce.uncertainty_worth.uncertainty_summary`.
-
-    Examples
-    --------
-    >>> uncertainty_text(pl.DataFrame({"quantity": []}))
-    'no confusion matrix has landed'
-    """
-    if worth.is_empty():
-        return "no confusion matrix has landed"
-    blocks = []
-    for title, rows in _blocks(worth, _WORTH):
-        lines = [
-            [str(row["quantity"]), *_numbers(row), _trials(row), str(row["estimator"] or "")]
-            for row in rows
-        ]
-        heads = ["quantity", "value", "95 %", "of", "how"]
-        blocks.append(f"{title}: {rows[0]['n_matrices']} matrices\n{plain_table(heads, lines)}")
-    return "\n\n".join(blocks)
 
 
 def reasoning_text(split: pl.DataFrame) -> str:
@@ -91,7 +65,7 @@ def reasoning_text(split: pl.DataFrame) -> str:
             [
                 group_label(row, ["judge", "benchmark", "temperature"]),
                 *("-" if part is None else f"{part:.3f}" for part in parts),
-                *_numbers({**ends, "undefined": None}),
+                *numbers({**ends, "undefined": None}),
                 str(row["n_questions"]),
                 str(row["n_replications"]),
             ]
@@ -114,20 +88,3 @@ def _blocks(
     for row in frame.iter_rows(named=True):
         found.setdefault(group_label(row, by), []).append(row)
     return list(found.items())
-
-
-def _numbers(row: Mapping[str, object]) -> list[str]:
-    """A value and its interval, or the reason why there is none."""
-    value, low, high = row["value"], row["low"], row["high"]
-    if not isinstance(value, float):
-        return [f"- ({row['undefined']})" if row["undefined"] else "-", ""]
-    if isinstance(low, float) and isinstance(high, float):
-        return [f"{value:.3f}", f"[{low:.3f}, {high:.3f}]"]
-    return [f"{value:.3f}", ""]
-
-
-def _trials(row: Mapping[str, object]) -> str:
-    """How many of how many, where that is known."""
-    if row["k"] is not None:
-        return f"{row['k']} of {row['n']}"
-    return "" if row["n"] is None else str(row["n"])

@@ -1,0 +1,61 @@
+"""What ``reduce`` prints of probabilities: limits, uncertainty, reasonings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from judgerel_ray.cli.paths import output_file
+from judgerel_ray.core import SweepError
+
+DONE = 0
+
+
+def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
+    """Print what probabilities say: of endless replications, of judgments, or of reasonings.
+
+    Effects: reads a run; with ``--out`` writes one file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If two tables are asked for, or the threshold is none.
+    """
+    from judgerel_ray.pipeline import (
+        run_limits,
+        run_reasoning,
+        run_uncertainty_tables,
+        unfinished,
+        write_coefficients,
+    )
+    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+    from judgerel_ray.report import (
+        coefficients_json,
+        limits_text,
+        reasoning_text,
+        tables_json,
+        uncertainty_text,
+    )
+
+    if parsed.uncertainty + parsed.limits + parsed.reasoning > 1:
+        raise SweepError("--uncertainty, --limits and --reasoning are tables: ask for one of them")
+    if parsed.threshold is not None and not 0 < parsed.threshold <= 1:
+        raise SweepError(f"--threshold must be above 0 and at most 1, got {parsed.threshold}")
+    if parsed.uncertainty:
+        options = UncertaintyOptions(threshold=parsed.threshold)
+        found = run_uncertainty_tables(parsed.path, options)
+        rows = found.judgments
+        said = {"json": tables_json(found.printed()), "table": uncertainty_text(found.printed())}
+    else:
+        rows = run_limits(parsed.path) if parsed.limits else run_reasoning(parsed.path)
+        write = limits_text if parsed.limits else reasoning_text
+        said = {"json": coefficients_json(rows), "table": write(rows)}
+    if line := unfinished(parsed.path):
+        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+    for name in formats:
+        print(said[name])
+    if parsed.out is not None:
+        with output_file(parsed.out, (".parquet", ".csv", ".json")):
+            write_coefficients(rows, parsed.out)
+    return DONE

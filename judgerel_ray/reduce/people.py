@@ -1,0 +1,88 @@
+"""How far people agree among themselves, where several rated the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.stats import inter_rater_accuracy
+
+_SCHEMA = {
+    "benchmark": pl.String(),
+    "criterion": pl.String(),
+    "raters": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "n_items": pl.Int64(),
+    "n_ratings": pl.Int64(),
+    "undefined": pl.String(),
+}
+
+
+def people_table(items: pl.DataFrame) -> pl.DataFrame:
+    """Compute how often two people who rate the same give the same rating.
+
+    Parameters
+    ----------
+    items : DataFrame
+        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
+
+    Returns
+    -------
+    DataFrame
+        One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
+        (``criterion`` null) and of each of several: ``value`` (mean over items of the share of
+        pairs that agree) with its 95 % interval over items, ``n_items`` with two ratings or more,
+        and their ``n_ratings``. Benchmarks that no two people rated are left out.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> def rated(name, *labels):
+    ...     ratings = tuple(HumanRating(rater=str(n), label=x) for n, x in enumerate(labels))
+    ...     return Item(item_id=name, benchmark="b", category="c", question="?", ratings=ratings)
+    >>> people_table(items_to_frame([rated("q", "1", "1", "2"), rated("r", "2", "2")]))[
+    ...     "value"].round(3).to_list()
+    [0.667]
+    """
+    rated = items.select("benchmark", "item_id", "ratings").explode("ratings").unnest("ratings")
+    rated = rated.filter(pl.col("label").is_not_null()).with_columns(
+        pl.when(pl.col("rater").str.contains(":"))
+        .then(pl.col("rater").str.extract(r"^([^:]*):"))
+        .alias("raters")
+    )
+    rows: list[dict[str, object]] = []
+    for name, part in rated.group_by("benchmark", "raters", maintain_order=True):
+        place = dict(zip(("benchmark", "raters"), name, strict=True))
+        names = part["criterion"].drop_nulls().unique(maintain_order=True).to_list()
+        rows += _agreement({**place, "criterion": None}, part)
+        if len(names) > 1:
+            for criterion in names:
+                mine = part.filter(pl.col("criterion") == criterion)
+                rows += _agreement({**place, "criterion": criterion}, mine)
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:
+    """One row, or none where no item has two ratings."""
+    units = part.group_by("item_id", "criterion", maintain_order=True).agg("label")
+    ratings: Sequence[Sequence[str]] = [one for one in units["label"].to_list() if len(one) > 1]
+    if not ratings:
+        return []
+    items = units.filter(pl.col("label").list.len() > 1)["item_id"].to_numpy()
+    found = inter_rater_accuracy(ratings, clusters_U=np.asarray(items))
+    return [
+        {
+            **place,
+            "value": found.value,
+            "low": found.low,
+            "high": found.high,
+            "n_items": len(ratings),
+            "n_ratings": sum(map(len, ratings)),
+            "undefined": found.undefined,
+        }
+    ]

@@ -1,0 +1,191 @@
+"""Judgments of a judge on a benchmark whose right option is known, and how they got their labels.
+
+Shape suffixes: N = judgments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgerel_ray.reduce.uncertainty import ScoredMatrix, UncertaintyOptions
+from judgerel_ray.stats import (
+    LabelEdges,
+    cross_fitted_labels,
+    label_edges,
+    wagner2024_threshold,
+)
+
+GROUP = ("judge", "benchmark", "template", "temperature", "mode")
+FOLDS = 5
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """Labels of a group's judgments, and how they were chosen.
+
+    ``kind`` is "threshold" (given), "cross-fitted" (each by a threshold chosen on other folds) or
+    "in-sample" (by the one threshold that looks best on the very judgments it labels, so what is
+    told of it is optimistic). ``threshold`` is None where folds have their own.
+    """
+
+    kind: str
+    low_N: Bools  # noqa: N815  a shape, not a case
+    threshold: float | None = None
+    undefined: str | None = None
+
+    @property
+    def told(self) -> str:
+        """How the labels were chosen, in words."""
+        if self.kind == "cross-fitted":
+            return f"thresholds cross-fitted in {FOLDS} folds"
+        if self.undefined is not None:
+            return "no threshold"
+        if self.kind == "threshold":
+            return f"threshold {self.threshold:g}"
+        n, n_low = self.low_N.size, int(self.low_N.sum())
+        return f"optimistic: chosen on the {n_low} low of {n} it is told of"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedGroup:
+    """Matrices of one judge, benchmark, template, temperature and mode.
+
+    ``judged`` are those whose right option is known, ``correct_N`` whether the judge's own verdict
+    was right, ``margin_N`` how sure it was, ``text_N`` the text judged. A judgment without a
+    verdict is wrong.
+    """
+
+    name: Mapping[str, object]
+    n_matrices: int
+    judged: tuple[ScoredMatrix, ...]
+    correct_N: Bools  # noqa: N815
+    margin_N: NDArray[np.float64]  # noqa: N815
+    text_N: NDArray[np.intp]  # noqa: N815
+    edges: LabelEdges
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether there are texts enough to fit on some and label the others."""
+        return np.unique(self.text_N).size >= FOLDS
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return str(self.name["benchmark"])
+
+    def criteria(self) -> list[str]:
+        """Criteria judged by, in the order they come; empty where there are none."""
+        found = [one.row["criterion"] for one in self.judged]
+        return [str(name) for name in dict.fromkeys(found) if name is not None]
+
+    def by_criterion(self, name: str) -> Bools:
+        """Mark the judgments of a criterion."""
+        return np.array([one.row["criterion"] == name for one in self.judged], dtype=bool)
+
+
+def judged_groups(
+    matrices: Sequence[ScoredMatrix], options: UncertaintyOptions
+) -> tuple[JudgedGroup, ...]:
+    """Gather matrices by judge, benchmark, template, temperature and mode.
+
+    Parameters
+    ----------
+    matrices : sequence of ScoredMatrix
+        From :func:`judgerel_ray.reduce.uncertainty.scored_matrices`.
+    options : UncertaintyOptions
+        How they were read.
+
+    Returns
+    -------
+    tuple of JudgedGroup
+        In the order of their names.
+
+    Examples
+    --------
+    >>> judged_groups([], UncertaintyOptions())
+    ()
+    """
+    found: dict[tuple[object, ...], list[ScoredMatrix]] = {}
+    for one in matrices:
+        found.setdefault(tuple(one.row[name] for name in GROUP), []).append(one)
+    return tuple(
+        _group(dict(zip(GROUP, name, strict=True)), members, options)
+        for name, members in sorted(found.items(), key=lambda pair: str(pair[0]))
+    )
+
+
+def _group(
+    name: Mapping[str, object], members: Sequence[ScoredMatrix], options: UncertaintyOptions
+) -> JudgedGroup:
+    """One group."""
+    judged = tuple(one for one in members if one.row["correct"] is not None)
+    scores = [one.scores for one in judged]
+    margins = [np.nan if one.margin is None else one.margin for one in scores]
+    return JudgedGroup(
+        name=name,
+        n_matrices=len(members),
+        judged=judged,
+        correct_N=np.array([bool(one.row["correct"]) for one in judged], dtype=bool),
+        margin_N=np.array(margins, dtype=np.float64),
+        text_N=_texts(judged),
+        edges=label_edges(
+            scores, own_choice_required=options.own_choice_required, strict=options.strict
+        ),
+    )
+
+
+def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labelling]:
+    """Label a group's judgments in every way that is reported.
+
+    Yields
+    ------
+    Labelling
+        First the one that leads (the threshold given, else cross-fitted), then those of the
+        thresholds stated for the benchmark, then the optimistic one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import label_edges
+    >>> group = JudgedGroup(name={"benchmark": "b"}, n_matrices=0, judged=(),
+    ...                     correct_N=np.zeros(0, dtype=bool), margin_N=np.zeros(0),
+    ...                     text_N=np.zeros(0, dtype=np.intp), edges=label_edges([]))
+    >>> [one.undefined for one in labellings(group, UncertaintyOptions())]
+    ['too_few_judgments', 'no_low']
+    """
+    if options.threshold is not None:
+        yield _at(group, options.threshold)
+    elif group.has_folds:
+        fitted = cross_fitted_labels(
+            group.edges, group.correct_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
+        )
+        yield Labelling(kind="cross-fitted", low_N=fitted.low_N)
+    else:
+        none = np.zeros_like(group.correct_N)
+        yield Labelling(kind="threshold", low_N=none, undefined="too_few_judgments")
+    for threshold in options.thresholds.get(group.benchmark, ()):
+        if threshold != options.threshold:
+            yield _at(group, threshold)
+    lucky = wagner2024_threshold(group.edges, group.correct_N)
+    low_N = np.zeros_like(group.correct_N)
+    if lucky.threshold is not None:
+        low_N = group.edges.low(lucky.threshold)
+    yield Labelling(
+        kind="in-sample", low_N=low_N, threshold=lucky.threshold, undefined=lucky.undefined
+    )
+
+
+def _at(group: JudgedGroup, threshold: float) -> Labelling:
+    """Labels by one threshold."""
+    return Labelling(kind="threshold", low_N=group.edges.low(threshold), threshold=threshold)
+
+
+def _texts(judged: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
+    """Number the texts judged."""
+    place: dict[str, int] = {}
+    return np.array([place.setdefault(one.text, len(place)) for one in judged], dtype=np.intp)

@@ -1,0 +1,121 @@
+"""All that confusion matrices say of a run's judgments, every table from the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from judgerel_ray.reduce.gallery import Picked, picked_matrices, sparsity_table
+from judgerel_ray.reduce.people import people_table
+from judgerel_ray.reduce.uncertainty import (
+    ScoredMatrix,
+    UncertaintyOptions,
+    matrix_rows,
+    scored_matrices,
+)
+from judgerel_ray.reduce.uncertainty_curves import acceptance_table, label_table, threshold_curves
+from judgerel_ray.reduce.uncertainty_groups import judged_groups
+from judgerel_ray.reduce.uncertainty_scores import score_table
+from judgerel_ray.reduce.uncertainty_transfer import transfer_table
+from judgerel_ray.reduce.uncertainty_worth import uncertainty_summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyTables:
+    """What is printed and drawn of uncertainty.
+
+    Attributes
+    ----------
+    judgments : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty.uncertainty_rows`.
+    worth : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_worth.uncertainty_summary`.
+    scores : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_scores.score_table`.
+    labels : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_curves.label_table`.
+    transfer : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_transfer.transfer_table`.
+    people : pl.DataFrame
+        From :func:`judgerel_ray.reduce.people.people_table`.
+    curves : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_curves.threshold_curves`.
+    acceptance : pl.DataFrame
+        From :func:`judgerel_ray.reduce.uncertainty_curves.acceptance_table`.
+    sparsity : pl.DataFrame
+        From :func:`judgerel_ray.reduce.gallery.sparsity_table`.
+    picked : tuple of Picked
+        From :func:`judgerel_ray.reduce.gallery.picked_matrices`.
+    """
+
+    judgments: pl.DataFrame
+    worth: pl.DataFrame
+    scores: pl.DataFrame
+    labels: pl.DataFrame
+    transfer: pl.DataFrame
+    people: pl.DataFrame
+    curves: pl.DataFrame
+    acceptance: pl.DataFrame
+    sparsity: pl.DataFrame
+    picked: tuple[Picked, ...]
+
+    def printed(self) -> dict[str, pl.DataFrame]:
+        """Tables that are printed, by name."""
+        names = ("worth", "scores", "labels", "transfer", "people")
+        return {name: getattr(self, name) for name in names}
+
+
+def uncertainty_tables(
+    confusions: pl.DataFrame,
+    verdicts: pl.DataFrame,
+    right: pl.DataFrame,
+    items: pl.DataFrame,
+    *,
+    baselines: pl.DataFrame | None = None,
+    tokens: pl.DataFrame | None = None,
+    options: UncertaintyOptions | None = None,
+) -> UncertaintyTables:
+    """Compute all that confusion matrices say.
+
+    Parameters
+    ----------
+    confusions, verdicts, right
+        As for :func:`judgerel_ray.reduce.uncertainty.uncertainty_rows`.
+    items : DataFrame
+        Of :class:`judgerel_ray.tables.Items`, for what people said.
+    baselines, tokens : DataFrame, optional
+        As for :func:`judgerel_ray.reduce.uncertainty_scores.score_table`.
+    options : UncertaintyOptions, optional
+        How matrices are read.
+
+    Returns
+    -------
+    UncertaintyTables
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.confusions import confusion_table
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> found = uncertainty_tables(confusion_table([]), pl.DataFrame(), pl.DataFrame(),
+    ...                            items_to_frame([]))
+    >>> found.worth.height
+    0
+    """
+    options = options or UncertaintyOptions()
+    matrices: Sequence[ScoredMatrix] = tuple(scored_matrices(confusions, verdicts, right, options))
+    groups = judged_groups(matrices, options)
+    judged = {str(one.row["item_id"]) for one in matrices}
+    return UncertaintyTables(
+        judgments=matrix_rows(matrices),
+        worth=uncertainty_summary(groups, options),
+        scores=score_table(groups, baselines, tokens),
+        labels=label_table(groups, options),
+        transfer=transfer_table(groups, options),
+        people=people_table(items.filter(pl.col("item_id").is_in(judged))),
+        curves=threshold_curves(groups),
+        acceptance=acceptance_table(groups),
+        sparsity=sparsity_table(matrices),
+        picked=picked_matrices(matrices),
+    )
