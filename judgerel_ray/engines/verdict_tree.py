@@ -22,6 +22,7 @@ NO_VERDICT = -1
 MOST_LISTED = 64  # tokens an engine lists, at most
 SPARE = 8  # tokens listed beyond top_k, so that ties with the last are seen
 ROUND = 32  # prefixes asked at once
+_UNFINISHED = "\ufffd"  # stands for a character of which not all bytes have come
 
 Tokens = tuple[int, ...]
 
@@ -87,7 +88,8 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
     Raises
     ------
     RequestRefused
-        If there is nothing to explore, or more tokens can be sampled than an engine lists.
+        If there is nothing to explore, more tokens can be sampled than an engine lists, or replies
+        are to be drawn where lists leave some out: no prefix leads to what they leave out.
     """
     menu, scoring = condition.menu, condition.scoring
     if menu is None or scoring is None or scoring.kind != "tree":
@@ -96,6 +98,9 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         raise RequestRefused(
             f"exact: top_k must be 0 or at most {MOST_LISTED - SPARE}, got {condition.top_k}"
         )
+    n_listed = listed(condition.top_k)
+    if scoring.draws and not condition.top_k and explorer.n_vocabulary > n_listed:
+        raise RequestRefused(f"exact: draws need top_k from 1 to {MOST_LISTED - SPARE}, got 0")
     tree = TokenTree(
         temperatures=scoring.temperatures,
         n_verdicts=len(menu.labels),
@@ -111,7 +116,6 @@ async def explore(condition: Condition, explorer: Explorer) -> str:
         n_vocabulary=explorer.n_vocabulary,
         tolerance=scoring.undecided,
     )
-    n_listed = listed(condition.top_k)
     while tree.n_asked < scoring.passes:
         prefixes = tree.pending(min(ROUND, scoring.passes - tree.n_asked))
         if not prefixes:
@@ -159,6 +163,8 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
 def _behind(text: str, menu: Menu, *, ended: bool) -> int | None:
     """The label a text is, or begins with where none can be meant but it."""
     written = text.strip()
+    if not ended and not all(label.isascii() for label in menu.labels):
+        written = written.rstrip(_UNFINISHED)
     possible = [n for n, label in enumerate(menu.labels) if label.startswith(written)]
     if written in menu.labels:
         place = menu.labels.index(written)

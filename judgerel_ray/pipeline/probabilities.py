@@ -18,8 +18,9 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
     Raises
     ------
     SweepError
-        If an ask reads log-probabilities of a judge whose engine gives none, or the options of a
-        confusion ask cannot be told apart, or not be read back as a verdict.
+        If an ask reads log-probabilities of a judge whose engine gives none, would draw replies
+        from what no list holds, or has options of confusion that cannot be told apart, or not be
+        read back as a verdict.
     """
     for frame in frames:
         needed = _needed_for(frame)
@@ -33,6 +34,13 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
                     hint="leave the judge out with judges = [...], or sample its replies: "
                     "protocol best_of, with replications",
                 )
+        if frame.ask.exact is not None and frame.ask.exact.draws and not frame.ask.top_k:
+            raise SweepError(
+                "exact.draws needs a top_k: with all tokens kept, engines list only the most "
+                "probable, and no reply can be drawn from the others",
+                where={"ask": frame.index},
+                hint="top_k = 50, or draws = 0",
+            )
         if frame.ask.protocol == "confusion":
             for item in frame.items:
                 _check_options(frame, item)

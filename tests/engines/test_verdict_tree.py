@@ -164,3 +164,28 @@ def test_more_tokens_than_an_engine_lists_are_refused():
 
     with pytest.raises(RequestRefused, match="top_k must be 0 or at most 56, got 57"):
         asyncio.run(explore(replace(condition(), top_k=57), explorer()))
+
+
+def test_draws_from_what_no_list_holds_are_refused_and_others_are_not():
+    from dataclasses import replace
+
+    told = replace(condition(draws=4), top_k=0)
+    wide = replace(explorer(), n_vocabulary=32_000)
+    with pytest.raises(RequestRefused, match="draws need top_k from 1 to 56, got 0"):
+        asyncio.run(explore(told, wide))
+    found = json.loads(
+        asyncio.run(explore(condition(draws=4, passes=3, temperatures=(1.0,)), explorer()))
+    )
+    assert found["estimate"] is not None
+
+
+def test_a_label_whose_bytes_have_not_all_come_stays_open():
+    menu = Menu(labels=("\u662f", "\u5426"), option_ids=("x", "y"), form="best_response")
+    read = {
+        text: verdict_of(text, menu=menu, start=FORCED, finish_reason=None)
+        for text in ("\ufffd", "\u662f", "\u5426]]", "?\ufffd")
+    }
+    assert read == {"\ufffd": None, "\u662f": 0, "\u5426]]": 1, "?\ufffd": -1}
+    assert verdict_of("\ufffd", menu=menu, start=FORCED, finish_reason="stop") == -1
+    # No letter begins with such bytes.
+    assert verdict_of("\ufffd", menu=MENU, start=FORCED, finish_reason=None) == -1

@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec, judge_fingerprint, make_engine
-from judgerel_ray.engines.vllm_arguments import engine_arguments
+from judgerel_ray.engines.vllm_arguments import engine_arguments, template_options
 from judgerel_ray.engines.vllm_options import (
     LISTED_VERSION,
     VLLM_DTYPES,
@@ -69,9 +69,23 @@ def test_vouching_is_no_part_of_who_the_judge_is(tiny_tokenizer):
     assert one.digest == two.digest
 
 
-def test_known_names_pass():
-    engine_arguments(spec(dtype="bfloat16", quantization="fp8", attention_backend="FLASH_ATTN"))
-    engine_arguments(spec(quantization="bitsandbytes", chat_template_kwargs={"x": 1}))
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"dtype": "bfloat16", "quantization": "fp8", "attention_backend": "FLASH_ATTN"},
+        {"quantization": "bitsandbytes"},
+        {"dtype": "auto", "max_num_seqs": 8, "block_size": 32},
+    ],
+)
+def test_known_names_are_passed_on_as_given(given):
+    arguments = engine_arguments(spec(**given))
+    assert {name: arguments[name] for name in given} == given
+
+
+def test_what_the_chat_template_is_told_is_no_argument_of_the_engine():
+    told = spec(chat_template_kwargs={"enable_thinking": False})
+    assert template_options(told) == {"enable_thinking": False}
+    assert "chat_template_kwargs" not in engine_arguments(told)
 
 
 @pytest.mark.vllm

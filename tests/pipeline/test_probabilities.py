@@ -73,6 +73,13 @@ def test_an_engine_without_them_refuses_for_good_and_is_not_asked_again(sweep):
     assert answer.text
 
 
+def test_replies_are_drawn_only_where_lists_are_whole(sweep):
+    open_ = 'mode = "exact"\ntop_k = {}\n[ask.exact]\ndraws = 8'
+    with pytest.raises(SweepError, match=r"exact\.draws needs a top_k"):
+        sweep(asks=[open_.format(0)], items=[item("a", "b")])
+    assert sweep(asks=[open_.format(50)], items=[item("a", "b")]).frames[0].ask.exact.draws == 8
+
+
 def test_one_option_confuses_nobody(sweep):
     with pytest.raises(SweepError, match="confusion needs at least 2 options, got 1"):
         confusion(sweep, items=[item("only")])
