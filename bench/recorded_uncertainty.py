@@ -99,12 +99,6 @@ def shown(share: Share) -> str:
     return f"{share.value:.3f} [{share.low:.3f}, {share.high:.3f}] of {share.n}"
 
 
-def one_a_text(data: Recorded, rows: np.ndarray, seed: int) -> np.ndarray:
-    """Of these rows, one of each text, drawn: judgments of a text are not independent."""
-    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(rows))
-    return drawn[np.unique(data.item[drawn], return_index=True)[1]]
-
-
 def inside_criteria(data: Recorded) -> float:
     """AUROC over pairs of one criterion: scales of different lengths are not compared."""
     found, pairs = [], []
@@ -128,8 +122,10 @@ def report(data: Recorded) -> None:
     apart = rating_deviation(data.given, data.right, fitted.low_N, clusters_N=data.item)
     half = grouped_folds(data.item, n_folds=2, seed=1) == 0
     risk = round(0.75 * (1 - by_label.all.value), 3)
-    told = one_a_text(data, half, seed=1)
-    safe = learn_then_test(data.certainty[told], data.correct[told], risk=risk, delta=DELTA)
+    safe = learn_then_test(
+        data.certainty[half], data.correct[half], risk=risk, delta=DELTA,
+        clusters_N=data.item[half], seed=1,
+    )  # fmt: skip
     print(f"\n{data.dataset} | {data.judge} | accuracy {shown(by_label.all)}")
     print(f"  low   {shown(by_label.low)}; high {shown(by_label.high)}")
     print(f"  share of low {shown(by_label.share_low)}; cross-fitted {fitted.thresholds}")

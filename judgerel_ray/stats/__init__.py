@@ -54,19 +54,14 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.baselines import method_tokens, vote_scores
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
     from judgerel_ray.stats.confidence_sequence import distribution_interval
+    from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
     from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
     from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
-    from judgerel_ray.stats.guarantees import (
-        ConformalRule,
-        GuaranteedThreshold,
-        conformal_rule,
-        conformal_sets,
-        learn_then_test,
-    )
+    from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
     from judgerel_ray.stats.limits import limit_coefficients
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
@@ -217,19 +212,14 @@ _LATER = {
     "baselines": ("method_tokens", "vote_scores"),
     "budget": ("BudgetSplit", "budget_splits"),
     "confidence_sequence": ("distribution_interval",),
+    "conformal": ("ConformalRule", "conformal_rule", "conformal_sets"),
     "confusion": ("Uncertainty", "confusion_uncertainty"),
     "correctness": ("CORRECTNESS", "correctness_statistic"),
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
-    "guarantees": (
-        "ConformalRule",
-        "GuaranteedThreshold",
-        "conformal_rule",
-        "conformal_sets",
-        "learn_then_test",
-    ),
+    "guarantees": ("GuaranteedThreshold", "learn_then_test"),
     "limits": ("limit_coefficients",),
     "low_range": ("LabelEdges", "label_edges"),
     "matrix_model": ("cross_fitted_model",),

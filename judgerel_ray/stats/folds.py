@@ -45,3 +45,41 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
     dealt = np.arange(groups.size) % n_folds
     fold_N: NDArray[np.intp] = np.random.default_rng(seed).permutation(dealt)[place]
     return fold_N
+
+
+def one_of_each(groups_N: ArrayLike, *, n: int, seed: int, function: str) -> NDArray[np.intp]:
+    """Draw one item of every group.
+
+    Parameters
+    ----------
+    groups_N : array-like, shape (n_items,)
+        The group of each item, such as its question.
+    n : int
+        Items there are.
+    seed : int
+        The draw.
+    function : str
+        Named where the groups are not one an item.
+
+    Returns
+    -------
+    ndarray of int, shape (n_groups,)
+        Places of the items, in their order.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group an item.
+
+    Examples
+    --------
+    >>> one_of_each(["q1", "q2", "q1", "q3"], n=4, seed=0, function="learn_then_test").tolist()
+    [1, 2, 3]
+    """
+    groups = np.asarray(groups_N)
+    if groups.shape != (n,):
+        raise ValueError(f"{function}: clusters_N must have shape ({n},), got {groups.shape}")
+    shuffled = np.random.default_rng(seed).permutation(n)
+    first = np.unique(groups[shuffled], return_index=True)[1]
+    drawn: NDArray[np.intp] = np.sort(shuffled[first])
+    return drawn

@@ -60,6 +60,47 @@ def test_the_risk_exceeds_its_bound_as_rarely_as_promised(sample, truth, least_s
     assert np.mean(shares) > least_share
 
 
+def together(rng, n_questions):
+    """Four judgments of one question share their score, and mostly whether they are right."""
+    scores = rng.random(n_questions)
+    hard = rng.random(n_questions) < 0.6 * (1 - scores)
+    clusters = np.repeat(np.arange(n_questions), 4)
+    return scores[clusters], ~hard[clusters], clusters
+
+
+@pytest.mark.slow
+def test_judgments_of_one_question_prove_no_more_than_one():
+    rng = np.random.default_rng(11)
+    risk, delta, runs = 0.15, 0.1, 1000
+    broken = as_if_independent = 0
+    for run in range(runs):
+        scores, correct, clusters = together(rng, 100)
+        found = learn_then_test(scores, correct, risk=risk, delta=delta, clusters_N=clusters,
+                                seed=run)  # fmt: skip
+        assert found.n == 100
+        broken += found.threshold is not None and risk_above(found.threshold) > risk
+        plain = learn_then_test(scores, correct, risk=risk, delta=delta)
+        as_if_independent += plain.threshold is not None and risk_above(plain.threshold) > risk
+    assert broken / runs <= delta + 2 * np.sqrt(delta * (1 - delta) / runs)
+    assert as_if_independent / runs > delta + 3 * np.sqrt(delta * (1 - delta) / runs)
+
+
+def test_one_judgment_a_question_changes_nothing():
+    rng = np.random.default_rng(12)
+    scores, correct = draw(rng, 200)
+    asked = {"risk": 0.2, "delta": 0.1}
+    assert learn_then_test(scores, correct, **asked) == learn_then_test(
+        scores, correct, **asked, clusters_N=rng.permutation(200)
+    )
+    shares = rng.dirichlet(np.ones(3), size=200)
+    right = rng.integers(0, 3, 200)
+    assert conformal_rule(shares, right) == conformal_rule(shares, right, clusters_N=np.arange(200))
+    twice = conformal_rule(
+        np.repeat(shares, 2, axis=0), np.repeat(right, 2), clusters_N=np.repeat(np.arange(200), 2)
+    )
+    assert twice == conformal_rule(shares, right)
+
+
 @pytest.mark.slow
 def test_a_chosen_threshold_without_test_breaks_its_bound():
     rng = np.random.default_rng(7)
@@ -138,3 +179,9 @@ def test_mistakes_are_named():
         conformal_rule([[-0.5, 0.5]], [1])
     with pytest.raises(ValueError, match="2 dimensions"):
         conformal_rule([0.5], [1])
+    for call in (
+        lambda: learn_then_test([0.5], [True], risk=0.1, delta=0.1, clusters_N=[1, 2]),
+        lambda: conformal_rule([[0.5, 0.5]], [1], clusters_N=[1, 2]),
+    ):
+        with pytest.raises(ValueError, match="clusters_N"):
+            call()
