@@ -6,10 +6,14 @@ what may be answered as ``options`` and people's answers, as option ids, as ``ra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.core import HumanRating, Option
+
+_HEADING = r"[A-Z][A-Za-z ]{0,30}:\n"
+_BEGINS = re.compile(_HEADING)
 
 YES_NO = (Option(option_id="yes", text="Yes"), Option(option_id="no", text="No"))
 
@@ -36,6 +40,24 @@ def under_headings(**parts: str | None) -> str:
     """
     return "\n\n".join(
         f"{name.replace('_', ' ')}:\n{text.strip()}" for name, text in parts.items() if text
+    )
+
+
+def first_part(context: str) -> str:
+    r"""Give what stands under the first heading of :func:`under_headings`, or all where none is.
+
+    It is what the text under judgment is about: answers to one question, or summaries of one
+    article, have it in common.
+
+    Examples
+    --------
+    >>> first_part(under_headings(Question="Why?", Passage=None, Answer="So."))
+    'Question:\nWhy?'
+    >>> first_part("Sure, at noon.")
+    'Sure, at noon.'
+    """
+    return (
+        re.split(rf"\n\n{_HEADING}", context, maxsplit=1)[0] if _BEGINS.match(context) else context
     )
 
 

@@ -9,6 +9,7 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.benchmarks import SCALES
+from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.design import build_wave
@@ -155,7 +156,8 @@ def _stated(
 def right_options(items: pl.DataFrame) -> pl.DataFrame:
     """The right option of each item: its gold, else what most people chose; null at a tie.
 
-    Beside it the text that is judged: judgments of one text are not independent.
+    Beside it what the judged text is about (the question it answers, the article it sums up, else
+    the text itself): judgments about one thing are not independent.
 
     Examples
     --------
@@ -177,6 +179,7 @@ def right_options(items: pl.DataFrame) -> pl.DataFrame:
             leaders = [name for name, n in votes.items() if n == max(votes.values())]
             right = leaders[0] if len(leaders) == 1 else None
         place = {name: row[name] for name in ("benchmark", "item_id")}
-        found.append({**place, "right": right, "text": row["context"] or row["item_id"]})
+        about = first_part(row["context"]) if row["context"] else row["item_id"]
+        found.append({**place, "right": right, "text": about})
     schema = dict.fromkeys(("benchmark", "item_id", "right", "text"), pl.String)
     return pl.DataFrame(found, schema=schema)

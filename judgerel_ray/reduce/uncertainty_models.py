@@ -85,7 +85,13 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     inside_NO = np.zeros_like(there_NO)
     for fold in range(FOLDS):
         mine = fold_N == fold
-        rule = conformal_rule(shares_NO[~mine], right_N[~mine], error=options.error)
+        rule = conformal_rule(
+            shares_NO[~mine],
+            right_N[~mine],
+            error=options.error,
+            clusters_N=text_N[~mine],
+            seed=options.seed,
+        )
         inside_NO[mine] = conformal_sets(shares_NO[mine], rule) & there_NO[mine]
     held = inside_NO[np.arange(len(kept)), right_N]
     share = clustered_share(held, clusters_N=text_N)

@@ -190,9 +190,7 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
     )
     curve = risk_coverage(group.margin_N, group.correct_N)
     for name, value in (("aurc", curve.aurc), ("excess_aurc", curve.excess)):
-        yield quantity_row(
-            name, value=value, n=len(group.judged), estimator="margin, ties averaged"
-        )
+        yield quantity_row(name, value=value, n=curve.n, estimator="margin, ties averaged")
     accepted = acceptance_curve(group.margin_N, group.correct_N)
     for coverage in COVERAGES:
         places = np.flatnonzero(accepted.acceptance_T >= coverage - 1e-9)
@@ -209,7 +207,14 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
 
 def _guaranteed(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """A threshold of the margin with a bounded risk."""
-    safe = learn_then_test(group.margin_N, group.correct_N, risk=options.risk, delta=options.delta)
+    safe = learn_then_test(
+        group.margin_N,
+        group.correct_N,
+        risk=options.risk,
+        delta=options.delta,
+        clusters_N=group.text_N,
+        seed=options.seed,
+    )
     told = f"margin; wrong <= {options.risk:g} but for chance {options.delta:g}"
     yield quantity_row(
         "guaranteed_threshold", value=safe.threshold, estimator=told, undefined=safe.undefined
