@@ -152,7 +152,7 @@ def shipped_templates(protocol: str) -> tuple[str, ...]:
     Examples
     --------
     >>> shipped_templates("best_of")
-    ('default', 'paraphrase')
+    ('default', 'paraphrase', 'reason_first')
     """
     folder = _SHIPPED / protocol
     return tuple(sorted(path.parent.name for path in folder.glob(f"*/{_SETTINGS}")))

@@ -173,11 +173,12 @@ def test_one_option_is_nothing_to_choose_from():
         render_best_of(BEST_OF, QUESTION, OPTIONS[:1])
 
 
-def test_the_two_best_of_wordings_differ_in_their_instruction_only():
-    paraphrase = load_template("best_of", "paraphrase")
+@pytest.mark.parametrize("name", ["paraphrase", "reason_first"])
+def test_best_of_wordings_differ_in_their_instruction_only(name):
+    other = load_template("best_of", name)
     for given_item in (QUESTION, CONTEXT, DIALOGUE):
         one = content(render_best_of(BEST_OF, given_item, OPTIONS)).split("\n\n", 1)
-        two = content(render_best_of(paraphrase, given_item, OPTIONS)).split("\n\n", 1)
+        two = content(render_best_of(other, given_item, OPTIONS)).split("\n\n", 1)
         assert one[0] != two[0]
         assert one[1] == two[1]
 

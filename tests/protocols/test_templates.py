@@ -23,6 +23,7 @@ def test_every_protocol_ships_a_default():
         ("respond", "default"),
         ("best_of", "default"),
         ("best_of", "paraphrase"),
+        ("best_of", "reason_first"),
         ("correctness", "default"),
         ("confusion", "default"),
     }
@@ -43,13 +44,14 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("respond", "default"): (None, False),
         ("best_of", "default"): ("best_response", True),
         ("best_of", "paraphrase"): ("best_response", True),
+        ("best_of", "reason_first"): ("best_response", False),
         ("correctness", "default"): ("correctness", True),
         ("confusion", "default"): ("best_response", True),
     }
 
 
-@pytest.mark.parametrize("name", ["default", "paraphrase"])
-def test_every_best_of_text_asks_for_the_declared_form_letter_first(name):
+@pytest.mark.parametrize("name", ["default", "paraphrase", "reason_first"])
+def test_every_best_of_text_asks_for_the_declared_form(name):
     for text in load_template("best_of", name).texts.values():
         assert '"Best Response: [[letter]]"' in text
         assert text.endswith("Responses:\n\n{responses}")
@@ -119,7 +121,7 @@ def test_a_missing_text_is_an_error_only_when_it_is_needed(tmp_path):
 
 
 def test_an_unknown_name_lists_the_shipped_ones_and_suggests_the_nearest():
-    with pytest.raises(SweepError, match=r"default, paraphrase .*'paraphrse'") as caught:
+    with pytest.raises(SweepError, match=r"default, paraphrase, reason_first .*'paraphrse'") as caught:
         load_template("best_of", "paraphrse")
     assert caught.value.hint == "did you mean 'paraphrase'?"
 

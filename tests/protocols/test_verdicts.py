@@ -231,7 +231,7 @@ def test_every_template_declares_a_form_that_can_be_read():
 
 
 def test_the_instruction_itself_holds_no_verdict():
-    for name in ("default", "paraphrase"):
+    for name in ("default", "paraphrase", "reason_first"):
         for text in load_template("best_of", name).texts.values():
             assert read(text, letters()).outcome is Outcome.UNPARSED
     for text in load_template("correctness", "default").texts.values():
