@@ -22,7 +22,7 @@ from judgerel_ray.design import (
 from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.engines.encoder import template_file
 from judgerel_ray.pipeline.identity import ask_identity, first_keys
-from judgerel_ray.pipeline.probabilities import check_probabilities
+from judgerel_ray.pipeline.scoring import check_probabilities
 from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.protocols import (
     FORMS,
