@@ -94,7 +94,7 @@ class Scene:
         ------
         Ask
         """
-        own = render_verdict(self.template, self.item, self.item.options, self.menu.labels)
+        own = render_verdict(self.template, self.item, self.menu.labels)
         yield _once(self.condition("verdict"), own)
         for place in range(len(self.menu.labels)):
             yield Ask(condition=self._assessed(place), first=0, n=1)
@@ -146,22 +146,18 @@ class Scene:
 
     def _assessed(self, place: int) -> Condition:
         """The condition of the assessment for the option at a place."""
-        prompt = render_assessment(
-            self.template, self.item, self.item.options, self.menu.labels, place
-        )
+        prompt = render_assessment(self.template, self.item, self.menu.labels, place)
         argued = self.menu.option_ids[place]
         return keyed_condition(replace(self.condition("assessment"), argued=argued), prompt)
 
     def _confused(self, one: Assessment) -> tuple[Message, ...]:
         """The prompt in which an assessment is the judge's own turn."""
-        labels, options = self.menu.labels, self.item.options
-        return render_confused(self.template, self.item, options, labels, one.text or "")
+        return render_confused(self.template, self.item, self.menu.labels, one.text or "")
 
     def _together(self, written: Sequence[Assessment]) -> tuple[Message, ...]:
         """The prompt that holds all assessments."""
         shown = [(one.label, one.text or "") for one in written]
-        labels, options = self.menu.labels, self.item.options
-        return render_together(self.template, self.item, options, labels, shown)
+        return render_together(self.template, self.item, self.menu.labels, shown)
 
 
 def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from judgerel_ray.core import Item, Message, Option, Outcome, SweepError
+from judgerel_ray.core import Item, Message, Outcome, SweepError
 from judgerel_ray.protocols.forms import FORMS
 from judgerel_ray.protocols.rendering import fill, item_values, question_form
 from judgerel_ray.protocols.templates import Template
@@ -72,9 +72,7 @@ def answer_frame(form: str) -> tuple[str, str]:
     return before, after
 
 
-def render_verdict(
-    template: Template, item: Item, options: Sequence[Option], labels: Sequence[str]
-) -> tuple[Message, ...]:
+def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tuple[Message, ...]:
     """Prompt for the judge's own verdict.
 
     Parameters
@@ -82,9 +80,7 @@ def render_verdict(
     template : Template
         Of protocol ``confusion``.
     item : Item
-        What is judged.
-    options : sequence of Option
-        In the order shown.
+        What is judged, with its options in the order shown.
     labels : sequence of str
         One an option.
 
@@ -95,55 +91,54 @@ def render_verdict(
 
     Examples
     --------
+    >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols.templates import load_template
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", context="It is.")
-    >>> options = [Option(option_id="yes", text="Yes"), Option(option_id="no", text="No")]
-    >>> prompt = render_verdict(load_template("confusion", "default"), item, options, ("A", "B"))
+    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
+    >>> prompt = render_verdict(load_template("confusion", "default"), item, ("A", "B"))
     >>> "- [B]: No" in prompt[0].content
     True
     """
-    return (_user(template, item, options, labels, "verdict"),)
+    return (_user(template, item, labels, "verdict"),)
 
 
 def render_assessment(
-    template: Template, item: Item, options: Sequence[Option], labels: Sequence[str], place: int
+    template: Template, item: Item, labels: Sequence[str], place: int
 ) -> tuple[Message, ...]:
-    """Prompt for an assessment biased towards the option at a place.
+    """Prompt for an assessment biased towards the option at a place; else as for a verdict.
 
     Examples
     --------
+    >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols.templates import load_template
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="Is it so?")
-    >>> options = [Option(option_id="yes", text="Yes"), Option(option_id="no", text="No")]
-    >>> template = load_template("confusion", "default")
-    >>> "[B]: No" in render_assessment(template, item, options, ("A", "B"), 1)[0].content
+    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
+    >>> prompt = render_assessment(load_template("confusion", "default"), item, ("A", "B"), 1)
+    >>> "[B]: No" in prompt[0].content
     True
     """
-    option = f"[{labels[place]}]: {options[place].text}"
-    return (_user(template, item, options, labels, "assessment", option=option),)
+    option = f"[{labels[place]}]: {item.options[place].text}"
+    return (_user(template, item, labels, "assessment", option=option),)
 
 
 def render_confused(
-    template: Template,
-    item: Item,
-    options: Sequence[Option],
-    labels: Sequence[str],
-    assessment: str,
+    template: Template, item: Item, labels: Sequence[str], assessment: str
 ) -> tuple[Message, ...]:
     """Conversation in which an assessment stands as the judge's own turn, and a verdict is due.
 
     Examples
     --------
+    >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols.templates import load_template
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="Is it so?")
-    >>> options = [Option(option_id="yes", text="Yes"), Option(option_id="no", text="No")]
+    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> template = load_template("confusion", "default")
-    >>> prompt = render_confused(template, item, options, ("A", "B"), "It surely is.")
+    >>> prompt = render_confused(template, item, ("A", "B"), "It surely is.")
     >>> [message.role for message in prompt]
     ['user', 'assistant', 'user']
     """
     return (
-        _user(template, item, options, labels, "neutral"),
+        _user(template, item, labels, "neutral"),
         Message(role="assistant", content=assessment),
         Message(role="user", content=template.text("choice")),
     )
@@ -152,7 +147,6 @@ def render_confused(
 def render_together(
     template: Template,
     item: Item,
-    options: Sequence[Option],
     labels: Sequence[str],
     assessments: Sequence[tuple[str, str]],
 ) -> tuple[Message, ...]:
@@ -160,29 +154,25 @@ def render_together(
 
     Examples
     --------
+    >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols.templates import load_template
-    >>> item = Item(item_id="1", benchmark="b", category="c", question="Is it so?")
-    >>> options = [Option(option_id="yes", text="Yes"), Option(option_id="no", text="No")]
+    >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> template = load_template("confusion", "default")
-    >>> argued = [("A", "It is."), ("B", "No.")]
-    >>> "For [B]:\nNo." in render_together(template, item, options, ("A", "B"), argued)[0].content
+    >>> prompt = render_together(template, item, ("A", "B"), [("A", "It is."), ("B", "No.")])
+    >>> "For [B]:\nNo." in prompt[0].content
     True
     """
     shown = "\n\n".join(f"For [{label}]:\n{text.strip()}" for label, text in assessments)
-    return (_user(template, item, options, labels, "single", assessments=shown),)
+    return (_user(template, item, labels, "single", assessments=shown),)
 
 
 def _user(
-    template: Template,
-    item: Item,
-    options: Sequence[Option],
-    labels: Sequence[str],
-    stage: str,
-    **values: str,
+    template: Template, item: Item, labels: Sequence[str], stage: str, **values: str
 ) -> Message:
     """The item, then what a stage asks, as one user message."""
     lines = "\n".join(
-        f"- [{label}]: {option.text}" for label, option in zip(labels, options, strict=True)
+        f"- [{label}]: {option.text}" for label, option in zip(labels, item.options, strict=True)
     )
     asked = fill(template.text(question_form(item)), {**item_values(item), "options": lines})
     return Message(role="user", content=f"{asked}\n\n{fill(template.text(stage), values)}")

@@ -43,9 +43,9 @@ def test_what_is_no_assessment(text, outcome):
 
 def test_all_stages_begin_with_the_item():
     prompts = [
-        render_verdict(TEMPLATE, ITEM, OPTIONS, LABELS),
-        render_assessment(TEMPLATE, ITEM, OPTIONS, LABELS, 1),
-        render_confused(TEMPLATE, ITEM, OPTIONS, LABELS, "since {option}"),
+        render_verdict(TEMPLATE, ITEM, LABELS),
+        render_assessment(TEMPLATE, ITEM, LABELS, 1),
+        render_confused(TEMPLATE, ITEM, LABELS, "since {option}"),
     ]
     shared = "It {options} is.\n\nQuestion about it: Is {it} so?"
     for prompt in prompts:
@@ -56,7 +56,7 @@ def test_all_stages_begin_with_the_item():
 
 
 def test_braces_of_items_and_assessments_are_text():
-    prompt = render_confused(TEMPLATE, ITEM, OPTIONS, LABELS, "since {option} {question}")
+    prompt = render_confused(TEMPLATE, ITEM, LABELS, "since {option} {question}")
     assert [message.role for message in prompt] == ["user", "assistant", "user"]
     assert prompt[1].content == "since {option} {question}"
     assert "Yes {option}" in prompt[0].content
