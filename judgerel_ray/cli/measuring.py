@@ -138,12 +138,14 @@ def _coefficients(
 ) -> int:
     """Print coefficients."""
     from judgerel_ray.pipeline import reduce_with_basis, write_coefficients
+    from judgerel_ray.pipeline.serving import with_serving
     from judgerel_ray.report import coefficients_json, print_coefficients
+    from judgerel_ray.report.serving import serving_text
     from judgerel_ray.report.tolerances import tolerance_text
 
     try:
         found = reduce_with_basis(parsed.path, options)
-        frame = found.coefficients
+        frame = with_serving(found.coefficients, found.serving)
     except SweepError as error:
         if error.hint is None and Path(parsed.path, "distributions").is_dir():
             hint = "--limits: the run has verdict distributions, and nothing sampled"
@@ -154,10 +156,12 @@ def _coefficients(
         if name == "json":
             print(coefficients_json(frame))
         else:
-            print_coefficients(frame, console=_Screen(), failures=found.failures)
+            if found.coefficients.height or not found.serving.height:
+                print_coefficients(found.coefficients, console=_Screen(), failures=found.failures)
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
-            if text := tolerance_text(frame, source=source):
-                print(f"\n{text}")
+            for text in (serving_text(found.serving), tolerance_text(frame, source=source)):
+                if text:
+                    print(f"\n{text}")
     if parsed.out is not None:
         write_coefficients(frame, parsed.out)
     return DONE
@@ -208,19 +212,27 @@ def _advise(parsed: argparse.Namespace) -> int:
 
 def _compare(parsed: argparse.Namespace) -> int:
     """Print paired differences."""
-    from judgerel_ray.pipeline import compare_paths
+    from judgerel_ray.pipeline.advising import compare_with_serving
+    from judgerel_ray.pipeline.serving import with_shared
     from judgerel_ray.report import coefficients_json, comparison_text
+    from judgerel_ray.report.serving import shared_text
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
-    found = compare_paths(
+    found, shared = compare_with_serving(
         judged_path(parsed.a),
         None if parsed.b is None else judged_path(parsed.b),
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,
     )
+    names = (parsed.a, str(parsed.b))
     for name in formats or ():
-        print(coefficients_json(found) if name == "json" else comparison_text(found))
+        if name == "json":
+            print(coefficients_json(with_shared(found, shared, names)))
+        else:
+            print(comparison_text(found))
+            if shared is not None:
+                print(f"\n{shared_text(shared.rows, shared.settings, names)}")
     return DONE
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import open_judgments, with_gold
+from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
 from judgerel_ray.reduce.comparison import COMPARED, compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
@@ -85,10 +86,28 @@ def compare_paths(
     StoreError
         If a path is a folder but no run directory.
     """
+    return compare_with_serving(
+        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False
+    )[0]
+
+
+def compare_with_serving(
+    a: str,
+    b: str | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    serving: bool = True,
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Compare as :func:`compare_paths` does, and requests that two runs share one by one.
+
+    Effects, Raises: as of :func:`compare_paths`.
+    """
     first = open_judgments(a)
     second = None if b is None else open_judgments(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
-    return compare_judgments(
+    found = compare_judgments(
         first.frame,
         second.frame if second else None,
         by=by,
@@ -97,6 +116,7 @@ def compare_paths(
         names=(a, b or a),
         n_categories=declared,
     )
+    return found, serving_between(first, second) if second and serving else None
 
 
 def gpu_seconds(run: RunDirectory) -> dict[str, float]:

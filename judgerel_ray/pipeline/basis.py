@@ -15,16 +15,18 @@ from judgerel_ray.pipeline.reducing import (
     reading_of,
     tolerated,
 )
+from judgerel_ray.pipeline.serving import only_asked, serving_asked, without_serving
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.failures import failed_requests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduced:
-    """Coefficients, and the failed requests of the same groups by reason."""
+    """Coefficients; of the same groups, failed requests by reason, and the serving's noise."""
 
     coefficients: pl.DataFrame
     failures: pl.DataFrame
+    serving: pl.DataFrame
 
 
 def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
@@ -34,9 +36,11 @@ def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
     """
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, options)
+        found = tolerated(judged, without_serving(options))
         failures = failures_of(judged, found, options)
-    return Reduced(coefficients=with_bands(found) if options.bands else found, failures=failures)
+        serving = serving_asked(judged, found, options)
+    found = only_asked(with_bands(found) if options.bands else found, options)
+    return Reduced(coefficients=found, failures=failures, serving=serving)
 
 
 def failures_of(

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.serving import (
+    only_asked,
+    serving_asked,
+    with_serving,
+    without_serving,
+)
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
@@ -89,8 +95,11 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     """
     options = options or ReduceOptions()
     with reading_of(path):
-        found = tolerated(open_judgments(path, extra=options.told_apart), options)
-    return with_bands(found) if options.bands else found
+        judged = open_judgments(path, extra=options.told_apart)
+        found = tolerated(judged, without_serving(options))
+        serving = serving_asked(judged, found, options)
+    found = only_asked(with_bands(found) if options.bands else found, options)
+    return with_serving(found, serving)
 
 
 def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from judgerel_ray.reduce.facets import (
     facet_groups,
     key_schema,
 )
+from judgerel_ray.reduce.greedy import SERVING_NOISE
 from judgerel_ray.reduce.grouping import Block
 from judgerel_ray.reduce.needs import NEED_COLUMNS, TARGETS, need_rows
 from judgerel_ray.reduce.panels import panel_table
@@ -37,7 +38,8 @@ class Advice:
     Attributes
     ----------
     components : pl.DataFrame
-        Variance components: what is the question's, and what is error.
+        Variance components: what is the question's, and what is error. Repeats at temperature 0
+        are the serving's noise: they have this table alone, and ``estimator`` says so.
     designs : pl.DataFrame
         What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
         of the same prompts, and where prompts vary with every judgment on a prompt of its own.
@@ -140,6 +142,10 @@ def advise_judgments(
     needs: list[Row] = []
     splits: list[Row] = []
     for group in groups:
+        if group.greedy == SERVING_NOISE:
+            # More repeats of temperature 0 buy nothing that a judge could give.
+            components.extend({**group.key, **row} for row in component_rows(group))
+            continue
         plan = make_plan(group, measured.get(tuple(group.key.values()), Costs()))
         if budget is not None and plan.costs.rates(budget.unit) is None:
             raise SweepError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from judgerel_ray.reduce.greedy import SERVING_NOISE
+
 BANDED = (
     "krippendorff_alpha", "icc1", "icck", "cronbach_alpha", "mcdonald_omega", "omega_hierarchical",
     "schroeder2024_alpha", "schroeder2024_omega",
@@ -24,7 +26,8 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     -------
     pl.DataFrame
         With one column more, ``band``, by :func:`judgerel_ray.legacy.verbal_band`; null for
-        coefficients that are no reliability, and for worst and best cases.
+        coefficients that are no reliability, for worst and best cases, and for repeats at
+        temperature 0.
 
     Examples
     --------
@@ -42,4 +45,8 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
             "coefficient", "missing", "low", "high"
         ).iter_rows()
     ]
-    return coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
+    named = coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
+    if "estimator" not in coefficients.columns:
+        return named
+    repeats = pl.col("estimator").str.contains(SERVING_NOISE, literal=True).fill_null(False)
+    return named.with_columns(band=pl.when(~repeats).then("band"))

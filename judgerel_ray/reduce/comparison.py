@@ -147,6 +147,7 @@ def _compared(
         how="diagonal_relaxed",
     )
     level = measurement or own_level(both)
+    greedy = f"; {pair.greedy}" if pair.greedy else ""
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     for policy in policies if any_without else ("category",):
         for name in names:
@@ -165,7 +166,7 @@ def _compared(
                 "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
-                "estimator": f"paired jackknife-t over {n_items} common questions",
+                "estimator": f"paired jackknife-t over {n_items} common questions{greedy}",
                 "undefined": found.undefined,
             }  # fmt: skip
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import Group, Row, in_words, noise_columns
+from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
@@ -152,7 +153,7 @@ def question_table(
     """
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     extra = [GOLD] if GOLD in columns else []
-    counted = count_judgments(source, by=by, block=block, extra=extra)
+    counted = sampled(count_judgments(source, by=by, block=block, extra=extra))
     frame = counted.frame
     if not extra:
         frame = frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
@@ -164,6 +165,11 @@ def question_table(
         known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")
         table = _questions(found, gold_Q=known[GOLD].to_numpy())
         keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
+        if groups and said_of_greedy(part.select(groups).row(0, named=True), counted, counted):
+            # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
+            told = pl.when(pl.col("undefined") == "no_gold").then(pl.lit("no_gold; serving_noise"))
+            named = told.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
+            table = table.with_columns(named.alias("undefined"))
         parts.append(table.with_columns(known["item_id"]).select(*keys, *QUESTION_COLUMNS))
     return pl.concat(parts)
 

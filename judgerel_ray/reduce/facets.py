@@ -9,12 +9,13 @@ many that might have been used: what they do to a verdict is error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.policy import SCORED, Missing, number_of_row, own_level, value_of
@@ -55,6 +56,8 @@ class FacetGroup:
         Facets that vary, by role.
     n_things : int
         Different things judged: questions by the facets in `judged`.
+    greedy : str
+        What temperature 0 has to do with its replications, if anything.
     """
 
     key: Row
@@ -65,6 +68,7 @@ class FacetGroup:
     chosen: tuple[str, ...]
     drawn: tuple[str, ...]
     n_things: int
+    greedy: str = ""
 
 
 def variance_table(
@@ -134,14 +138,16 @@ def facet_groups(
     >>> [group.found.n_judgments for group in facet_groups(pl.LazyFrame(rows))]
     [4]
     """
-    counted = count_judgments(frame, by=by, block=block)
+    everything = count_judgments(frame, by=by, block=block)
+    counted = sampled(everything)
     groups, rows = counted.groups, counted.frame
     for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
         key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
         facets = varying_facets(part, counted.facets)
         if "judge" in facets:
             facets = tuple(name for name in facets if name != "judge_fingerprint")
-        yield _facet_group(key, part, facets, nested, missing)
+        found = _facet_group(key, part, facets, nested, missing)
+        yield replace(found, greedy=said_of_greedy(key, counted, everything))
 
 
 def component_rows(group: FacetGroup) -> Iterator[Row]:
@@ -157,7 +163,7 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
     basis = {
         "n_items": found.n_questions,
         "n_judgments": found.n_judgments,
-        "estimator": found.estimator,
+        "estimator": "; ".join(filter(None, [found.estimator, group.greedy])),
     }
     for one in found.components:
         yield {

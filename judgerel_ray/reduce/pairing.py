@@ -9,6 +9,7 @@ from itertools import combinations
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import DEFAULT_GROUPS, Block, CountedJudgments, count_judgments
 
 Row = dict[str, object]
@@ -22,6 +23,8 @@ class Pair:
     a: pl.DataFrame
     b: pl.DataFrame
     names: tuple[str, str]
+    greedy: str = ""
+    """What temperature 0 has to do with the replications of either, if anything."""
 
 
 def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
@@ -44,16 +47,21 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
         )
     columns = frame.collect_schema().names()
     default = [name for name in DEFAULT_GROUPS if name in columns and name not in by]
-    counted = count_judgments(frame, by=[*default, *by], block=block)
+    everything = count_judgments(frame, by=[*default, *by], block=block)
+    counted = sampled(everything)
     shared = tuple(
         name for name in default if counted.frame[name].null_count() < counted.frame.height
     )
     found = False
     for key, part in _parts(counted.frame, shared):
-        sides = [(_label(side), rows) for side, rows in _parts(part, tuple(by))]
-        for (name_a, a), (name_b, b) in combinations(sides, 2):
+        sides = [
+            (_label(side), rows, said_of_greedy({**key, **side}, counted, everything))
+            for side, rows in _parts(part, tuple(by))
+        ]
+        for (name_a, a, said_a), (name_b, b, said_b) in combinations(sides, 2):
             found = True
-            yield Pair(key=key, a=a, b=b, names=(name_a, name_b))
+            said = _said((name_a, said_a), (name_b, said_b))
+            yield Pair(key=key, a=a, b=b, names=(name_a, name_b), greedy=said)
     if not found:
         raise SweepError(
             f"nothing to compare: {', '.join(by)} has one value wherever "
@@ -83,19 +91,29 @@ def pairs_between(
     >>> [pair.key for pair in pairs_between(ours, theirs, None, 0, ("old", "new"))]
     [{}]
     """
-    a = count_judgments(frame_a, by=by, block=block)
-    b = count_judgments(frame_b, by=by, block=block)
+    all_a, all_b = (count_judgments(one, by=by, block=block) for one in (frame_a, frame_b))
+    a, b = sampled(all_a), sampled(all_b)
     shared = tuple(by) if by is not None else _shared(a, b)
     others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
     found = False
     for key, rows in _parts(a.frame, shared):
         if tuple(key.values()) in others:
             found = True
-            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names)
+            said = _said(
+                (names[0], said_of_greedy(key, a, all_a)), (names[1], said_of_greedy(key, b, all_b))
+            )
+            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=said)
     if not found:
         raise SweepError(
             f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
         )
+
+
+def _said(a: tuple[str, str], b: tuple[str, str]) -> str:
+    """What two sides say of temperature 0; by name where only one of them does."""
+    if a[1] == b[1]:
+        return a[1]
+    return "; ".join(f"{said} ({name})" for name, said in (a, b) if said)
 
 
 def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.reduce.greedy import sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments
 from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.policy import LABEL, SCORED, own_level
@@ -69,7 +70,7 @@ def panel_table(
     # Benchmarks name their questions alike; gold is carried, for it does not vary inside one.
     told = [name for name in ("item_id", "benchmark", "gold") if name in columns]
     frame = frame.with_columns(item_id=pl.struct(told))
-    counted = count_judgments(frame, by=by, block=block)
+    counted = sampled(count_judgments(frame, by=by, block=block))
     groups = tuple(name for name in counted.groups if name != "judge")
     rows = [
         {**(dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}), **row}

@@ -19,10 +19,17 @@ from judgerel_ray.reduce.consistency import (
 from judgerel_ray.reduce.continuous import Moments, continuous_rows, moments_of
 from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
 from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
+from judgerel_ray.reduce.greedy import (
+    SERVING_NOISE,
+    TEMPERATURE,
+    said_of_greedy,
+    sampled,
+    units_of,
+)
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
 from judgerel_ray.reduce.matrix import unit_table
-from judgerel_ray.reduce.nesting import UnitRows
+from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
 from judgerel_ray.reduce.policy import (
     FAILED,
@@ -40,6 +47,8 @@ from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
+# What says of replications that they are alike: at temperature 0 that is the server's doing.
+_OF_REPEATS = {*COEFFICIENTS, *PUBLISHED, "agreement_right", "agreement_wrong"} - {"valid_rate"}
 
 
 def reduce_judgments(
@@ -113,10 +122,14 @@ def reduce_judgments(
     check_items(items, chosen, columns)
     extra = [*([items] if items else []), *check_gold(chosen, columns)]
     extra += check_order(chosen, columns)
-    counted = count_judgments(source, by=by, block=block, extra=extra)
+    everything = count_judgments(source, by=by, block=block, extra=extra)
+    counted = sampled(everything)
     if items in counted.groups:
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
+    if labels is not None and counted is not everything:
+        unit = [*counted.groups, "item_id", *counted.facets]
+        labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     rows = []
     for key, group, part, moments in _groups(counted, n_categories or {}, intervals):
         asked = [name for name in chosen if name in COEFFICIENTS]
@@ -133,17 +146,40 @@ def reduce_judgments(
             found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)
         found += _of_more_than_counts(group, part, chosen, counting)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
-            kept = [*dict.fromkeys((*group.unit, str(items)))]
-            scores = item_scores(part.long(kept), str(items), facets=group.unit[1:])
-            found += consistency_rows(scores, distinct, group.basis, intervals)
+            found += _of_items(group, everything, key, str(items), distinct)
         if labels is not None:
             mine = labels.filter(
                 pl.lit(True), *(pl.col(name).eq_missing(value) for name, value in key.items())
             )
             found += published_rows(group, mine, [name for name in chosen if name in PUBLISHED])
-        rows += [{**key, **row} for row in found]
+        said = said_of_greedy(key, counted, everything)
+        rows += [{**key, **_said(row, said, items)} for row in found]
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
+
+
+def _said(row: Row, said: str, items: str | None) -> Row:
+    """A row with what its reader must know of temperature 0."""
+    name = row["coefficient"]
+    all_of_it = items == TEMPERATURE and name in CONSISTENCY
+    told = name in _OF_REPEATS if said == SERVING_NOISE else bool(said) and not all_of_it
+    return {**row, "estimator": f"{row['estimator']}; {said}"} if told else row
+
+
+def _of_items(
+    group: Group,
+    everything: CountedJudgments,
+    key: Mapping[str, object],
+    items: str,
+    names: Sequence[str],
+) -> Iterator[Row]:
+    """Coefficients of distinct items; temperatures may be such, and 0 is then one of them."""
+    units = units_of(everything if items == TEMPERATURE else sampled(everything), key)
+    rows = UnitRows(units=units, kinds=everything.nested.kinds)
+    n = {"n_judgments": int(units[N].list.sum().sum())} if items == TEMPERATURE else {}
+    kept = [*dict.fromkeys((*group.unit, items))]
+    scores = item_scores(rows.long(kept), items, facets=group.unit[1:])
+    yield from consistency_rows(scores, names, {**group.basis, **n}, group.intervals)
 
 
 def _of_more_than_counts(

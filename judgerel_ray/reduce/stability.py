@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from judgerel_ray.reduce.greedy import TEMPERATURE
 from judgerel_ray.reduce.grouping import Block, count_judgments
 from judgerel_ray.reduce.policy import FAILED, LABEL, SCORED
 from judgerel_ray.reduce.tally import Tally
@@ -36,7 +37,8 @@ def least_stable(
     pl.DataFrame
         One row a unit, least agreement first: the group's columns, item_id, the facets recorded,
         ``agreement`` (share of agreeing pairs), ``n_replications``, and ``verdicts``, a list of
-        (value, share) from the most frequent on. Units asked once are left out.
+        (value, share) from the most frequent on. Units asked once are left out, and temperature 0:
+        what wavers there is the serving.
 
     Raises
     ------
@@ -56,9 +58,11 @@ def least_stable(
     m = pl.col("n").sum()
     share = pl.struct(value=pl.col("value"), share=pl.col("n") / m)
     ties = pl.struct(-pl.col("n").cast(pl.Int64), "value")
+    rows = counted.frame.filter(~FAILED)
+    if TEMPERATURE in unit:
+        rows = rows.filter((pl.col(TEMPERATURE) != 0).fill_null(True))
     units = (
-        counted.frame.filter(~FAILED)
-        .with_columns(value=value)
+        rows.with_columns(value=value)
         .group_by([*unit, "value"])
         .agg(pl.col("n").sum().cast(pl.Int64))
         .group_by(unit)

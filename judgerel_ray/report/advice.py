@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.report.columns import table_within, wrapped
-from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason
+from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason, remarks
 
 Row = Mapping[str, object]
 Columns = Mapping[str, Callable[[Row], str]]
@@ -227,7 +227,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
             "levels": _plain("n_levels"),
-            "remark": lambda row: "below 0" if row["negative"] else "",
+            "remark": lambda row: "; ".join(["below 0"] * bool(row["negative"]) + remarks(row)),
         },
         _COMPONENTS_NOTE,
     ),
@@ -295,4 +295,5 @@ _COMPARISON: Columns = {
     "beyond": _p("p_beyond_holm"),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
+    "remark": lambda row: "; ".join(remarks(row)),
 }

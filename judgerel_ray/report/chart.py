@@ -55,6 +55,8 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
         return ()
     rest = [name for name in columns if name != "temperature"]
     alphas = coefficients.filter(
+        # Of temperature 0 asked more than once it is the server's, no point of a judge's curve.
+        (pl.col("temperature") != 0) | (pl.col("n_replications") < 2),
         pl.col("coefficient") == "krippendorff_alpha",
         pl.col("value").is_not_null(),
         pl.col("temperature").is_not_null(),

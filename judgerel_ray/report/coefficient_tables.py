@@ -11,6 +11,7 @@ from judgerel_ray.report.headlines import first_rows, one_answer
 from judgerel_ray.report.markup import Column, Notes, counts, key_columns, paragraph, table
 from judgerel_ray.report.places import other_orders
 from judgerel_ray.report.words import (
+    GREEDY,
     NOISE,
     Row,
     coefficient_name,
@@ -86,14 +87,16 @@ def _remark(row: Row, place: Row | None) -> str:
     """What makes a row's agreement worth little."""
     label = one_answer(place) if place else None
     said = [f"answers {label} only"] if label is not None else []
-    return "; ".join([*said, NOISE] if row["noise"] else said)
+    said += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
+    return "; ".join(said)
 
 
 def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
     """Numbers of the notes on each row, noise apart."""
     if notes is None:
         return []
-    said = [[text for text in remarks(row) if text != NOISE] if row else [] for row in rows]
+    apart = (NOISE, *GREEDY)
+    said = [[text for text in remarks(row) if text not in apart] if row else [] for row in rows]
     return [[notes.number(explanation(text)) for text in texts] for texts in said]
 
 

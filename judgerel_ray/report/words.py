@@ -9,6 +9,7 @@ import polars as pl
 
 NOISE = "not distinguishable from noise"
 NOISE_SHARE = 0.05
+GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
 _MISSING = {
     "category": "counts as a verdict",
     "drop": "left out",
@@ -53,6 +54,8 @@ _REASONS = {
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
     "biased at this size": "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",
+    GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
+    "far the judge's verdicts vary",
     "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
 }
 
@@ -209,8 +212,8 @@ def remarks(row: Row) -> list[str]:
     >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
     ['few informative questions']
     """
-    said = [NOISE] if row["noise"] else []
-    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING")
+    said = [NOISE] if row.get("noise") else []
+    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [

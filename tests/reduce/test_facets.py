@@ -68,7 +68,7 @@ def test_roles_are_of_what_is_judged_chosen_or_drawn():
     frame = rows(
         item_id=["q", "q", "r", "r"] * 8,
         responder=["x", "y"] * 16,
-        temperature=([0.0] * 4 + [1.0] * 4) * 4,
+        temperature=([0.5] * 4 + [1.0] * 4) * 4,
         template=(["a"] * 8 + ["b"] * 8) * 2,
         replication=[0] * 16 + [1] * 16,
         score=[float(i * 7 % 11) for i in range(32)],
@@ -126,7 +126,10 @@ def test_temperatures_are_fixed_and_the_row_says_so():
     q, t = np.array(design).T
     scores = rng.normal(0, 1, 40)[q] + 10.0 * t + rng.normal(0, 1, q.size)
     frame = rows(
-        item_id=q.astype(str), temperature=t * 0.5, replication=np.arange(q.size), score=scores
+        item_id=q.astype(str),
+        temperature=0.5 + t * 0.5,
+        replication=np.arange(q.size),
+        score=scores,
     )
     table = variance_table(frame, by=[])
     assert table["estimator"].str.contains("temperature fixed").all()
