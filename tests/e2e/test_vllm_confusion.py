@@ -7,7 +7,7 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.pipeline.confusing import read_confusions
-from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 pytestmark = [
     pytest.mark.ray,
@@ -41,6 +41,40 @@ def sweep(tiny_model, tmp_path_factory):
         "max_tokens = 24\n"
     )
     return file
+
+
+def test_paper_asks_every_pair_with_its_option_inserted_and_reads_the_same(sweep, tmp_path):
+    paper = sweep.with_name("paper.toml")
+    paper.write_text(sweep.read_text() + 'mode = "paper"\n')
+    tables, scored = {}, {}
+    for mode, file in (("columns", sweep), ("paper", paper)):
+        out = tmp_path / mode
+        assert main(["run", str(file), "--out", str(out)]) == 0
+        run = RunDirectory.open(str(out))
+        tables[mode] = read_confusions(run)
+        rows = scan_judgments(run).filter(pl.col("role") == "scorer")
+        read = scan_completions(run).select("key", "logprobs")
+        scored[mode] = rows.join(read, on="key").collect()
+        tokens = read_ledger(run).judges["tiny"].tokens
+        sent = scored[mode].filter(pl.col("outcome").ne_missing("failed"))
+        print(
+            f"{mode}: {scored[mode].height} requests read the matrices, {sent.height} sent; "
+            f"{tokens.prompt} prompt tokens asked for, {tokens.prompt - tokens.cached} computed"
+        )
+    lost = {m: rows.filter(pl.col("outcome") == "failed").height for m, rows in scored.items()}
+    assert scored["columns"].height == 2 * N_OPTIONS
+    assert scored["paper"].height == 2 * N_OPTIONS**2
+    assert lost["paper"] == N_OPTIONS * lost["columns"]
+    # Each of n^2 requests reads the one option that stands in its prompt, and no other.
+    sent = scored["paper"].filter(pl.col("outcome").ne_missing("failed"))
+    labels = sent["logprobs"].list.eval(pl.element().struct.field("token")).to_list()
+    assert {tuple(one) for one in labels} == {(label,) for label in "ABCDE"}
+    both = tables["columns"].join(
+        tables["paper"], on=["item_id", "assessment_option", "verdict_option"], validate="1:1"
+    )
+    assert both.height == 2 * N_OPTIONS**2
+    assert both["probability"].null_count() == both["probability_right"].null_count() < both.height
+    assert (both["probability"] - both["probability_right"]).abs().max() < 1e-5
 
 
 def test_columns_compute_an_eighth_of_the_naive_prompts(sweep, tmp_path, capsys):
