@@ -6,6 +6,11 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from judgerel_ray.config.repeating import (
+    MOST_REPLICATIONS,
+    AdaptiveReplications,
+    Replications,
+)
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 
 MACHINE_EPSILON = 1e-6  # at or below it a temperature means "greedy", as the papers use the word
@@ -114,9 +119,10 @@ class AskTable(Table):
     """Which items; default all."""
     temperatures: tuple[Number, ...] = ()
     """Sampling temperatures; default 1.0, 0.75 for responders and 0 for confusion."""
-    replications: Whole = Field(default=0, ge=0, le=100_000)
-    """How often each condition is asked; default 5, and 1 for responders and confusion."""
-    repeat_greedy: Whole = Field(default=0, ge=0, le=100_000)
+    replications: Replications = 0
+    """How often each condition is asked; default 5, and 1 for responders and confusion. A table
+    asks until the verdict is settled: { adaptive = 0.05, first = 5, max = 100, step = 5 }."""
+    repeat_greedy: Whole = Field(default=0, ge=0, le=MOST_REPLICATIONS)
     """How often temperature 0 is asked, to see serving noise; 0 asks it once."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     """Most probable tokens kept; 0 keeps all."""
@@ -160,9 +166,9 @@ class AskTable(Table):
 
     @field_validator("replications", "max_tokens")
     @classmethod
-    def _asked_for_some(cls, value: int) -> int:
+    def _asked_for_some(cls, value: int | AdaptiveReplications) -> int | AdaptiveReplications:
         """Refuse a stated 0: only a key that is left out means the default."""
-        if value < 1:
+        if isinstance(value, int) and value < 1:
             raise ValueError(f"must be at least 1, got {value}")
         return value
 
@@ -183,6 +189,8 @@ class AskTable(Table):
             raise ValueError(
                 "protocol respond asks its judges: name them in judges, not responders"
             )
+        if self.adaptive is not None and self.protocol not in ("best_of", "correctness"):
+            raise ValueError(f"adaptive replications settle verdicts, {self.protocol} has none")
         if self.exact is not None and self.protocol in ("respond", "confusion"):
             raise ValueError(f"exact needs a protocol that explores, got {self.protocol}")
         if self.respond is not None and not self.responders:
@@ -247,10 +255,25 @@ class AskTable(Table):
 
     def _refuse_beside_confusion(self) -> None:
         """Refuse what a confusion matrix has no place for."""
-        if self.replications > 1 or self.repeat_greedy > 1:
+        if self.most_replications > 1 or self.repeat_greedy > 1:
             raise ValueError("protocol confusion makes one matrix: replications must be left out")
         if self.responders:
             raise ValueError("protocol confusion judges what the items hold: leave out responders")
+
+    @property
+    def adaptive(self) -> AdaptiveReplications | None:
+        """The rule by which questions are asked on; None where all are asked alike."""
+        return self.replications if isinstance(self.replications, AdaptiveReplications) else None
+
+    @property
+    def first_replications(self) -> int:
+        """Replications that every sampled condition gets."""
+        return self.replications if isinstance(self.replications, int) else self.replications.first
+
+    @property
+    def most_replications(self) -> int:
+        """Replications that no sampled condition exceeds."""
+        return self.replications if isinstance(self.replications, int) else self.replications.max
 
     @model_validator(mode="after")
     def _defaults_by_protocol(self) -> Self:

@@ -9,6 +9,7 @@ from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
 
 SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop")
+_SAMPLING_TABLES = tuple(f"ask.{key}" for key in SAMPLING_KEYS)  # replications may be one
 _TABLE = re.compile(r"\s*\[\[?\s*([\w.\-]+)\s*\]\]?\s*(?:#.*)?$")
 
 
@@ -42,19 +43,22 @@ def as_exact(sweep: Sweep) -> Sweep:
     """
     lines: list[str] = []
     asks = iter(sweep.ask)
-    explores = in_ask = False
+    samples = is_head = is_dropped = False
     for line in sweep.text.splitlines():
         table = _TABLE.match(line)
         if table:
-            in_ask = table[1] == "ask"
-            explores = False
-            if in_ask:
+            is_head = table[1] == "ask"
+            if is_head:
                 ask = next(asks)
-                explores = ask.mode == "sample" and ask.protocol != "respond"
-        elif explores and line.partition("=")[0].strip() in (*SAMPLING_KEYS, "mode"):
+                samples = ask.mode == "sample" and ask.protocol != "respond"
+            is_dropped = samples and table[1] in _SAMPLING_TABLES
+        if is_dropped:
+            continue
+        key = line.partition("=")[0].strip()
+        if samples and is_head and not table and key in (*SAMPLING_KEYS, "mode"):
             continue
         lines.append(line)
-        if table and explores:
+        if table and samples and is_head:
             lines.append('mode = "exact"')
     text = "\n".join(lines) + "\n"
     found = parse_sweep(

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Union, get_args, get_origin
+from typing import Annotated, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from judgerel_ray.config.repeating import NUMBER, TABLE
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError
 
@@ -142,6 +143,9 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
 def _one_line(error: ValidationError, source: str) -> SweepError:
     """The first problem in words, and how many more there are."""
     details = error.errors(include_url=False, include_context=True)
+    for detail in details:
+        # Which arm of a union was meant is no place in the file.
+        detail["loc"] = tuple(part for part in detail["loc"] if part not in (NUMBER, TABLE))
     # The arms of a union each complain of the same value: one problem, several things expected.
     problems: dict[str, list[ErrorDetails]] = {}
     for detail in details:
@@ -203,8 +207,6 @@ def _hint(detail: ErrorDetails) -> str | None:
         close = get_close_matches(value, re.split(", | or ", known), n=1)
         return close[0] if close else None
     name = _dotted(detail["loc"])
-    if detail["loc"][-1] == "replications" and isinstance(value, dict) and "adaptive" in value:
-        return f"replications = {value.get('first', 5)}, adaptive replication {NOT_YET}"
     if detail["type"] == "tuple_type" and isinstance(value, dict):
         return f"write [[{name}]]"
     if detail["type"] == "model_type" and isinstance(value, list):
@@ -251,7 +253,7 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
     """The table class inside an annotation such as ``tuple[Judge, ...] | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    if get_origin(annotation) in {tuple, Union, UnionType}:
+    if get_origin(annotation) in {tuple, Union, UnionType, Annotated}:
         for part in get_args(annotation):
             found = _table_class(part)
             if found:

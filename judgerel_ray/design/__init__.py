@@ -4,19 +4,25 @@ from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.counting import StageCount, count_stages
 from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items, voices_of
 from judgerel_ray.design.grid import build_wave
+from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names
 from judgerel_ray.design.orders import option_orders
 from judgerel_ray.design.overlap import check_asks, with_shared_orders
+from judgerel_ray.design.rounds import Goal, goal_of
 
 __all__ = [
+    "CORRECTNESS_LABELS",
     "AskFrame",
+    "Goal",
     "ItemWork",
     "StageCount",
     "Texts",
     "Voice",
+    "answer_names",
     "build_wave",
     "check_asks",
     "check_items",
     "count_stages",
+    "goal_of",
     "option_orders",
     "voices_of",
     "with_shared_orders",

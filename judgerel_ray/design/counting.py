@@ -16,7 +16,11 @@ from judgerel_ray.protocols import question_form
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageCount:
-    """How many requests a stage of an ask makes of one judge; known before anything is asked."""
+    """How many requests a stage of an ask makes of one judge; known before anything is asked.
+
+    ``requests`` are made whatever is answered; adaptive replication goes up to
+    ``requests_at_most``.
+    """
 
     ask: int
     judge: str
@@ -26,6 +30,7 @@ class StageCount:
     items: int
     conditions: int
     requests: int
+    requests_at_most: int
 
 
 def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
@@ -71,6 +76,7 @@ class _Tally:
     items: set[str] = field(default_factory=set)
     conditions: int = 0
     requests: int = 0
+    requests_at_most: int = 0
 
 
 def _answer_counts(
@@ -104,6 +110,7 @@ def _answer_counts(
             items=len(tally.items),
             conditions=tally.conditions,
             requests=tally.requests,
+            requests_at_most=tally.requests,
         )
 
 
@@ -123,6 +130,7 @@ def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
             items=len(frame.items),
             conditions=n * n_prompts,
             requests=n * n_prompts,
+            requests_at_most=n * n_prompts,
         )
 
 
@@ -131,6 +139,7 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
     ask = frame.ask
     tally = _Tally()
     per_prompt = sum(frame.replications(temperature) for temperature in frame.temperatures)
+    at_most = sum(frame.most_replications(temperature) for temperature in frame.temperatures)
     n_templates, n_temperatures = len(frame.templates), len(frame.temperatures)
     for item in frame.items:
         if (item.benchmark, item.item_id) in frame.order_draws:
@@ -142,6 +151,7 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
         tally.items.add(item.item_id)
         tally.conditions += shown * n_templates * n_temperatures
         tally.requests += shown * n_templates * per_prompt
+        tally.requests_at_most += shown * n_templates * at_most
     return StageCount(
         ask=frame.index,
         judge=voice.name,
@@ -151,6 +161,7 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
         items=len(tally.items),
         conditions=tally.conditions,
         requests=tally.requests,
+        requests_at_most=tally.requests_at_most,
     )
 
 
@@ -158,7 +169,7 @@ def _add_shared(
     tally: _Tally, frame: AskFrame, voice: Voice, item: Item, judged: dict[Mark, int]
 ) -> None:
     """Count an item whose orders another ask draws too: what coincides is asked once."""
-    for mark, _, n in judgment_marks(frame, item):
+    for mark, _, n, at_most in judgment_marks(frame, item):
         named = (voice.name, *mark)
         before = judged.get(named, 0)
         if n > before:
@@ -166,3 +177,5 @@ def _add_shared(
             tally.items.add(item.item_id)
             tally.conditions += before == 0
             tally.requests += n - before
+            # Asks that may share an order have one rule: beyond it nothing is added later.
+            tally.requests_at_most += at_most - before

@@ -9,6 +9,7 @@ from judgerel_ray.config import AskTable, RespondSettings
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.design.orders import most_orders
 from judgerel_ray.protocols import Template, question_form
+from judgerel_ray.stats.stopping import StoppingRule
 
 TURNS = 2  # of a dialogue: what the templates put
 
@@ -66,12 +67,38 @@ class AskFrame:
         return (1.0,) if self.ask.mode == "exact" else self.ask.temperatures
 
     def replications(self, temperature: float) -> int:
-        """How often a condition at this temperature is asked: greedy once, or as said."""
+        """How often a condition at this temperature is asked: greedy once, or as said.
+
+        Where replication is adaptive that is the first block, which every condition gets.
+        """
         if self.ask.mode == "exact":
             return 1
         if temperature == 0.0:
             return max(1, self.ask.repeat_greedy)
-        return self.ask.replications
+        return self.ask.first_replications
+
+    def most_replications(self, temperature: float) -> int:
+        """How often a condition at this temperature is asked at most."""
+        rule = self.stopping(temperature)
+        return rule.most if rule else self.replications(temperature)
+
+    def stopping(self, temperature: float) -> StoppingRule | None:
+        """When a condition at this temperature has been asked enough; None where that is fixed."""
+        adaptive = self.ask.adaptive
+        if adaptive is None or temperature == 0.0:
+            return None
+        return StoppingRule(
+            delta=adaptive.adaptive,
+            first=adaptive.first,
+            most=adaptive.max,
+            step=adaptive.step,
+            width=adaptive.width,
+        )
+
+    @property
+    def judging_wave(self) -> int:
+        """The wave whose replies give verdicts."""
+        return self.n_waves - 1
 
 
 def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:

@@ -107,7 +107,17 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
 
 
 def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
-    """Whose answers are judged, by option id."""
+    """Whose answers are judged, by option id.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> answer_names(AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=()), item)
+    ('x', 'y')
+    """
     if frame.responders:
         return tuple(voice.name for voice in frame.responders)
     return frame.recorded or tuple(option.option_id for option in item.options)

@@ -26,13 +26,14 @@ def answer_mark(item: Item, stage: str, settings: Settings) -> Mark:
     return (item.benchmark, item.item_id, stage, *wording, *sampling)
 
 
-def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int]]:
+def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
     """All that an ask has judged of an item, with all that is in its key but the judge.
 
     Yields
     ------
     tuple
-        The mark, the name of the template that words it, and how often it is asked.
+        The mark, the name of the template that words it, and how often it is asked, at least and at
+        most.
     """
     ask, form = frame.ask, question_form(item)
     names = answer_names(frame, item)
@@ -57,4 +58,5 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         for order in shown:
             for temperature in frame.temperatures:
                 mark = (*what, order, temperature, *sampling)
-                yield mark, template.name, frame.replications(temperature)
+                least, most = frame.replications(temperature), frame.most_replications(temperature)
+                yield mark, template.name, least, most

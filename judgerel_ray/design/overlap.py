@@ -140,10 +140,13 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
 def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
     """Whether two asks draw orders of their own, so that some may be alike by chance.
 
-    Nothing but the options of best_of is shown in an order.
+    Nothing but the options of best_of is shown in an order, and one condition has one rule by which
+    it is asked on.
     """
-    protocols = {first.ask.protocol, second.ask.protocol}
-    return protocols == {"best_of"} and first.ask.order_seed != second.ask.order_seed
+    one, two = first.ask, second.ask
+    protocols = {one.protocol, two.protocol}
+    own_orders = protocols == {"best_of"} and one.order_seed != two.order_seed
+    return own_orders and one.adaptive == two.adaptive
 
 
 def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
@@ -158,7 +161,7 @@ def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> S
 def _request_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str]]:
     """Everything an ask asks about an item: all that is in its key but the judge, the template."""
     if frame.ask.protocol != "respond":
-        yield from ((mark, template) for mark, template, _ in judgment_marks(frame, item))
+        yield from ((mark, template) for mark, template, *_ in judgment_marks(frame, item))
         return
     stage = "turn1" if question_form(item) == "dialogue" else "answer"
     for settings in respond_settings(frame):

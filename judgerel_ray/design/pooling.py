@@ -71,7 +71,14 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
                 settings |= {"top_k": ask.top_k, "exact": ask.exact}
             mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
             if menu is not None:
-                yield mark, {"responders": (menu, bool(frame.responders))}
+                # What is asked on, and how far, is told by the same columns.
+                yield (
+                    mark,
+                    {
+                        "responders": (menu, bool(frame.responders)),
+                        "adaptive replications": ask.adaptive,
+                    },
+                )
             for order in orders:
                 yield (*mark, order), settings
 

@@ -115,6 +115,11 @@ class JudgePool:
         """Whether any actor holds a lease."""
         return any(slot.leases for slot in self.slots.values())
 
+    def refill(self) -> None:
+        """Take on the next round of its queue, where all of this one has settled."""
+        if self.queue is not None and not (self.given_up or self.has_work or self.at_work):
+            self.queue.refill()
+
     def history(self, ask: Ask) -> History:
         """What an ask has been through."""
         return History(

@@ -32,8 +32,7 @@ from judgerel_ray.fleet.tail import recall_for_idle
 from judgerel_ray.fleet.work_queue import WorkQueue
 from judgerel_ray.store import RunDirectory, is_superseded
 
-TICK_S = 0.25
-HEARTBEAT_S = 2.0
+TICK_S, HEARTBEAT_S = 0.25, 2.0
 MAX_START_FAILURES = 2
 APART_SHARE = 4  # one actor in so many narrows suspects down while the others go on
 
@@ -106,6 +105,7 @@ class Fleet:
             self._settle_ready()
             self._enforce_deadlines()
             for pool in self._pools.values():
+                pool.refill()
                 recall_for_idle(pool)
             self._placement.release(keep, self._is_finished)
             self._tick()

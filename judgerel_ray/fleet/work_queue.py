@@ -26,10 +26,13 @@ class WorkQueue:
         Items' asks, read lazily.
     request_size : int
         Replications asked in one request, at most.
+    next_round : callable, optional
+        Gives what is asked next, judging by what landed; None once that is nothing.
     """
 
     source: Iterator[tuple[Ask, ...]]
     request_size: int
+    next_round: Callable[[], Iterator[tuple[Ask, ...]] | None] | None = None
     _hands: dict[str, deque[Ask]] = field(default_factory=dict)
     _returned: deque[Ask] = field(default_factory=deque)
     _ahead: list[Ask] | None = None
@@ -55,6 +58,19 @@ class WorkQueue:
         hand = self._hands.pop(actor, None)
         if hand:
             self.give_back(hand)
+
+    def refill(self) -> None:
+        """Go on with the next round, if there is one: only after all of this one has settled.
+
+        A judge's rounds follow each other while its engines are up, whatever other judges do.
+        """
+        if self.next_round is None:
+            return
+        source = self.next_round()
+        if source is None:
+            self.next_round = None
+        else:
+            self.source = source
 
     @property
     def is_empty(self) -> bool:

@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple, cast
+from typing import cast
 
 from judgerel_ray.core import StoreError, TokenCounts
 from judgerel_ray.pipeline.pace import average_pace
+from judgerel_ray.pipeline.plan_file import PlanFile, read_plan
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -116,7 +117,7 @@ class RunStatus:
     def _total(self, counts: Iterable[int | None]) -> int | None:
         """A sum over judges; None where a count, or which judges there are, is not known."""
         known = tuple(counts)
-        return None if not known or None in known else sum(n or 0 for n in known)
+        return sum(n or 0 for n in known) if known and None not in known else None
 
 
 def read_status(out: str) -> RunStatus:
@@ -130,7 +131,7 @@ def read_status(out: str) -> RunStatus:
         If there is no run directory, or a file of it cannot be read.
     """
     run = RunDirectory.open(out)
-    plan = _plan(run)
+    plan = read_plan(run)
     progress = _progress(run)
     # What is really there, so that nothing is called done that a run would ask again.
     ledger = read_whole_ledger(run)
@@ -144,10 +145,11 @@ def read_status(out: str) -> RunStatus:
     running = fresh and progress.get("state") == "running"
     boards = cast("dict[str, dict[str, object]]", progress.get("judges", {}))
     judges = []
-    for name, asked in _asked(plan, ledger).items():
+    for name, planned in _asked(plan, ledger).items():
         totals = ledger.judges.get(name)
         landed = totals.rows if totals else 0
         board = boards.get(name, {})
+        asked = planned if plan is None or planned is None else plan.asked_by_now(name, board)
         # What is told of a judge at work is of now; of any other it is history.
         at_work = running and board.get("state") == "running"
         now = board if at_work and (asked is None or landed < asked) else {}
@@ -184,14 +186,14 @@ def read_status(out: str) -> RunStatus:
     )
 
 
-def _notes(run: RunDirectory, plan: _Plan | None, ledger: Ledger) -> tuple[str, ...]:
+def _notes(run: RunDirectory, plan: PlanFile | None, ledger: Ledger) -> tuple[str, ...]:
     """What is not known of a run, in words."""
     if not ledger.session and run.files.sizes("data"):
         return (_NO_RECORDS,) if plan else (_NO_RECORDS, _NO_PLAN)
     return () if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN,)
 
 
-def _asked(plan: _Plan | None, ledger: Ledger) -> Mapping[str, int | None]:
+def _asked(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:
     """What is asked of every judge; of those that landed something nobody knows, without a plan."""
     return plan.asked if plan else dict.fromkeys(sorted(ledger.judges))
 
@@ -239,29 +241,6 @@ def _age_s(progress: Mapping[str, object]) -> float:
     except ValueError:
         return float("inf")
     return (datetime.now(UTC) - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
-
-
-class _Plan(NamedTuple):
-    """What a run was planned to ask."""
-
-    sweep: str
-    asked: dict[str, int]
-
-
-def _plan(run: RunDirectory) -> _Plan | None:
-    """The plan; None where it is gone, or the run ended before it was written."""
-    if not run.exists("plan.json"):
-        return None
-    try:
-        content = json.loads(run.read_text("plan.json"))
-        asked = {str(cost["judge"]): int(cost["requests"]) for cost in content["judges"]}
-        return _Plan(sweep=str(content["sweep"]), asked=asked)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreError(
-            f"the plan is damaged: {type(error).__name__}: {error}",
-            where={"path": run.address("plan.json")},
-            hint="judgerel run with the same sweep writes it again",
-        ) from error
 
 
 def _progress(run: RunDirectory) -> dict[str, object]:

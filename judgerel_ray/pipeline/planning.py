@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from math import expm1
 
 from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
 from judgerel_ray.pipeline.fitting import misfits
+from judgerel_ray.pipeline.remarks import stream_remarks, sweep_remarks
 from judgerel_ray.pipeline.resolve import Resolved
 
 # One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
@@ -32,9 +32,6 @@ BYTES_PER_ROW = 45.0  # of a judgment and the key of its text, compressed
 BYTES_PER_TOKEN = 1.2  # of a text, compressed
 LEASES = 20  # of a judge at least: leases grow from small ones, and shrink at the end
 ROWS_PER_LEASE = 500
-CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
-SHARED_STREAMS = 1e-3  # a probability worth a note
-GPU_BLOCK, CPU_BLOCK = 16, 32  # tokens that an engine caches together, by default
 SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
 
 
@@ -44,12 +41,14 @@ class JudgeCost:
 
     ``prompt`` counts a prompt's tokens for every request, as if each were computed alone;
     ``shared`` what is left when every prompt is computed once. ``generated_at_most`` is the bound
-    from max_tokens. ``gpu_hours`` is None for a judge that is asked nothing or needs no GPU, and
-    where its size is not known here.
+    from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
+    most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
+    nothing or needs no GPU, and where its size is not known here.
     """
 
     judge: str
     requests: int
+    requests_at_most: int
     prompt: int
     shared: int
     generated_at_most: int
@@ -63,6 +62,7 @@ class Plan:
 
     sweep: str
     requests: int
+    requests_at_most: int
     stages: tuple[StageCount, ...]
     judges: tuple[JudgeCost, ...]
     disk_bytes: int
@@ -75,6 +75,7 @@ class Plan:
         return {
             "sweep": self.sweep,
             "requests": self.requests,
+            "requests_at_most": self.requests_at_most,
             "stages": [asdict(stage) for stage in self.stages],
             "judges": [asdict(judge) for judge in self.judges],
             "disk_bytes": self.disk_bytes,
@@ -89,17 +90,18 @@ def plan_resolved(resolved: Resolved) -> Plan:
     """
     counts = resolved.counts
     too_long = tuple(misfits(resolved))
-    notes = [*too_long, *_notes(resolved)]
+    notes = [*too_long, *sweep_remarks(resolved)]
     judges = tuple(
         _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
         for name in resolved.specs
     )
     requests = sum(count.requests for count in counts)
-    notes += _stream_notes(resolved, counts)
+    notes += stream_remarks(resolved, counts)
     disk_bytes, disk_note = _disk(judges, counts)
     return Plan(
         sweep=resolved.sweep.name,
         requests=requests,
+        requests_at_most=sum(count.requests_at_most for count in counts),
         stages=counts,
         judges=judges,
         disk_bytes=disk_bytes,
@@ -125,6 +127,7 @@ def _judge_cost(
     return JudgeCost(
         judge=name,
         requests=requests,
+        requests_at_most=sum(count.requests_at_most for count in counts),
         prompt=prompt,
         shared=shared,
         generated_at_most=generated,
@@ -136,8 +139,9 @@ def _judge_cost(
 def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
     """Bytes of a run directory, and what they hold."""
     asked = [judge for judge in judges if judge.requests]
-    leases = sum(min(judge.requests, LEASES + judge.requests // ROWS_PER_LEASE) for judge in asked)
-    rows = sum(judge.requests for judge in asked)
+    each = [judge.requests_at_most for judge in asked]
+    leases = sum(min(most, LEASES + most // ROWS_PER_LEASE) for most in each)
+    rows = sum(each)
     texts = sum(judge.generated_at_most for judge in asked) * BYTES_PER_TOKEN
     records = sum(count.conditions for count in counts) * BYTES_PER_CONDITION
     note = (
@@ -146,24 +150,6 @@ def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[in
         f"about {leases:,} leases; reports, logs and failed attempts come on top"
     )
     return round(leases * BYTES_PER_LEASE + rows * BYTES_PER_ROW + texts + records), note
-
-
-def _stream_notes(resolved: Resolved, counts: Sequence[StageCount]) -> Iterator[str]:
-    """Where a CPU engine may answer two conditions from one random stream."""
-    for name, spec in resolved.specs.items():
-        if spec.gpus or spec.engine != "vllm":
-            continue
-        own = [count for count in counts if count.judge == name]
-        conditions = sum(count.conditions for count in own)
-        # Ranges of m and n seeds meet in m + n of all places: over all pairs, this many do.
-        expected = conditions * sum(count.requests for count in own) / CPU_SEEDS
-        chance = -expm1(-expected)
-        if chance > SHARED_STREAMS:
-            yield (
-                f"{name}: a CPU keeps 32 bits of a seed, so two of its {conditions:,} conditions "
-                f"may share part of a random stream: {expected:.2g} pairs expected, probability "
-                f"{chance:.2g}; two replications of one condition never do (on a GPU: none)"
-            )
 
 
 def _wave_tokens(
@@ -188,7 +174,8 @@ def _wave_tokens(
     prompt, shared = _prompt_tokens(asks, count)
     # What was counted stands for the rest, and not for answers that another ask counts already.
     scale = requests / sum(ask.n for ask in asks)
-    return round(prompt * scale), round(shared * scale), requests * most
+    at_most = sum(each.requests_at_most for each in counts)
+    return round(prompt * scale * at_most / requests), round(shared * scale), at_most * most
 
 
 class LongestAnswers(Mapping[str, str | None]):
@@ -237,38 +224,3 @@ def _gpu_hours(spec: EngineSpec, prefill: int, generated: int, notes: list[str])
         f"batch {BATCH}, plus {START_S:.0f} s of start; not measured"
     )
     return spec.gpus * ((decode + prefill_s) / REACHED + START_S) / 3600.0
-
-
-def _notes(resolved: Resolved) -> Iterable[str]:
-    """What a person should know before running it."""
-    for frame in resolved.frames:
-        ask = frame.ask
-        if 0.0 in ask.temperatures and ask.replications > 1 and not ask.repeat_greedy:
-            yield (
-                f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
-                "sampling (repeat_greedy = R asks it R times, to see serving noise)"
-            )
-        first = all(template.verdict_first for template in frame.templates)
-        if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
-            yield (
-                f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
-                "same seeds, hence the same verdicts wherever an engine repeats itself (CPU in "
-                "float32; elsewhere the same distribution), and no explanations"
-            )
-    for name, fingerprint in resolved.fingerprints.items():
-        model = fingerprint.parts.get("model")
-        if isinstance(model, dict) and model.get("resolved") is False:
-            yield (
-                f"{name}: the hub id could not be resolved to a commit here; set revision, or the "
-                "same name may mean other weights tomorrow"
-            )
-    asked = {count.judge for count in resolved.counts}
-    for spec in resolved.specs.values():
-        if spec.engine == "vllm" and spec.name in asked:
-            size = spec.engine_options.get("block_size") or (GPU_BLOCK if spec.gpus else CPU_BLOCK)
-            yield (
-                f"{spec.name}: of a prompt computed once, an engine computes the last block again "
-                f"for every request that asks it anew: up to {size} tokens each come on top"
-            )
-        if spec.engine == "simulated":
-            yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"

@@ -8,9 +8,8 @@ from functools import partial
 
 from rich.console import Console
 
-from judgerel_ray.config import FleetTable, Sweep, parse_sweep
+from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError
-from judgerel_ray.design import voices_of
 from judgerel_ray.fleet import (
     Board,
     ConsoleDisplay,
@@ -19,20 +18,19 @@ from judgerel_ray.fleet import (
     JudgePool,
     JudgeSpec,
     JudgeState,
-    WorkQueue,
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
 from judgerel_ray.fleet.machine import check_gpus
 from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
-from judgerel_ray.pipeline.fitting import fitting, prompt_fits
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
-from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.refusals import Refusals, read_refusals
 from judgerel_ray.pipeline.resolve import Resolved, resolve
+from judgerel_ray.pipeline.settling import write_settled
+from judgerel_ray.pipeline.waves import Waves, later_requests
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -134,7 +132,7 @@ def _run_session(
     console: Console,
 ) -> RunSummary:
     """Everything owed, wave by wave."""
-    board = _board(resolved, plan, session)
+    board = _board(resolved, plan, run, session)
     owed_before = sum(judge.owed for judge in board.judges.values())
     errors: dict[str, Exception] = {}
     if owed_before:
@@ -155,7 +153,15 @@ def _run_session(
                 local=local,
             )
             try:
-                _all_waves(resolved, run, session, fleet, pools, limits)
+                waves = Waves(
+                    resolved=resolved,
+                    run=run,
+                    session=session,
+                    fleet=fleet,
+                    pools=pools,
+                    board=board,
+                )
+                waves.ask_all()
                 # At once: engines take a while to end, and readers take "running" for true.
                 _leave_final(run, session, board)
             except KeyboardInterrupt:
@@ -175,11 +181,11 @@ def _run_session(
     return RunSummary(
         run=run.url,
         session=session.number,
-        asked=plan.requests,
+        asked=sum(judge.asked for judge in board.judges.values()),
         landed=landed,
         owed=owed,
         failed=failed,
-        asked_now=owed_before - owed,
+        asked_now=sum(judge.landed - judge.landed_before for judge in board.judges.values()),
         problems={name: str(error) for name, error in errors.items()},
         mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
         refused=read_refusals(run, ledger, session.number),
@@ -188,6 +194,7 @@ def _run_session(
 
 def _lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
     """Write the tables that are made of what landed; they name nothing that has not."""
+    write_settled(resolved, run, ledger)
     if any(frame.ask.mode != "sample" for frame in resolved.frames):
         write_confusions(resolved, run, ledger)
         write_distributions(resolved, run, ledger)
@@ -210,51 +217,6 @@ def _leave_final(run: RunDirectory, session: Session, board: Board) -> None:
     run.write_text("progress.json", board.as_text())
 
 
-def _all_waves(
-    resolved: Resolved,
-    run: RunDirectory,
-    session: Session,
-    fleet: Fleet,
-    pools: Mapping[str, JudgePool],
-    limits: FleetTable,
-) -> None:
-    """Wave by wave: build prompts from what landed, ask what is owed."""
-    fits = prompt_fits(resolved)
-    n_waves = max(frame.n_waves for frame in resolved.frames)
-    for wave in range(n_waves):
-        ledger = session.ledger if wave == 0 else read_ledger(run)
-        texts = landed_texts(run, ledger) if wave else {}
-        work: dict[str, WorkQueue] = {}
-        for name in resolved.specs:
-            pools[name].requests_left = 0
-            asked = tuple(
-                (frame, voice)
-                for frame in resolved.frames
-                if wave < frame.n_waves
-                for voice in voices_of(frame, wave)
-                if voice.name == name
-            )
-            owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger)
-            pools[name].requests_left = owing.count()
-            if pools[name].requests_left:
-                never = NeverSent(run=run, session=session.number, fleet=fleet)
-                source = fitting(owing.asks(never), fits.get(name), never)
-                work[name] = WorkQueue(source=source, request_size=limits.replications_per_request)
-        if work:
-            later = _voices_later(resolved, wave)
-            fleet.run_wave(work, later=later)
-
-
-def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
-    """Judges that are asked again in a later wave, so that they are not unloaded."""
-    return frozenset(
-        voice.name
-        for frame in resolved.frames
-        for later in range(wave + 1, frame.n_waves)
-        for voice in voices_of(frame, later)
-    )
-
-
 def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:
     """A pool for every judge; nothing is started yet."""
     token = leave_token(run)
@@ -273,12 +235,13 @@ def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, Jud
     return pools
 
 
-def _board(resolved: Resolved, plan: Plan, session: Session) -> Board:
+def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) -> Board:
     """The numbers as they stand before this session asks anything."""
     boards = {}
+    later = later_requests(resolved, run, session.ledger)
     for judge in plan.judges:
         totals = session.ledger.judges.get(judge.judge)
-        board = JudgeBoard(asked=judge.requests)
+        board = JudgeBoard(asked=judge.requests + later.get(judge.judge, 0))
         if totals is not None:
             board.landed = board.landed_before = totals.rows
             board.outcomes.update(totals.outcomes)

@@ -36,17 +36,17 @@ def plan_text(plan: Row, sweep: Row) -> str:
     resolved sweep:
       name = "s"
     """
-    lines = [f"sweep {plan['sweep']}: {_count(plan['requests'])} requests"]
+    lines = [f"sweep {plan['sweep']}: {_requests(plan)}"]
     lines += [
         f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}: "
         f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
-        f"{_count(stage['requests'])} requests"
+        f"{_requests(stage)}"
         for stage in _rows(plan["stages"])
     ]
     for judge in _rows(plan["judges"]):
         hours = judge["gpu_hours"]
         lines.append(
-            f"{judge['judge']}: {_count(judge['requests'])} requests, prompts "
+            f"{judge['judge']}: {_requests(judge)}, prompts "
             f"{_count(judge['prompt'])} tokens ({judge['tokens_are']}), {_count(judge['shared'])} "
             f"when each prompt is computed once, at most {_count(judge['generated_at_most'])} new"
             + (f", about {hours:.2f} GPU-hours expected" if isinstance(hours, float) else "")
@@ -55,6 +55,12 @@ def plan_text(plan: Row, sweep: Row) -> str:
     lines += [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
     lines += ["", "resolved sweep:", *_toml_like(sweep, "  ")]
     return "\n".join(lines)
+
+
+def _requests(row: Row) -> str:
+    """How many requests, and where replication is adaptive up to how many."""
+    least, most = row["requests"], row.get("requests_at_most", row["requests"])
+    return f"{_count(least)}{'' if least == most else f' to {_count(most)}'} requests"
 
 
 def status_text(status: Row) -> str:

@@ -112,6 +112,36 @@ def mode_is_settled(counts_V: ArrayLike, *, delta: float = 0.05) -> bool:
     return bool(_settled(counts[None], delta)[0])
 
 
+def least_settling(n_verdicts: int, delta: float = 0.05) -> int:
+    """Tell how many draws settle a verdict that is always drawn: the fewest any question needs.
+
+    Parameters
+    ----------
+    n_verdicts : int
+        Verdicts that could be drawn, "no verdict" among them.
+    delta : float
+        As for :func:`mode_is_settled`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there is no verdict, or delta is out of range.
+
+    Examples
+    --------
+    >>> [least_settling(k) for k in (2, 3, 5, 7)]
+    [8, 9, 10, 11]
+    """
+    n = 1
+    while not mode_is_settled([n, *[0] * (n_verdicts - 1)], delta=delta):
+        n += 1
+    return n
+
+
 def next_replications(counts_V: ArrayLike, rule: StoppingRule) -> int:
     """Tell how many replications a question gets next; 0 stops it.
 

@@ -109,7 +109,8 @@ def _planned(run: RunDirectory) -> dict[tuple[str, ...], int]:
     planned: Counter[tuple[str, ...]] = Counter()
     try:
         for one in json.loads(run.read_text("plan.json"))["stages"]:
-            planned[one["judge"], one["role"], one["stage"]] += int(one["requests"])
+            most = one.get("requests_at_most", one["requests"])
+            planned[one["judge"], one["role"], one["stage"]] += int(most)
     except (StoreError, ValueError, KeyError, TypeError, RecursionError):
         return {}
     return dict(planned)

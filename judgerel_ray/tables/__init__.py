@@ -5,6 +5,7 @@ from judgerel_ray.tables.confusions import CONFUSION_MODES, Confusions
 from judgerel_ray.tables.distributions import Distributions
 from judgerel_ray.tables.items import Items, frame_to_items, items_to_frame
 from judgerel_ray.tables.judgments import Judgments, count_outcomes
+from judgerel_ray.tables.settled import Settled
 
 __all__ = [
     "CONFUSION_MODES",
@@ -14,6 +15,7 @@ __all__ = [
     "Errors",
     "Items",
     "Judgments",
+    "Settled",
     "count_outcomes",
     "frame_to_items",
     "items_to_frame",

@@ -183,7 +183,15 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "temperatures = 1.0", "ask[0].temperatures must be a list, got 1.0"),
         ("ask", 'temperatures = ["1"]', "ask[0].temperatures[0] must be a number, got '1'"),
         ("ask", "replications = 2.5", "replications must be a whole number, got 2.5"),
-        ("ask", "replications = { adaptive = 0.05 }", "replications must be a whole number"),
+        ("ask", "replications = true", "replications must be a whole number, got true"),
+        ("ask", "replications = [1]", "replications must be a whole number, got [1]"),
+        ("ask", "replications = { first = 3 }", "ask[0].replications.adaptive is missing"),
+        ("ask", "replications = { adaptive = 1 }", "adaptive must be below 1.0, got 1"),
+        ("ask", "replications = { adaptive = 0 }", "adaptive must be above 0.0, got 0"),
+        ("ask", "replications = { adaptive = 0.1, first = 1 }", "first must be at least 2, got 1"),
+        ("ask", "replications = { adaptive = 0.1, max = 4 }", "max must be at least first, 5"),
+        ("ask", "replications = { adaptive = 0.1, step = 0 }", "step must be at least 1, got 0"),
+        ("ask", "replications = { adaptive = 0.1, width = 2 }", "width must be at most 1.0, got 2"),
         ("ask", "early_stop = 1", "early_stop must be true or false, got 1"),
         ("ask", 'templates = "default"', "templates must be a list, got 'default'"),
         ("ask", 'templates = [""]', "templates[0] must be a text that is not empty"),
@@ -349,10 +357,6 @@ def test_a_sweep_is_frozen():
         (("[[judge]]", "[[judge]]\nbase_url = 'x'"), "judge[0].base_url is not in this version"),
         (("best_of", "rating"), "rating is not in this version"),
         (("simulated", "openai"), "openai is not in this version"),
-        (
-            ("[[ask]]", "[[ask]]\nreplications = { adaptive = 0.05, first = 7 }"),
-            "Try: replications = 7, adaptive replication is not in this version",
-        ),
     ],
 )
 def test_what_is_not_built_yet_is_told_as_that(swap, words):

@@ -5,6 +5,7 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from judgerel_ray.config.repeating import AdaptiveReplications
 from judgerel_ray.core import request_key
 from judgerel_ray.design import count_stages
 
@@ -144,3 +145,14 @@ def test_greedy_is_asked_once_or_as_often_as_said(make):
     thrice = make.frame(items, temperatures=(0.0,), replications=100, repeat_greedy=3)
     assert [count.requests for count in count_stages([once])] == [1]
     assert [count.requests for count in count_stages([thrice])] == [3]
+
+
+def test_adaptive_asks_count_the_first_block_and_the_most(make):
+    items = [make.item("p"), make.item("q")]
+    rule = AdaptiveReplications(adaptive=0.05, first=4, max=30)
+    frame = make.frame(items, temperatures=(1.0, 0.5, 0.0), replications=rule)
+    (count,) = count_stages([frame])
+    assert count.requests == 2 * (2 * 4 + 1)
+    assert count.requests_at_most == 2 * (2 * 30 + 1)
+    fixed = make.frame(items, temperatures=(1.0, 0.5, 0.0), replications=7)
+    assert {one.requests == one.requests_at_most for one in count_stages([fixed])} == {True}

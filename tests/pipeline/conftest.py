@@ -105,9 +105,9 @@ class Driver:
         end_session(run, session.number)
         return session
 
-    def _land(self, run, session, lease, asks, words, parents):
-        answered = [(ask, tuple(completion(ask, r, words) for r in ask.replications))
-                    for ask in asks]  # fmt: skip
+    def _land(self, run, session, lease, asks, words, parents, reply=None):
+        reply = reply or (lambda ask, r: completion(ask, r, words))
+        answered = [(ask, tuple(reply(ask, r) for r in ask.replications)) for ask in asks]
         rows = landed_rows(answered, attempt=1, prices=None, landed_at=datetime.now(UTC))
         assert land(
             run,
@@ -117,7 +117,7 @@ class Driver:
             judge=asks[0].condition.judge,
             judgments=rows.judgments,
             completions=rows.completions,
-            conditions={ask.condition.condition_key: [(ask.first, ask.n)] for ask in asks},
+            conditions=_ranges(asks),
             tokens=TokenCounts(),
             seconds=1.0,
             parents={key for ask in asks for key in ask.condition.parents} if parents else None,
@@ -134,6 +134,13 @@ class Driver:
         assert stray_commits(run, self.resolved, self.plan, read_ledger(run)) == set()
         keys = scan_judgments(run).collect()["key"]
         assert keys.n_unique() == keys.len() == self.plan.requests
+
+
+def _ranges(asks):
+    found = {}
+    for ask in asks:
+        found.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+    return found
 
 
 def completion(ask, replication, words):

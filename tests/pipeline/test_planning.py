@@ -213,3 +213,20 @@ def test_ranges_of_seeds_meet_as_often_as_is_said():
         met += any(b - a < n for a, b in pairwise([*bases, bases[0] + places]))
     expected = conditions * conditions * n / places
     assert met / 2000 == pytest.approx(1 - exp(-expected), abs=0.02)
+
+
+def test_an_adaptive_plan_says_from_what_to_what_and_whether_anything_settles(sweep):
+    rule = "replications = { adaptive = 0.05, first = 4, max = 50 }\ntemperatures = [1.0, 0.0]\n"
+    plan = plan_resolved(sweep(asks=[rule], items=list(items(3))))
+    assert (plan.requests, plan.requests_at_most) == (3 * 5, 3 * 51)
+    assert plan.judges[0].generated_at_most == 3 * 51 * 150
+    assert any("first 4 replications and at most of 50" in note for note in plan.notes)
+    assert not any("settle nothing" in note for note in plan.notes)
+    assert plan_text(plan.as_json(), {}).startswith("sweep s: 15 to 153 requests\n")
+    short = plan_resolved(sweep(asks=[rule.replace("50", "8")], items=list(items(3))))
+    assert any("8 replications settle nothing: of 6 verdicts" in note for note in short.notes)
+    fixed = plan_resolved(sweep(asks=["temperatures = [1.0, 0.0]\n"], items=list(items(3))))
+    assert fixed.requests == fixed.requests_at_most
+    # A prompt computed once costs the same however often it is asked.
+    assert plan.judges[0].shared == fixed.judges[0].shared
+    assert plan.judges[0].prompt == plan.judges[0].shared * 51

@@ -74,7 +74,7 @@ def ended(sweep, tmp_path):
     plan = plan_resolved(resolved)
     run = open_run(resolved, plan, str(tmp_path / "run"), None)
     session = begin_session(run)
-    return run, session, _board(resolved, plan, session)
+    return run, session, _board(resolved, plan, run, session)
 
 
 def test_a_session_says_how_it_ended(ended):

@@ -1,0 +1,89 @@
+"""What a person should know of a sweep before running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import expm1
+
+from judgerel_ray.design import AskFrame, StageCount, answer_names
+from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.stats.stopping import least_settling
+
+CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
+SHARED_STREAMS = 1e-3  # a probability worth a note
+GPU_BLOCK, CPU_BLOCK = 16, 32  # tokens that an engine caches together, by default
+
+
+def sweep_remarks(resolved: Resolved) -> Iterator[str]:
+    """What a person should know before running it."""
+    for frame in resolved.frames:
+        ask = frame.ask
+        if 0.0 in ask.temperatures and ask.most_replications > 1 and not ask.repeat_greedy:
+            yield (
+                f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
+                "sampling (repeat_greedy = R asks it R times, to see serving noise)"
+            )
+        if ask.adaptive is not None:
+            yield from _adaptive_notes(frame)
+        first = all(template.verdict_first for template in frame.templates)
+        if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
+            yield (
+                f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
+                "same seeds, hence the same verdicts wherever an engine repeats itself (CPU in "
+                "float32; elsewhere the same distribution), and no explanations"
+            )
+    for name, fingerprint in resolved.fingerprints.items():
+        model = fingerprint.parts.get("model")
+        if isinstance(model, dict) and model.get("resolved") is False:
+            yield (
+                f"{name}: the hub id could not be resolved to a commit here; set revision, or the "
+                "same name may mean other weights tomorrow"
+            )
+    asked = {count.judge for count in resolved.counts}
+    for spec in resolved.specs.values():
+        if spec.engine == "vllm" and spec.name in asked:
+            size = spec.engine_options.get("block_size") or (GPU_BLOCK if spec.gpus else CPU_BLOCK)
+            yield (
+                f"{spec.name}: of a prompt computed once, an engine computes the last block again "
+                f"for every request that asks it anew: up to {size} tokens each come on top"
+            )
+        if spec.engine == "simulated":
+            yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
+
+
+def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
+    """What adaptive replication asks, and whether it can settle anything."""
+    rule = frame.stopping(1.0)
+    if rule is None or frame.ask.adaptive is None:
+        return
+    yield (
+        f"ask[{frame.index}]: adaptive, so counts are of the first {rule.first} replications and "
+        f"at most of {rule.most}; tokens, GPU-hours and disk are of the most. Coefficients rest "
+        f"on the first {rule.first} of every question"
+    )
+    sizes = {len(answer_names(frame, item)) for item in frame.items}
+    n_verdicts = 3 if frame.ask.protocol == "correctness" else max(sizes) + 1
+    least = least_settling(n_verdicts, rule.delta)
+    if least > rule.most:
+        yield (
+            f"ask[{frame.index}]: {rule.most} replications settle nothing: of {n_verdicts} "
+            f"verdicts, none among them, it takes {least} alike (error {rule.delta:g})"
+        )
+
+
+def stream_remarks(resolved: Resolved, counts: Sequence[StageCount]) -> Iterator[str]:
+    """Where a CPU engine may answer two conditions from one random stream."""
+    for name, spec in resolved.specs.items():
+        if spec.gpus or spec.engine != "vllm":
+            continue
+        own = [count for count in counts if count.judge == name]
+        conditions = sum(count.conditions for count in own)
+        # Ranges of m and n seeds meet in m + n of all places: over all pairs, this many do.
+        expected = conditions * sum(count.requests_at_most for count in own) / CPU_SEEDS
+        chance = -expm1(-expected)
+        if chance > SHARED_STREAMS:
+            yield (
+                f"{name}: a CPU keeps 32 bits of a seed, so two of its {conditions:,} conditions "
+                f"may share part of a random stream: {expected:.2g} pairs expected, probability "
+                f"{chance:.2g}; two replications of one condition never do (on a GPU: none)"
+            )

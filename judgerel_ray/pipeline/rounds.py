@@ -1,0 +1,131 @@
+"""Adaptive replication in a run: what each condition has shown, and how far it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from judgerel_ray.core import Ask, Condition
+from judgerel_ray.design import AskFrame, Goal, goal_of
+from judgerel_ray.store import Ledger, RunDirectory, reading, scan_judgments
+
+# What tells the conditions of one judge apart: asks that these do not tell apart are refused.
+TOLD_APART = (
+    "protocol",
+    "benchmark",
+    "item_id",
+    "responder",
+    "template",
+    "temperature",
+    "top_k",
+    "top_p",
+    "option_order",
+)
+Place = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What landed of a condition: replications, their verdicts, and whether one failed."""
+
+    replications: tuple[int, ...]
+    verdicts: tuple[str | None, ...]
+    has_failed: bool
+
+    def codes(self, option_ids: Sequence[str]) -> dict[int, int]:
+        """Verdict of each replication by its place among the options; none as one of its own."""
+        codes = {option_id: code for code, option_id in enumerate(option_ids)}
+        return {
+            replication: len(codes) if verdict is None else codes[verdict]
+            for replication, verdict in zip(self.replications, self.verdicts, strict=True)
+        }
+
+
+def landed_verdicts(
+    run: RunDirectory, ledger: Ledger, judge: str, *, items: set[str] | None = None
+) -> dict[Place, Landed]:
+    """Read the verdicts that landed of a judge's sampled judgments, by condition.
+
+    Effects: reads. Cost: one pass over the judge's files; memory for the conditions of `items`.
+    """
+    with reading(run.url):
+        rows = scan_judgments(run, judges=[judge], ledger=ledger).filter(
+            (pl.col("role") == "judge") & (pl.col("temperature") > 0)
+        )
+        if items is not None:
+            rows = rows.filter(pl.col("item_id").is_in(sorted(items)))
+        frame = (
+            rows.group_by(TOLD_APART)
+            .agg("replication", "verdict", failed=(pl.col("outcome") == "failed").any())
+            .collect(engine="streaming")
+        )
+    return {
+        tuple(place): Landed(tuple(replications), tuple(verdicts), bool(failed))
+        for *place, replications, verdicts, failed in frame.iter_rows()
+    }
+
+
+def place_of(condition: Condition) -> Place:
+    """A condition among those of its judge, as :func:`landed_verdicts` names it."""
+    return tuple(getattr(condition, name) for name in TOLD_APART)
+
+
+@dataclass(slots=True, kw_only=True)
+class Rounds:
+    """A judge's conditions over the rounds of one session.
+
+    Parameters
+    ----------
+    landed : mapping
+        What had landed of them when the round began.
+
+    Notes
+    -----
+    A session asks nothing twice: what failed in one round is owed, and left to the next session.
+    """
+
+    landed: Mapping[Place, Landed]
+    only: frozenset[str] | None = None
+    """Names of the items that may want more; None before the first round."""
+    _asked: dict[str, int] = field(default_factory=dict)
+    _wanted: dict[str, int] = field(default_factory=dict)
+    _items: set[str] = field(default_factory=set)
+
+    def grown(self, frame: AskFrame, ask: Ask) -> Ask | None:
+        """An ask as far as its condition is wanted now; None where this round has none of it."""
+        rule = frame.stopping(ask.condition.temperature)
+        if rule is None:
+            return ask if self.only is None else None
+        condition = ask.condition
+        goal = self.goal(frame, condition)
+        if not goal.is_reached:
+            self._wanted[condition.condition_key] = goal.n
+            self._items.add(condition.item_id)
+        if self.only is not None and goal.n <= self._asked.get(condition.condition_key, goal.n):
+            return None
+        return replace(ask, condition=replace(condition, block=goal.block), n=goal.n)
+
+    def goal(self, frame: AskFrame, condition: Condition) -> Goal:
+        """How far a condition is asked for."""
+        rule, menu = frame.stopping(condition.temperature), condition.menu
+        if rule is None or menu is None:
+            raise ValueError("Rounds.goal: the condition must be of an adaptive ask for verdicts")
+        found = self.landed.get(place_of(condition))
+        if found is None:
+            return Goal(n=rule.first, block=0, is_reached=False)
+        if found.has_failed:  # what can never succeed is not asked on
+            return Goal(n=rule.first, block=0, is_reached=True)
+        return goal_of(found.codes(menu.option_ids), len(menu.option_ids) + 1, rule)
+
+    def advance(self, run: RunDirectory, ledger: Ledger, judge: str) -> None:
+        """Go on to the next round with what has landed by now of the items that wanted more.
+
+        Effects: reads the judge's files.
+        """
+        self._asked.update(self._wanted)
+        self.only = frozenset(self._items)
+        self.landed = landed_verdicts(run, ledger, judge, items=self._items)
+        self._wanted.clear()
+        self._items.clear()

@@ -1,0 +1,112 @@
+"""What adaptive replication found: written when a run ends, and summed up for reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.core import Item, StoreError
+from judgerel_ray.design import CORRECTNESS_LABELS, AskFrame, answer_names, goal_of
+from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.pipeline.rounds import TOLD_APART, Landed, Place, landed_verdicts
+from judgerel_ray.reduce.settled import settled_row, settled_summary
+from judgerel_ray.store import Ledger, RunDirectory
+from judgerel_ray.tables import Settled
+
+SETTLED = "settled/settled.parquet"
+GROUP = ("judge", "benchmark", "temperature")
+ASKED = ("protocol", "benchmark", "item_id", "template", "temperature")
+ORDER = ("judge", *ASKED, "responder", "option_order")
+
+
+def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
+    """Lay out what adaptive replication found, from what landed and from nothing else.
+
+    Effects: replaces one file. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Rows written; None where no ask is adaptive.
+    """
+    frames = [frame for frame in resolved.frames if frame.ask.adaptive is not None]
+    if not frames:
+        return None
+    rows: list[dict[str, object]] = []
+    for judge in dict.fromkeys(voice.name for frame in frames for voice in frame.judges):
+        mine = [frame for frame in frames if judge in {voice.name for voice in frame.judges}]
+        rows += _rows(judge, mine, landed_verdicts(run, ledger, judge))
+    empty = Settled.create_empty()
+    table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
+    data = BytesIO()
+    table.sort(*ORDER, nulls_last=True).write_parquet(data)
+    run.write_bytes(SETTLED, data.getvalue())
+    return table.height
+
+
+def read_settled(run: RunDirectory) -> pl.DataFrame:
+    """What adaptive replication found in a run; StoreError where it asked nothing so."""
+    if not run.exists(SETTLED):
+        raise StoreError(
+            "the run asked nothing adaptively, or has not ended yet",
+            where={"run": run.url},
+            hint="replications = { adaptive = 0.05, first = 5, max = 100 } in an [[ask]]",
+        )
+    return Settled.validate(pl.read_parquet(BytesIO(run.read_bytes(SETTLED))), cast=True)
+
+
+def run_settled(path: str, *, by: Sequence[str] = GROUP) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What adaptive replication found in a run: every condition, and groups of them.
+
+    Returns
+    -------
+    tuple of DataFrame
+        The settled table, and as :func:`judgerel_ray.reduce.settled.settled_summary`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or nothing of it was asked adaptively.
+    """
+    table = read_settled(RunDirectory.open(path))
+    return table, settled_summary(table, by=by)
+
+
+def _rows(
+    judge: str, frames: Sequence[AskFrame], landed: Mapping[Place, Landed]
+) -> Iterator[dict[str, object]]:
+    """What was found of every condition of a judge that landed anything."""
+    asked = _asked(frames)
+    for place, found in landed.items():
+        told = dict(zip(TOLD_APART, place, strict=True))
+        frame, item = asked.get(tuple(told[key] for key in ASKED), (None, None))
+        if frame is None or item is None:
+            continue  # of an ask that repeats a fixed number of times
+        rule = frame.stopping(float(str(told["temperature"])))
+        if rule is None:
+            continue
+        options: tuple[str, ...] = CORRECTNESS_LABELS
+        if frame.ask.protocol != "correctness":
+            options = answer_names(frame, item)
+        goal = goal_of(found.codes(options), len(options) + 1, rule)
+        yield {
+            "judge": judge,
+            **{key: told[key] for key in TOLD_APART if key in Settled.column_names()},
+            **settled_row(goal.seen, options, rule=rule, is_open=not goal.is_reached),
+        }
+
+
+def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, Item]]:
+    """Which adaptive ask a condition is of, by what its rows record."""
+    return {
+        (frame.ask.protocol, item.benchmark, item.item_id, template.name, temperature): (
+            frame,
+            item,
+        )
+        for frame in frames
+        for item in frame.items
+        for template in frame.templates
+        for temperature in frame.temperatures
+    }

@@ -1,0 +1,155 @@
+"""Everything a session asks: wave by wave, and within the judges' wave round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from judgerel_ray.core import Ask
+from judgerel_ray.design import AskFrame, Voice, voices_of
+from judgerel_ray.engines import PromptFit
+from judgerel_ray.fleet import Board, Fleet, JudgePool, WorkQueue
+from judgerel_ray.pipeline.fitting import fitting, prompt_fits
+from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
+from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.pipeline.rounds import Rounds, landed_verdicts
+from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_judgments
+
+Items = Iterator[tuple[Ask, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waves:
+    """The waves of one session.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The sweep.
+    run : RunDirectory
+        Where everything lands.
+    session : Session
+        What had landed when it began.
+    fleet : Fleet
+        Who asks.
+    pools : mapping of str to JudgePool
+        The fleet's judges.
+    board : Board
+        The numbers shown; rounds add to what is asked.
+    """
+
+    resolved: Resolved
+    run: RunDirectory
+    session: Session
+    fleet: Fleet
+    pools: Mapping[str, JudgePool]
+    board: Board
+
+    def ask_all(self) -> None:
+        """Wave by wave: build prompts from what landed, ask what is owed.
+
+        Effects: makes engines, lands judgments. Retry: safe.
+        """
+        frames = self.resolved.frames
+        fits = prompt_fits(self.resolved)
+        for wave in range(max(frame.n_waves for frame in frames)):
+            ledger = self.session.ledger if wave == 0 else read_ledger(self.run)
+            texts = landed_texts(self.run, ledger) if wave else {}
+            work: dict[str, WorkQueue] = {}
+            for name in self.resolved.specs:
+                asked = _asked_in(frames, wave, name)
+                rounds = _rounds(self.run, ledger, asked, wave)
+                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger, rounds=rounds)
+                self.pools[name].requests_left = owing.count()
+                if self.pools[name].requests_left:
+                    work[name] = self._queue(name, owing, fits.get(name))
+            if work:
+                self.fleet.run_wave(work, later=_voices_later(self.resolved, wave))
+
+    def _queue(self, name: str, owing: Owing, fit: PromptFit | None) -> WorkQueue:
+        """A judge's work of a wave, with the rounds that follow from it."""
+
+        def next_round() -> Items | None:
+            """What the judge is asked next, given what landed of the round before."""
+            rounds = owing.rounds
+            if rounds is None:
+                return None
+            ledger = read_ledger(self.run)
+            rounds.advance(self.run, ledger, name)
+            wanted = replace(owing, ledger=ledger)
+            n = wanted.count()
+            self.pools[name].requests_left = n
+            self.board.judges[name].asked += n
+            return self._source(wanted, fit) if n else None
+
+        return WorkQueue(
+            source=self._source(owing, fit),
+            request_size=self.resolved.sweep.fleet.replications_per_request,
+            next_round=None if owing.rounds is None else next_round,
+        )
+
+    def _source(self, owing: Owing, fit: PromptFit | None) -> Items:
+        """What can be asked of a judge; what never can lands as failed on the way."""
+        never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
+        return fitting(owing.asks(never), fit, never)
+
+
+def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dict[str, int]:
+    """Requests beyond the first blocks, by judge: those that landed, and those wanted by now.
+
+    Effects: reads. Cost: none where no ask is adaptive, or nothing has landed.
+    """
+    found: dict[str, int] = {}
+    for name, totals in ledger.judges.items():
+        adaptive = [frame for frame in resolved.frames if frame.ask.adaptive is not None]
+        for wave in sorted({frame.judging_wave for frame in adaptive} if totals.rows else ()):
+            asked = _asked_in(tuple(adaptive), wave, name)
+            rounds = _rounds(run, ledger, asked, wave)
+            if rounds is None:
+                continue
+            texts = landed_texts(run, ledger) if wave else {}
+            owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger, rounds=rounds)
+            found[name] = found.get(name, 0) + owing.count_later()
+        if name in found:
+            rows = scan_judgments(run, judges=[name], ledger=ledger).filter(pl.col("block") > 0)
+            found[name] += int(rows.select(pl.len()).collect().item())
+    return found
+
+
+def _asked_in(
+    frames: tuple[AskFrame, ...], wave: int, name: str
+) -> tuple[tuple[AskFrame, Voice], ...]:
+    """The asks that ask a judge in a wave."""
+    return tuple(
+        (frame, voice)
+        for frame in frames
+        if wave < frame.n_waves
+        for voice in voices_of(frame, wave)
+        if voice.name == name
+    )
+
+
+def _rounds(
+    run: RunDirectory, ledger: Ledger, asked: tuple[tuple[AskFrame, Voice], ...], wave: int
+) -> Rounds | None:
+    """The rounds of a judge's wave; None where every condition is asked a fixed number of times."""
+    adaptive = [
+        voice.name
+        for frame, voice in asked
+        if frame.ask.adaptive is not None and frame.judging_wave == wave
+    ]
+    if not adaptive:
+        return None
+    return Rounds(landed=landed_verdicts(run, ledger, adaptive[0]))
+
+
+def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
+    """Judges that are asked again in a later wave, so that they are not unloaded."""
+    return frozenset(
+        voice.name
+        for frame in resolved.frames
+        for later in range(wave + 1, frame.n_waves)
+        for voice in voices_of(frame, later)
+    )

@@ -1,0 +1,33 @@
+"""A sweep that samples, asked for distributions: keys of sampling are left out, however written."""
+
+import pytest
+
+from judgerel_ray.config import as_exact, parse_sweep
+from judgerel_ray.core import SweepError
+
+JUDGE = '[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "uniform"\ngpus = 0\n'
+ASK = '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "items.parquet"\n'
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "replications = 100\nearly_stop = true\n",
+        "replications = { adaptive = 0.05, first = 5 }\n",
+        "[ask.replications]\nadaptive = 0.05\nmax = 50\n",
+        "[ask.exact]\nforced = true\n[ask.replications]\nadaptive = 0.05\n",
+    ],
+)
+def test_keys_of_sampling_are_left_out(keys):
+    second = ASK.replace('"b"', '"c"') + "replications = 3\n"
+    text = f'name = "s"\n{JUDGE}{ASK}{keys}{second}' + JUDGE.replace('"j"', '"k"')
+    found = as_exact(parse_sweep(text))
+    assert [ask.mode for ask in found.ask] == ["exact", "exact"]
+    assert found.ask[0].exact.forced == ("forced" in keys)
+    assert [judge.name for judge in found.judge] == ["j", "k"]
+
+
+def test_a_sweep_without_verdicts_has_no_distribution():
+    text = f'name = "s"\n{JUDGE}{ASK.replace("best_of", "respond")}'
+    with pytest.raises(SweepError, match="no ask of the sweep has a distribution"):
+        as_exact(parse_sweep(text))
