@@ -39,6 +39,9 @@ class Judge(Table):
     """Quantisation scheme of vLLM; part of the judge's identity."""
     max_model_len: Whole | None = Field(default=None, ge=16)
     """Longest prompt plus reply, in tokens."""
+    batch_invariant: Flag = False
+    """true: replies do not depend on what else is in a batch (vLLM on GPUs; slower). Part of the
+    judge's identity. false leaves it to the environment's VLLM_BATCH_INVARIANT."""
     chat_template: Flag | Text = True
     """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
     engine_options: dict[str, JsonValue] = Field(default_factory=dict)

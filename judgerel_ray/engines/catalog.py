@@ -57,6 +57,12 @@ def make_engine(spec: EngineSpec) -> Engine:
         raise SweepError(
             f"engine must be one of {known}, got {spec.engine!r}", where={"judge": spec.name}
         )
+    if spec.batch_invariant and spec.engine != "vllm":
+        raise SweepError(
+            f"batch_invariant is vLLM's, a {spec.engine} judge has no batches",
+            where={"judge": spec.name},
+            hint="leave it out",
+        )
     return ENGINES[spec.engine](spec)
 
 

@@ -24,7 +24,8 @@ class EngineSpec:
     ``simulated``. ``gpus`` is the tensor parallel size, 0 for CPU. ``chat_template`` is True (the
     model's own), False (plain text) or the path of a Jinja file. ``executor`` is how one engine
     spreads over its GPUs: in this process's child (``uni``), over one node (``mp``) or over
-    several (``ray``).
+    several (``ray``). ``batch_invariant`` asks for kernels whose results do not depend on what else
+    is in a batch.
     """
 
     name: str
@@ -39,6 +40,7 @@ class EngineSpec:
     engine_options: Mapping[str, JSON] = field(default_factory=dict)
     trust_remote_code: bool = False
     executor: str = "uni"
+    batch_invariant: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,8 @@ class EngineFacts:
     engine_seed: int | None
     chat_template_sha256: str | None
     start_seconds: float
+    device_name: str | None = None
+    batch_invariant: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

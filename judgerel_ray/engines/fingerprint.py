@@ -17,6 +17,7 @@ from judgerel_ray.core import digest
 from judgerel_ray.engines.encoder import template_file
 from judgerel_ray.engines.engine import JSON, EngineSpec
 from judgerel_ray.engines.model_files import model_content
+from judgerel_ray.engines.vllm_arguments import BATCH_INVARIANT
 
 SIMULATION_VERSION = 1
 """Raised whenever the simulated engine would answer the same request differently."""
@@ -102,7 +103,7 @@ def judge_fingerprint(
             "tensor_parallel_size": max(spec.gpus, 1),
             "chat_template": _template_part(spec),
             "attention_backend": os.environ.get("VLLM_ATTENTION_BACKEND"),
-            "batch_invariant": os.environ.get("VLLM_BATCH_INVARIANT", "0") == "1",
+            "batch_invariant": spec.batch_invariant or os.environ.get(BATCH_INVARIANT) == "1",
         }
     parts["max_model_len"] = spec.max_model_len
     return Fingerprint(digest=digest(parts), parts=parts)

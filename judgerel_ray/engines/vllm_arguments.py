@@ -48,6 +48,9 @@ _GPU_DEFAULTS: dict[str, JSON] = {
 }
 _CPU_TOKEN_BUDGET = 8192
 _ALWAYS = {"VLLM_NO_USAGE_STATS": "1", "VLLM_DO_NOT_TRACK": "1", "DO_NOT_TRACK": "1"}
+BATCH_INVARIANT = "VLLM_BATCH_INVARIANT"
+"""The variable by which vLLM is told, before it is imported."""
+_LEAST_CAPABILITY = (8, 0)  # of NVIDIA GPUs, as the pages of vLLM 0.32 say
 _UNLESS_SET_ON_CPU = {
     "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
     # Binding threads to cores needs rights a container seldom gives.
@@ -85,6 +88,12 @@ def engine_arguments(spec: EngineSpec) -> dict[str, JSON]:
     options = {key: value for key, value in spec.engine_options.items() if key not in HOUSE_OPTIONS}
     _refuse_owned(spec, options)
     check_options(spec)
+    if spec.batch_invariant and not spec.gpus:
+        raise SweepError(
+            "batch_invariant needs a GPU, got gpus = 0: vLLM has no such mode on CPU",
+            where={"judge": spec.name},
+            hint="leave it out",
+        )
     if spec.gpus > 1 and spec.executor == "uni":
         raise SweepError(
             f"executor must be mp or ray for gpus = {spec.gpus}, got 'uni'",
@@ -232,7 +241,39 @@ def environment(spec: EngineSpec, current: Mapping[str, str]) -> dict[str, str]:
     'nobind'
     """
     unset = {} if spec.gpus else _UNLESS_SET_ON_CPU
-    return _ALWAYS | {name: value for name, value in unset.items() if name not in current}
+    missing = {name: value for name, value in unset.items() if name not in current}
+    return _ALWAYS | missing | asked_environment(spec)
+
+
+def asked_environment(spec: EngineSpec) -> dict[str, str]:
+    """Variables that a judge's own keys stand for; its actor is born with them.
+
+    Examples
+    --------
+    >>> asked_environment(EngineSpec(name="j", engine="vllm", model="m", batch_invariant=True))
+    {'VLLM_BATCH_INVARIANT': '1'}
+    """
+    return {BATCH_INVARIANT: "1"} if spec.batch_invariant else {}
+
+
+def check_capability(spec: EngineSpec, capability: tuple[int, int] | None) -> None:
+    """Refuse a GPU that lacks what a judge asks of it.
+
+    `capability` is what NVIDIA calls compute capability, None where a device has none.
+
+    Examples
+    --------
+    >>> asked = EngineSpec(name="j", engine="vllm", model="m", gpus=1, batch_invariant=True)
+    >>> check_capability(asked, (9, 0))
+    """
+    if spec.batch_invariant and capability is not None and tuple(capability) < _LEAST_CAPABILITY:
+        raise SweepError(
+            "batch_invariant needs a GPU of compute capability "
+            f"{'.'.join(map(str, _LEAST_CAPABILITY))} or more, got "
+            f"{'.'.join(map(str, capability))}",
+            where={"judge": spec.name},
+            hint="leave it out, or run this judge on newer GPUs",
+        )
 
 
 def template_options(spec: EngineSpec) -> Mapping[str, JSON]:

@@ -29,6 +29,7 @@ from judgerel_ray.core import (
 from judgerel_ray.engines.encoder import PromptEncoder, Tokenizer, chat_template_text
 from judgerel_ray.engines.engine import JSON, EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.vllm_arguments import (
+    check_capability,
     cpu_token_budget,
     engine_arguments,
     environment,
@@ -118,10 +119,12 @@ class VllmEngine:
             raise EngineStartError(why, where=where, hint=hint) from error
         self._vocabulary = vocabulary(self._llm.vllm_config, tokenizer)
         self._children = [child for child in active_children() if child not in others]
+        version, device = _installed()
         facts = resolved_facts(
             self.spec,
             self._llm.vllm_config,
-            version=_version(),
+            version=version,
+            device_name=device,
             chat_template_sha256=self._encoder.chat_template_sha256,
             seconds=monotonic() - began,
         )
@@ -245,10 +248,12 @@ def _start_engine(
 ) -> AsyncLLM:
     """Resolve the engine's configuration and start it."""
     from vllm import AsyncEngineArgs
+    from vllm.platforms import current_platform
     from vllm.usage.usage_lib import UsageContext
     from vllm.v1.engine.async_llm import AsyncLLM
 
     refuse_unknown(spec, {field.name for field in fields(AsyncEngineArgs)})
+    check_capability(spec, current_platform.get_device_capability())
     engine_args = AsyncEngineArgs(**arguments)
     if not spec.gpus and spec.max_model_len is None:
         longest = engine_args.create_model_config().max_model_len
@@ -286,9 +291,9 @@ def _stat_logger(count: Callable[[TokenCounts], None]) -> Any:
     return Counter
 
 
-def _version() -> str:
-    """Version of vLLM; the package's metadata is named otherwise in the GPU and CPU builds."""
+def _installed() -> tuple[str, str]:
+    """Version of vLLM (metadata has other names in the GPU and CPU builds), and the device."""
     import vllm
+    from vllm.platforms import current_platform
 
-    version: str = vllm.__version__
-    return version
+    return vllm.__version__, current_platform.get_device_name()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 from judgerel_ray.engines.engine import EngineFacts, EngineSpec
+from judgerel_ray.engines.vllm_arguments import BATCH_INVARIANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ def resolved_facts(
     config: Any,
     *,
     version: str,
+    device_name: str,
     chat_template_sha256: str | None,
     seconds: float,
 ) -> EngineFacts:
@@ -51,6 +54,8 @@ def resolved_facts(
         What became of it.
     version : str
         Of vLLM.
+    device_name : str
+        What the device calls itself.
     chat_template_sha256 : str or None
         Digest of the template in use.
     seconds : float
@@ -81,4 +86,6 @@ def resolved_facts(
         engine_seed=model.seed,
         chat_template_sha256=chat_template_sha256,
         start_seconds=round(seconds, 3),
+        device_name=device_name,
+        batch_invariant=os.environ.get(BATCH_INVARIANT) == "1",
     )

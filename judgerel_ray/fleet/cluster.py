@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
+from judgerel_ray.engines.vllm_arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
@@ -217,7 +218,7 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
         "num_gpus": gpus,
         "num_cpus": 0 if gpus else 1,
         "name": name,
-        "runtime_env": {"env_vars": passed_environment()},
+        "runtime_env": {"env_vars": passed_environment() | asked_environment(spec.engine)},
     }
     group = None
     # Where no node has GPUs yet, one that is large enough may come.

@@ -143,6 +143,7 @@ def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
         chat_template=sweep.find(template) if isinstance(template, str) else template,
         engine_options=dict(judge.engine_options),
         trust_remote_code=judge.trust_remote_code,
+        batch_invariant=judge.batch_invariant,
     )
     if isinstance(spec.chat_template, str):
         template_file(spec)

@@ -41,6 +41,7 @@ def test_a_small_sweep_gets_every_default():
         "dtype": None,
         "quantization": None,
         "max_model_len": None,
+        "batch_invariant": False,
         "chat_template": True,
         "engine_options": {},
         "prices": None,

@@ -44,6 +44,25 @@ def test_batch_invariance_is(monkeypatch):
     monkeypatch.setenv("VLLM_BATCH_INVARIANT", "1")
     assert judge_fingerprint(JUDGE).parts["batch_invariant"] is True
     assert digest_of(JUDGE) != before
+    assert digest_of(JUDGE) == digest_of(replace(JUDGE, batch_invariant=True))
+    monkeypatch.delenv("VLLM_BATCH_INVARIANT")
+    asked = judge_fingerprint(replace(JUDGE, batch_invariant=True))
+    assert asked.parts["batch_invariant"] is True
+    assert digest_of(JUDGE) == before
+    assert set(asked.parts) == set(judge_fingerprint(JUDGE).parts)
+
+
+def test_a_judge_of_before_is_the_same_judge(monkeypatch):
+    """Parts as runs have them that were begun before judges could ask for batch invariance."""
+    monkeypatch.delenv("VLLM_BATCH_INVARIANT", raising=False)
+    monkeypatch.delenv("VLLM_ATTENTION_BACKEND", raising=False)
+    parts = dict(judge_fingerprint(JUDGE).parts)
+    assert parts["batch_invariant"] is False
+    assert sorted(parts) == [
+        "attention_backend", "batch_invariant", "chat_template", "device", "dtype", "engine",
+        "engine_options", "engine_version", "max_model_len", "model", "quantization",
+        "tensor_parallel_size",
+    ]  # fmt: skip
 
 
 def test_a_template_file_is_its_content(tmp_path):

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.vllm_arguments import (
+    check_capability,
     cpu_token_budget,
     engine_arguments,
     environment,
@@ -131,3 +134,34 @@ def test_secrets_are_refused_because_the_sweep_file_is_kept(options):
     with pytest.raises(SweepError, match="must not hold secrets") as caught:
         engine_arguments(EngineSpec(name="j", engine="vllm", model="m", engine_options=options))
     assert "hf_x" not in str(caught.value)
+
+
+def invariant(**changes):
+    return replace(spec_with(gpus=1), batch_invariant=True, **changes)
+
+
+def test_batch_invariance_is_a_variable_that_is_set_before_vllm_is_imported():
+    assert environment(invariant(), {})["VLLM_BATCH_INVARIANT"] == "1"
+    assert "VLLM_BATCH_INVARIANT" not in environment(spec_with(gpus=1), {})
+    assert engine_arguments(invariant()) == engine_arguments(spec_with(gpus=1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (invariant(gpus=0), "batch_invariant needs a GPU, got gpus = 0"),
+        (invariant(engine="simulated", model="uniform", gpus=0), "batch_invariant is vLLM's"),
+    ],
+)
+def test_batch_invariance_is_refused_where_there_is_none(spec, why):
+    with pytest.raises(SweepError, match=why) as caught:
+        make_engine(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_batch_invariance_is_refused_on_old_gpus():
+    with pytest.raises(SweepError, match=r"compute capability 8\.0 or more, got 7\.5 \[judge=j\]"):
+        check_capability(invariant(), (7, 5))
+    for capability in ((8, 0), (9, 0), (10, 0), None):
+        check_capability(invariant(), capability)
+    check_capability(spec_with(gpus=1), (7, 0))

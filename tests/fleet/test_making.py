@@ -37,10 +37,10 @@ def layout(monkeypatch, run_here: RunDirectory):
         scheduling_strategies, "PlacementGroupSchedulingStrategy", lambda **given: given
     )
 
-    def make(gpus: int, *nodes: int) -> tuple[str, int, int, list[dict[str, int]] | None]:
+    def make(gpus: int, *nodes: int, **keys: bool) -> tuple[Any, ...]:
         asked.clear()
         spec = JudgeSpec(
-            engine=EngineSpec(name="j", engine="simulated", model="uniform", gpus=gpus),
+            engine=EngineSpec(name="j", engine="simulated", model="uniform", gpus=gpus, **keys),
             run=run_here,
             session=1,
             visibility_token="x",
@@ -58,6 +58,7 @@ def layout(monkeypatch, run_here: RunDirectory):
         executor = asked["spec"].engine.executor
         return executor, given["num_gpus"], given["num_cpus"], asked.get("bundles")
 
+    make.asked = asked
     return make
 
 
@@ -85,3 +86,14 @@ def test_an_engine_larger_than_every_node_is_spread_in_single_gpus(layout, gpus,
     executor, actor_gpus, actor_cpus, bundles = layout(gpus, *nodes)
     assert (executor, actor_gpus, actor_cpus) == ("ray", 0, 0)
     assert bundles == [{"GPU": 1, "CPU": 1}] * gpus
+
+
+@pytest.mark.parametrize("nodes", [(4,), (1, 1)])
+def test_an_actor_is_born_with_the_variables_its_judge_asks_for(layout, nodes, monkeypatch):
+    monkeypatch.delenv("VLLM_BATCH_INVARIANT", raising=False)
+    monkeypatch.setenv("VLLM_X", "y")
+    layout(2, *nodes, batch_invariant=True)
+    variables = layout.asked["options"]["runtime_env"]["env_vars"]
+    assert (variables["VLLM_BATCH_INVARIANT"], variables["VLLM_X"]) == ("1", "y")
+    layout(2, *nodes)
+    assert "VLLM_BATCH_INVARIANT" not in layout.asked["options"]["runtime_env"]["env_vars"]
