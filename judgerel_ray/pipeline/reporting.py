@@ -10,7 +10,9 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
+from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
+from judgerel_ray.pipeline.serving import serving_of
 from judgerel_ray.reduce import least_stable, outcome_table
 from judgerel_ray.reduce.tolerance import AT_MOST
 from judgerel_ray.report import Measured, render_report, verdict_positions
@@ -35,7 +37,9 @@ def report_path(path: str, out: str) -> str:
     Effects: writes one file. Retry: safe.
     """
     with reading(path):
-        judged = open_judgments(path)
+        opened = open_judgments(path)
+        probabilities = run_probabilities(opened.run) if opened.run else None
+        judged = replicated(opened)
         absent = _absent(judged)
         measured = None if absent else _measured(judged)
         page = render_report(
@@ -45,6 +49,7 @@ def report_path(path: str, out: str) -> str:
             standing=_standing(judged.run) if judged.run else None,
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
+            probabilities=probabilities,
         )
     file = Path(out)
     try:
@@ -52,7 +57,8 @@ def report_path(path: str, out: str) -> str:
         file.write_text(page, encoding="utf-8")
     except OSError as error:
         raise SweepError(f"cannot write the report: {error}", where={"file": out}) from error
-    return f"{out}: no verdicts. {absent}" if absent else out
+    silent = absent and not (probabilities and probabilities.anything)
+    return f"{out}: no verdicts. {absent}" if silent else out
 
 
 def _measured(judged: Judged) -> Measured:
@@ -66,6 +72,7 @@ def _measured(judged: Judged) -> Measured:
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
         failures=failures_of(judged, coefficients),
+        serving=serving_of(judged, coefficients),
     )
 
 
@@ -173,8 +180,10 @@ def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
 
 def _ask(ask: AskTable) -> str:
     """One ask in words: what was repeated, and what was varied."""
+    if ask.protocol == "confusion" or ask.mode == "exact":
+        return _read(ask)
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
-    often = [f"{times(ask.replications)} at temperature {', '.join(warm)}"] if warm else []
+    often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
     if 0.0 in ask.temperatures:
         told = (
             "greedy: repeats show the serving's noise only" if ask.repeat_greedy > 1 else "greedy"
@@ -193,6 +202,33 @@ def _ask(ask: AskTable) -> str:
     return text + (
         f"Prompts: {templates}, 1 order of the options: every repeat has the {same}, so this page "
         "cannot show what another order would change."
+    )
+
+
+def _read(ask: AskTable) -> str:
+    """One ask whose probabilities were read, in words."""
+    heats = ", ".join(f"{value:g}" for value in ask.temperatures)
+    templates = ", ".join(ask.templates)
+    if ask.mode == "exact":
+        return (
+            f"{ask.protocol} on {ask.benchmark}: the probability of every verdict at temperature "
+            f"{heats}, nothing sampled. Prompts: {templates}."
+        )
+    return (
+        f"confusion on {ask.benchmark}: the judge's own verdict, an assessment for every option, "
+        f"and the probability of every option after each (mode {ask.mode}, texts at temperature "
+        f"{heats}). Prompts: {templates}."
+    )
+
+
+def _repeated(ask: AskTable) -> str:
+    """How often a sampled prompt is asked."""
+    rule = ask.adaptive
+    if rule is None:
+        return times(ask.first_replications)
+    return (
+        f"{times(rule.first)}, then on until its verdict is settled (error {rule.adaptive:g}, "
+        f"{times(rule.max)} at most; coefficients rest on the first {rule.first})"
     )
 
 

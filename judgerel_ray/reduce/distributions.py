@@ -122,6 +122,52 @@ def limit_table(
     return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
 
 
+def width_table(distributions: pl.DataFrame, *, by: Sequence[str] = GROUP) -> pl.DataFrame:
+    """Tell how far apart the certain bounds on verdict probabilities are.
+
+    Parameters
+    ----------
+    distributions : DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`.
+    by : sequence of str
+        Columns of the groups.
+
+    Returns
+    -------
+    DataFrame
+        One row a group, in probability: ``mean_width`` and ``largest_width`` of a verdict's bounds,
+        ``mean_open`` and ``largest_open`` (what is left open of a prompt), over ``n_questions``, of
+        which in ``n_settled`` no verdict but one can be the most probable, however the rest falls.
+
+    Examples
+    --------
+    >>> width_table(distribution_table([])).height
+    0
+    """
+    units = [name for name in (*PLACE, "temperature") if name not in by]
+    width = pl.col("high") - pl.col("low")
+    best = pl.col("low").arg_max()
+    others = pl.col("high").gather(pl.int_range(pl.len()).filter(pl.int_range(pl.len()) != best))
+    prompts = distributions.group_by(*by, *units, maintain_order=True).agg(
+        mean_width=width.mean(),
+        largest_width=width.max(),
+        open=(1 - pl.col("low").sum()).clip(lower_bound=0.0),
+        settled=(pl.col("low").max() > others.max()).fill_null(value=True),
+    )
+    return (
+        prompts.group_by(*by, maintain_order=True)
+        .agg(
+            n_questions=pl.col("item_id").n_unique().cast(pl.Int64),
+            mean_width=pl.col("mean_width").mean(),
+            largest_width=pl.col("largest_width").max(),
+            mean_open=pl.col("open").mean(),
+            largest_open=pl.col("open").max(),
+            n_settled=pl.col("item_id").filter(pl.col("settled")).n_unique().cast(pl.Int64),
+        )
+        .sort(*by, maintain_order=True)
+    )
+
+
 _SCHEMA = {
     "coefficient": pl.String(),
     "value": pl.Float64(),

@@ -74,7 +74,9 @@ def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, o
     if not ratings:
         return []
     items = units.filter(pl.col("label").list.len() > 1)["item_id"].to_numpy()
-    found = inter_rater_accuracy(ratings, clusters_U=np.asarray(items))
+    most = max(map(len, ratings))
+    table = [[*one, *[None] * (most - len(one))] for one in ratings]
+    found = inter_rater_accuracy(table, clusters_U=np.asarray(items))
     return [
         {
             **place,

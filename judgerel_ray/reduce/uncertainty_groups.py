@@ -189,3 +189,20 @@ def _texts(judged: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
     """Number the texts judged."""
     place: dict[str, int] = {}
     return np.array([place.setdefault(one.text, len(place)) for one in judged], dtype=np.intp)
+
+
+def scale_steps(names: Sequence[str], scale: Sequence[str] | None) -> dict[str, float]:
+    """Place options on an ordered scale; nothing where they are none.
+
+    Examples
+    --------
+    >>> scale_steps(["1", "2", "3"], None), scale_steps(["yes", "no"], None)
+    ({'1': 1.0, '2': 2.0, '3': 3.0}, {})
+    >>> scale_steps(["good", "bad"], ("bad", "good"))
+    {'bad': 0.0, 'good': 1.0}
+    """
+    if scale is not None and set(names) <= set(scale):
+        return {name: float(place) for place, name in enumerate(scale)}
+    if len(names) > 2 and all(name.lstrip("-").isdecimal() for name in names):
+        return {name: float(name) for name in names}
+    return {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.reduce.quantities import quantity_row
 from judgerel_ray.reduce.uncertainty import ScoredMatrix, UncertaintyOptions
-from judgerel_ray.reduce.uncertainty_groups import FOLDS, JudgedGroup
+from judgerel_ray.reduce.uncertainty_groups import FOLDS, JudgedGroup, scale_steps
 from judgerel_ray.stats import (
     auroc,
     conformal_rule,
@@ -83,12 +83,14 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     right_N = _right(kept)
     fold_N = grouped_folds(text_N, n_folds=FOLDS, seed=options.seed)
     inside_NO = np.zeros_like(there_NO)
+    ordered = _is_scale(kept, options.scales.get(group.benchmark))
     for fold in range(FOLDS):
         mine = fold_N == fold
         rule = conformal_rule(
             shares_NO[~mine],
             right_N[~mine],
             error=options.error,
+            ordered=ordered,
             clusters_N=text_N[~mine],
             seed=options.seed,
         )
@@ -103,6 +105,15 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
 def _right(matrices: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
     """Rows of the right options."""
     return np.array([one.right for one in matrices], dtype=np.intp)
+
+
+def _is_scale(matrices: Sequence[ScoredMatrix], scale: Sequence[str] | None) -> bool:
+    """Whether all have the same options, and in the order of a scale: sets are then intervals."""
+    names = matrices[0].options
+    steps = scale_steps(names, scale)
+    rising = np.diff([steps.get(name, np.nan) for name in names])
+    in_order = bool((rising > 0).all() or (rising < 0).all())
+    return in_order and all(one.options == names for one in matrices)
 
 
 def _padded(matrices: Sequence[ScoredMatrix]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -12,7 +12,13 @@ import polars as pl
 
 from judgerel_ray.reduce.quantities import QUANTITY, quantity_row
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
-from judgerel_ray.reduce.uncertainty_groups import GROUP, JudgedGroup, Labelling, labellings
+from judgerel_ray.reduce.uncertainty_groups import (
+    GROUP,
+    JudgedGroup,
+    Labelling,
+    labellings,
+    scale_steps,
+)
 from judgerel_ray.reduce.uncertainty_models import model_quantities, set_quantities
 from judgerel_ray.stats import (
     acceptance_curve,
@@ -152,7 +158,9 @@ def _deviations(
     group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """Distance of ratings from the right ones by label, where all options are on one scale."""
-    ratings = [_steps(one.options, options.scales.get(group.benchmark)) for one in group.judged]
+    ratings = [
+        scale_steps(one.options, options.scales.get(group.benchmark)) for one in group.judged
+    ]
     if not all(ratings):
         return
     given, right = (
@@ -171,15 +179,6 @@ def _deviations(
             estimator=f"steps of the scale; {labelling.told if name else 't over questions'}",
             undefined=why or (None if one.n else "no_judgments"),
         )  # fmt: skip
-
-
-def _steps(names: Sequence[str], scale: Sequence[str] | None) -> dict[str, float]:
-    """Options as places on a scale; nothing where they are none."""
-    if scale is not None and set(names) <= set(scale):
-        return {name: float(place) for place, name in enumerate(scale)}
-    if len(names) > 2 and all(name.lstrip("-").isdecimal() for name in names):
-        return {name: float(name) for name in names}
-    return {}
 
 
 def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:

@@ -11,6 +11,8 @@ Examples
 """
 
 from judgerel_ray.report.advice import advice_text, comparison_text, tables_json
+from judgerel_ray.report.chances import Probabilities
+from judgerel_ray.report.distribution_sections import Distributed
 from judgerel_ray.report.headlines import cautions, headlines
 from judgerel_ray.report.html import Measured, render_report
 from judgerel_ray.report.positions import verdict_positions
@@ -18,9 +20,13 @@ from judgerel_ray.report.probabilities import limits_text, reasoning_text
 from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
 from judgerel_ray.report.uncertainty import uncertainty_text
+from judgerel_ray.report.uncertainty_lead import Uncertain
 
 __all__ = [
+    "Distributed",
     "Measured",
+    "Probabilities",
+    "Uncertain",
     "advice_text",
     "cautions",
     "coefficients_json",

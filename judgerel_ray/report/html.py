@@ -10,6 +10,7 @@ from string import Template
 
 import polars as pl
 
+from judgerel_ray.report.chances import Probabilities, probability_lead, probability_sections
 from judgerel_ray.report.chart import alpha_charts
 from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
 from judgerel_ray.report.failures import failure_lines
@@ -17,6 +18,7 @@ from judgerel_ray.report.headlines import agreements, cautions, headlines, one_a
 from judgerel_ray.report.markup import facts, paragraph, section
 from judgerel_ray.report.places import place_section
 from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
+from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
 from judgerel_ray.report.words import group_columns
 
@@ -50,6 +52,8 @@ class Measured:
         From :func:`judgerel_ray.report.positions.verdict_positions`.
     failures : pl.DataFrame, optional
         From :func:`judgerel_ray.reduce.failures.failed_requests`.
+    serving : pl.DataFrame, optional
+        From :func:`judgerel_ray.reduce.serving.serving_noise`.
     """
 
     coefficients: pl.DataFrame
@@ -57,6 +61,7 @@ class Measured:
     unstable: pl.DataFrame
     positions: pl.DataFrame | None = None
     failures: pl.DataFrame | None = None
+    serving: pl.DataFrame | None = None
 
 
 def render_report(
@@ -67,6 +72,7 @@ def render_report(
     standing: Mapping[str, object] | None = None,
     answers: pl.DataFrame | None = None,
     absent: str = "",
+    probabilities: Probabilities | None = None,
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
@@ -84,6 +90,8 @@ def render_report(
         Candidate answers that landed, as of :func:`~judgerel_ray.report.sections.answer_section`.
     absent : str
         Why there are no verdicts, where there are none.
+    probabilities : Probabilities, optional
+        What the run's confusion matrices and verdict distributions say.
 
     Returns
     -------
@@ -102,14 +110,16 @@ def render_report(
     (False, True)
     """
     page = Template(files("judgerel_ray.report").joinpath("page.html").read_text("utf-8"))
+    lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
     sections = [
         section("What was asked", facts(asked)) if asked else "",
+        *probability_sections(probabilities),
         *(_measured(measured) if measured else ()),
         section("Candidate answers", answer_section(answers)),
     ]
     body = {
         "notice": unfinished_notice(standing) if standing else "",
-        "lead": _lead(measured) if measured else no_verdicts(absent),
+        "lead": lead or no_verdicts(absent),
         "sections": "\n".join(text for text in sections if text),
         "footer": escape(_FOOTER if measured else ""),
     }
@@ -143,6 +153,7 @@ def _measured(measured: Measured) -> list[str]:
     return [
         section("What came back", outcome_section(measured.outcomes)),
         section("Alpha against temperature", _charts(coefficients)),
+        section("Serving noise", serving_section(measured.serving)),
         section("Where the verdicts fall", place_section(measured.positions)),
         section("All coefficients", coefficient_section(coefficients)),
         section("The least stable questions", unstable_section(measured.unstable, groups)),
