@@ -52,7 +52,6 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
     --------
     >>> load_sweep("no-such.toml")
     Traceback (most recent call last):
-        ...
     judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
     """
     from judgerel_ray.config import load_sweep as load
@@ -78,8 +77,7 @@ def run(
     address : str, optional
         Ray cluster; by default one is started on this machine.
     ask_lost : bool
-        Whether to ask again what landed and is lost even where that is much, and judgments whose
-        texts are gone.
+        Whether to ask again what landed and is lost, however much, and judgments without texts.
 
     Returns
     -------
@@ -96,14 +94,12 @@ def run(
     Warns
     -----
     UnfinishedRunWarning
-        If requests are still owed: a judge was given up, or requests failed and are recorded in
-        errors/. It has ``owed`` and ``problems``; the frame is what landed.
+        If requests are still owed; it has ``owed`` and ``problems``, the frame what landed.
 
     Examples
     --------
     >>> run("no-such.toml", out="nowhere")
     Traceback (most recent call last):
-        ...
     judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
     """
     from judgerel_ray.pipeline.calling import judgments_of
@@ -148,8 +144,7 @@ def reduce(
     block : 0 or "all"
         Which blocks of replications count; later ones depend on the data of earlier ones.
     tolerance : mapping of str to float, optional
-        Least value allowed of a coefficient (of flip_rate the most), judged by the whole interval:
-        two more columns. Default that of a run's own sweep.
+        Least value of a coefficient (flip_rate: most), by whole intervals; default the run's.
     bands : bool
         Whether to name verbal bands, by whole intervals: one more column.
     questions : bool
@@ -222,7 +217,6 @@ def limits(path: str | PathLike[str]) -> pl.DataFrame:
     --------
     >>> limits("no-such-run")
     Traceback (most recent call last):
-        ...
     judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
     """
     from judgerel_ray.pipeline import run_limits
@@ -252,7 +246,6 @@ def reasoning(path: str | PathLike[str]) -> pl.DataFrame:
     --------
     >>> reasoning("no-such-run")
     Traceback (most recent call last):
-        ...
     judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
     """
     from judgerel_ray.pipeline import run_reasoning
@@ -261,7 +254,12 @@ def reasoning(path: str | PathLike[str]) -> pl.DataFrame:
 
 
 def uncertainty(
-    path: str | PathLike[str], *, threshold: float | None = None
+    path: str | PathLike[str],
+    *,
+    threshold: float | None = None,
+    rule: Sequence[str] | str = (),
+    risk: float = 0.1,
+    delta: float = 0.1,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Uncertainty of single judgments, from the confusion matrices of a run.
 
@@ -271,6 +269,10 @@ def uncertainty(
         A run with asks of protocol ``confusion``.
     threshold : float, optional
         Of the labels low and high, in (0, 1]; cross-fitted without it.
+    rule : str or sequence of str
+        "normalised" (columns), "formula" (whatever the judge chose), "exceeding" (the threshold).
+    risk, delta : float
+        Of the guaranteed threshold: the share wrong it may accept, but for that chance.
 
     Returns
     -------
@@ -286,13 +288,13 @@ def uncertainty(
     --------
     >>> uncertainty("no-such-run")
     Traceback (most recent call last):
-        ...
     judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
     """
     from judgerel_ray.pipeline import run_uncertainty
-    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+    from judgerel_ray.reduce.uncertainty import uncertainty_options
 
-    return run_uncertainty(fspath(path), UncertaintyOptions(threshold=threshold))
+    options = uncertainty_options(threshold=threshold, rule=rule, risk=risk, delta=delta)
+    return run_uncertainty(fspath(path), options)
 
 
 sys.modules[__name__].__class__ = NamesFirst

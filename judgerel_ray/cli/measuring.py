@@ -61,6 +61,13 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--reasoning", action="store_true", help="variance of the reasoning and of the verdict"
     )
     reduce.add_argument("--threshold", type=float, metavar="T", help="of their labels low and high")
+    reduce.add_argument("--rule", metavar="RULES", help="normalised, formula, exceeding")
+    reduce.add_argument(
+        "--risk", type=float, default=0.1, metavar="R", help="share wrong a guarantee bounds"
+    )
+    reduce.add_argument(
+        "--delta", type=float, default=0.1, metavar="D", help="chance that it does not hold"
+    )
     reduce.add_argument(
         "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
     )

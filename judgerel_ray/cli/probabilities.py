@@ -20,7 +20,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
     Raises
     ------
     SweepError
-        If two tables are asked for, or the threshold is none.
+        If two tables are asked for, or the threshold, a rule, risk or delta is none.
     """
     from judgerel_ray.pipeline import (
         run_limits,
@@ -29,7 +29,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         unfinished,
         write_coefficients,
     )
-    from judgerel_ray.reduce.uncertainty import UncertaintyOptions
+    from judgerel_ray.reduce.uncertainty import uncertainty_options
     from judgerel_ray.report import (
         coefficients_json,
         limits_text,
@@ -40,10 +40,13 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
 
     if parsed.uncertainty + parsed.limits + parsed.reasoning > 1:
         raise SweepError("--uncertainty, --limits and --reasoning are tables: ask for one of them")
-    if parsed.threshold is not None and not 0 < parsed.threshold <= 1:
-        raise SweepError(f"--threshold must be above 0 and at most 1, got {parsed.threshold}")
+    options = uncertainty_options(
+        threshold=parsed.threshold,
+        rule=parsed.rule.split(",") if parsed.rule else (),
+        risk=parsed.risk,
+        delta=parsed.delta,
+    )
     if parsed.uncertainty:
-        options = UncertaintyOptions(threshold=parsed.threshold)
         found = run_uncertainty_tables(parsed.path, options)
         rows = found.judgments
         said = {"json": tables_json(found.printed()), "table": uncertainty_text(found.printed())}

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.core import SweepError
 from judgerel_ray.stats import Uncertainty, confusion_uncertainty
 
 MATRIX = ("judge", "benchmark", "item_id", "template", "criterion", "temperature", "mode")
@@ -41,6 +42,62 @@ class UncertaintyOptions:
     delta: float = 0.1
     error: float = 0.1
     seed: int = 0
+
+
+RULES = ("normalised", "formula", "exceeding")
+"""How matrices may be read otherwise: columns scaled to sum 1, low whatever the judge itself chose,
+and low only where u exceeds the threshold."""
+
+
+def uncertainty_options(
+    *,
+    threshold: float | None = None,
+    rule: Sequence[str] | str = (),
+    risk: float = 0.1,
+    delta: float = 0.1,
+) -> UncertaintyOptions:
+    """Read how a user wants matrices read.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        In (0, 1].
+    rule : str or sequence of str
+        Of :data:`RULES`.
+    risk, delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    UncertaintyOptions
+
+    Raises
+    ------
+    SweepError
+        If a number is out of range or a rule unknown.
+
+    Examples
+    --------
+    >>> uncertainty_options(rule=["formula"]).own_choice_required
+    False
+    """
+    rules = (rule,) if isinstance(rule, str) else tuple(rule)
+    if threshold is not None and not 0 < threshold <= 1:
+        raise SweepError(f"threshold must be above 0 and at most 1, got {threshold}")
+    for name, value in (("risk", risk), ("delta", delta)):
+        if not 0 < value < 1:
+            raise SweepError(f"{name} must be between 0 and 1, got {value}")
+    for one in rules:
+        if one not in RULES:
+            raise SweepError(f"rule must be of {', '.join(RULES)}, got {one!r}")
+    return UncertaintyOptions(
+        threshold=threshold,
+        normalised="normalised" in rules,
+        own_choice_required="formula" not in rules,
+        strict="exceeding" in rules,
+        risk=risk,
+        delta=delta,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from judgerel_ray.core import SweepError
 
 OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
-OTHER_TABLES = {"limits", "uncertainty", "threshold", "reasoning"}
+OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
 """What prints another table: judgerel_ray.limits, .uncertainty and .reasoning."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),

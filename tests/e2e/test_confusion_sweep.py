@@ -155,3 +155,20 @@ def test_labels_and_their_worth(columns, capsys):
     printed = capsys.readouterr().out
     assert f"{n_right} of {N_ITEMS}" in printed
     assert "optimistic" in printed
+
+
+def test_rules_are_chosen_by_word(columns, capsys):
+    scores, _ = judgerel_ray.uncertainty(columns.url)
+    row = scores.filter(pl.col("chosen") == pl.col("chosen_by_matrix")).row(0, named=True)
+    largest = max(row["u"])
+
+    def label(rule):
+        found, _ = judgerel_ray.uncertainty(columns.url, threshold=largest, rule=rule)
+        return found.filter(pl.col("item_id") == row["item_id"])["label"].item()
+
+    assert (label(()), label("formula"), label("exceeding")) == ("low", "low", "high")
+    words = ["--uncertainty", "--threshold", "0.4", "--rule", "formula,exceeding", "--risk", "0.3"]
+    assert main(["reduce", columns.url, *words]) == 0
+    assert "wrong <= 0.3 but for chance 0.1" in capsys.readouterr().out
+    assert main(["reduce", columns.url, "--uncertainty", "--rule", "paper"]) == 2
+    assert "rule must be of normalised, formula, exceeding" in capsys.readouterr().err
