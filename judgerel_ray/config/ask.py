@@ -12,9 +12,8 @@ from judgerel_ray.config.repeating import (
     Replications,
 )
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
-
-MACHINE_EPSILON = 1e-6  # at or below it a temperature means "greedy", as the papers use the word
-COLDEST_SAMPLED = 0.01  # vLLM clamps anything between 0 and this to it: random, not greedy
+from judgerel_ray.config.temperature import plain_temperature
+from judgerel_ray.config.thresholds import Thresholds
 
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
@@ -76,29 +75,6 @@ class ExactSettings(Table):
     """Replies sampled from what stays open, at each temperature."""
 
 
-def plain_temperature(value: float) -> float:
-    """Machine epsilon as 0; anything else an engine would clamp is an error.
-
-    Raises
-    ------
-    ValueError
-        If `value` is negative, above 2, or between machine epsilon and 0.01.
-
-    Examples
-    --------
-    >>> plain_temperature(2.220446049250313e-16)
-    0.0
-    """
-    if 0.0 <= value <= MACHINE_EPSILON:
-        return 0.0
-    if not COLDEST_SAMPLED <= value <= 2.0:
-        raise ValueError(
-            f"must be 0 or from {COLDEST_SAMPLED} to 2, got {value!r} "
-            "(engines sample at 0.01 what is below it)"
-        )
-    return value
-
-
 class AskTable(Table):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
@@ -146,6 +122,8 @@ class AskTable(Table):
     """What confusion calls the options: A, B, ... or their own ids."""
     option_probability: Literal["whole", "last_token"] = "whole"
     """What confusion takes for an option's: all its tokens', or its last's given the others."""
+    thresholds: Thresholds = ()
+    """Of the uncertainty labels of confusion, reported beside the ones that are searched."""
     responders: tuple[Text, ...] = ()
     """Judges that write the candidate answers first, or recorded option ids to keep."""
     respond: RespondSettings | None = None
@@ -208,6 +186,8 @@ class AskTable(Table):
             raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
         if self.protocol == "confusion":
             self._refuse_beside_confusion()
+        elif self.thresholds:
+            raise ValueError(f"thresholds needs protocol confusion, got {self.protocol}")
         elif self.mode == "exact":
             self._refuse_beside_exact()
         elif self.mode in CONFUSION_MODES:

@@ -144,7 +144,7 @@ def _stated(
     for ask in sweep.ask:
         # A loader of one's own format leaves the name of the benchmark to the file.
         for name in [ask.benchmark] if ask.benchmark in names else names:
-            found[name].update(getattr(ask, "thresholds", ()))
+            found[name].update(ask.thresholds)
     thresholds = {name: tuple(sorted(values)) for name, values in found.items() if values}
     return replace(
         options,

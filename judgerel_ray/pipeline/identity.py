@@ -11,6 +11,8 @@ from judgerel_ray.design import AskFrame, build_wave, voices_of
 KEYED_ITEMS = 4
 # Of an ask: what these name goes into its identity by content, wherever it lies.
 LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
+# What these say is of what lands, and asks nothing.
+SAID_KEYS = frozenset({"thresholds"})
 
 _ITEM_FIELDS = tuple(field.name for field in fields(Item))
 _NESTED = {
@@ -44,7 +46,9 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
     """What an ask asks, by content: whatever the order and the place of what it names."""
     ask = frame.ask
     plain = {
-        key: value for key, value in ask.model_dump(mode="json").items() if key not in LOCATED_KEYS
+        key: value
+        for key, value in ask.model_dump(mode="json").items()
+        if key not in LOCATED_KEYS | SAID_KEYS
     }
     if ask.respond is not None:
         plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})

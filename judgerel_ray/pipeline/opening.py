@@ -14,6 +14,7 @@ import polars as pl
 from judgerel_ray import __version__
 from judgerel_ray.config import Sweep, parse_sweep
 from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.pipeline.identity import SAID_KEYS
 from judgerel_ray.pipeline.planning import Plan
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.store import (
@@ -75,7 +76,7 @@ def open_run(
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
     stored = _stored_sweep(run)
-    if not begun or stored is None or stored.tolerance != resolved.sweep.tolerance:
+    if not begun or stored is None or _said(stored) != _said(resolved.sweep):
         run.write_text("sweep.toml", resolved.sweep.text)
     if not begun or not _holds_plan(run):
         run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
@@ -119,8 +120,18 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
 def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
     """Whether the run's copy of the sweep file says what the sweep says."""
     stored = _stored_sweep(run)
-    own = {"tolerance"}  # said of what lands, and free to change
-    return stored is not None and stored.model_dump(exclude=own) == sweep.model_dump(exclude=own)
+    return stored is not None and _asked(stored) == _asked(sweep)
+
+
+def _asked(sweep: Sweep) -> dict[str, object]:
+    """What a sweep asks: all but what it says of what lands, which is free to change."""
+    asks = [ask.model_dump(exclude=set(SAID_KEYS)) for ask in sweep.ask]
+    return {**sweep.model_dump(exclude={"tolerance", "ask"}), "ask": asks}
+
+
+def _said(sweep: Sweep) -> tuple[object, ...]:
+    """What a sweep says of what lands."""
+    return sweep.tolerance, *(ask.model_dump(include=set(SAID_KEYS)) for ask in sweep.ask)
 
 
 def _stored_sweep(run: RunDirectory) -> Sweep | None:

@@ -69,6 +69,7 @@ def test_a_small_sweep_gets_every_default():
         "order_seed": 0,
         "option_labels": "letters",
         "option_probability": "whole",
+        "thresholds": (),
         "responders": (),
         "respond": None,
         "judges": (),
@@ -207,6 +208,11 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", 'verdict_logprobs = true\nreader = "last"', 'needs reader = "first"'),
         ("ask", "verdict_logprobs = true\ntop_k = 0\ntop_p = 0.5", "needs top_p = 1 and top_k = 0"),
         ("ask", 'option_labels = "ids"', "need protocol confusion, got best_of"),
+        ("ask", "thresholds = [0.5]", "ask[0]: thresholds needs protocol confusion, got best_of"),
+        ("ask", "thresholds = [0]", "ask[0].thresholds: must be above 0 and below 1, got 0"),
+        ("ask", "thresholds = [0.5, 1]", "ask[0].thresholds: must be above 0 and below 1, got 1"),
+        ("ask", "thresholds = [0.5, 0.5]", "ask[0].thresholds: must all differ, got [0.5, 0.5]"),
+        ("ask", 'thresholds = ["0.5"]', "ask[0].thresholds[0] must be a number, got '0.5'"),
         # what does not go together
         ("ask", 'early_stop = true\nreader = "last"', 'early_stop needs reader = "first"'),
         ("ask", "repeat_greedy = 3", "repeat_greedy repeats temperature 0"),
@@ -330,6 +336,11 @@ def test_a_folder_and_bytes_that_are_no_text_are_refused(tmp_path):
             load_sweep(path)
 
 
+def test_a_confusion_ask_states_thresholds_of_its_labels():
+    text = sweep_text(ask="thresholds = [0.7, 0.25]").replace("best_of", "confusion")
+    assert parse_sweep(text).ask[0].thresholds == (0.7, 0.25)
+
+
 def test_the_file_is_kept_as_written(tmp_path):
     file = tmp_path / "s.toml"
     text = "# why\n" + sweep_text()
@@ -351,7 +362,6 @@ def test_a_sweep_is_frozen():
 @pytest.mark.parametrize(
     ("swap", "words"),
     [
-        (("[[ask]]", "[[ask]]\nthresholds = [0.5]"), "ask[0].thresholds is not in this version"),
         (("[[ask]]", "[[ask]]\nscales = ['likert']"), "ask[0].scales is not in this version"),
         (("[[ask]]", "[[ask]]\ndefinitions = ['long']"), "ask[0].definitions is not in this"),
         (("[[ask]]", "[[ask]]\ncriteria = ['x']"), "ask[0].criteria is not in this version"),

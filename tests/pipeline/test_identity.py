@@ -7,8 +7,10 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgerel_ray.config import AskTable
 from judgerel_ray.core import HumanRating, Item, Option, digest
-from judgerel_ray.pipeline.identity import _plain
+from judgerel_ray.design import AskFrame
+from judgerel_ray.pipeline.identity import _plain, ask_identity
 
 words = st.text(max_size=8)
 
@@ -32,3 +34,12 @@ words = st.text(max_size=8)
 )
 def test_the_content_of_an_item_is_every_field_of_it(item):
     assert digest(_plain(item)) == digest(asdict(item))
+
+
+def test_thresholds_are_said_of_what_lands_and_ask_nothing():
+    def identity(**said):
+        ask = AskTable(protocol="confusion", benchmark="b", path="p", **said)
+        return ask_identity(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+
+    assert identity(thresholds=(0.7,)) == identity()
+    assert identity(mode="paper") != identity()
