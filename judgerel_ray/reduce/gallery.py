@@ -21,6 +21,22 @@ class Picked:
     why: str
     matrix: ScoredMatrix
 
+    def cells(self) -> list[Mapping[str, object]]:
+        """Lay out the cells: ``option``, ``argued``, ``probability``, and ``scaled``, by column."""
+        matrix = self.matrix.matrix_OA
+        totals = matrix.sum(axis=0)
+        return [
+            {
+                "option": option,
+                "argued": argued,
+                "probability": None if np.isnan(p) else float(p),
+                "scaled": float(p / totals[a]) if totals[a] > 0 else None,
+            }
+            for o, option in enumerate(self.matrix.options)
+            for a, argued in enumerate(self.matrix.argued)
+            for p in [matrix[o, a]]
+        ]
+
 
 def picked_matrices(matrices: Sequence[ScoredMatrix], *, most: int = 4) -> tuple[Picked, ...]:
     """Pick, of each judge, the most certain, the most torn and the most confidently wrong matrix.
@@ -136,24 +152,3 @@ def _filled(
     yield "other", float(off.mean())
     yield "even", 1 / n
     yield "empty", float((off < EMPTY).mean())
-
-
-def matrix_cells(one: ScoredMatrix) -> list[Mapping[str, object]]:
-    """Lay out the cells of a matrix: raw, and scaled so that each column sums to 1.
-
-    Examples
-    --------
-    See ``tests/reduce/test_gallery.py``.
-    """
-    totals = one.matrix_OA.sum(axis=0)
-    return [
-        {
-            "option": option,
-            "argued": argued,
-            "probability": None if np.isnan(p) else float(p),
-            "scaled": float(p / totals[a]) if totals[a] > 0 else None,
-        }
-        for o, option in enumerate(one.options)
-        for a, argued in enumerate(one.argued)
-        for p in [one.matrix_OA[o, a]]
-    ]

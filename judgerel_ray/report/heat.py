@@ -23,7 +23,7 @@ def heat_table(
     Parameters
     ----------
     cells : sequence of mapping
-        From :func:`judgerel_ray.reduce.gallery.matrix_cells`.
+        From :meth:`judgerel_ray.reduce.gallery.Picked.cells`.
     judgment : mapping
         Its row of :func:`judgerel_ray.reduce.uncertainty.uncertainty_rows`.
     why : str

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables
 from judgerel_ray.report.label_charts import told_columns
 from judgerel_ray.report.markup import Column, counts, key_columns, paragraph, table
 from judgerel_ray.report.words import Row, number, percent, percent_interval
+
+if TYPE_CHECKING:  # pages without matrices load nothing of how they are scored
+    from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from judgerel_ray.reduce.gallery import Picked, matrix_cells
-from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables
 from judgerel_ray.report.heat import heat_table
 from judgerel_ray.report.label_charts import (
     acceptance_figures,
@@ -28,6 +28,10 @@ from judgerel_ray.report.uncertainty_tables import (
     labels_table,
     transfer_tables,
 )
+
+if TYPE_CHECKING:  # pages without matrices load nothing of how they are scored
+    from judgerel_ray.reduce.gallery import Picked
+    from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables
 
 LABEL_LEGEND = [
     ("point", "low uncertainty, by thresholds that never saw the judgments they label"),
@@ -212,4 +216,4 @@ def _gallery(tables: UncertaintyTables) -> str:
 
 def _picked(one: Picked) -> str:
     """One matrix."""
-    return heat_table(matrix_cells(one.matrix), one.matrix.row, why=one.why)
+    return heat_table(one.cells(), one.matrix.row, why=one.why)
