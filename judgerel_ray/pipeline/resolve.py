@@ -245,6 +245,14 @@ def _check_templates(frame: AskFrame) -> None:
                 where=where,
                 hint="early_stop = false",
             )
+        exact = frame.ask.exact if frame.ask.mode == "exact" else None
+        if exact is not None and exact.forced and not template.verdict_first:
+            raise SweepError(
+                "exact.forced needs templates that ask the verdict first, "
+                f"{template.name} does not",
+                where=where,
+                hint="forced = false: what is forced would stand where the reasons belong",
+            )
 
 
 def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object]) -> None:

@@ -39,8 +39,11 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
 
     Notes
     -----
-    Tokens that spell no option at the verdict's place, and replies without a verdict, are "no
-    verdict". What lists of the most probable tokens leave out is shared in proportion.
+    A reply without a verdict is "no verdict"; in one that has a verdict, tokens that would have
+    spelled none at its place are left out, as the reply itself shows that none of them was drawn:
+    so the mean distribution is that of the letters, without bias. A verdict whose place was not
+    read counts as its letter. What lists of the most probable tokens leave out is shared in
+    proportion.
 
     Examples
     --------
@@ -94,7 +97,11 @@ def _split(part: pl.DataFrame) -> dict[str, object]:
     for u, unit in enumerate(units):
         for r, row in enumerate(unit.iter_rows(named=True)):
             shares[u, r] = verdict_shares(
-                row["logprobs"], temperature=row["temperature"], top_k=row["top_k"], n=n_values - 1
+                row["logprobs"],
+                place=row["place"],
+                temperature=row["temperature"],
+                top_k=row["top_k"],
+                n=n_values - 1,
             )
             letters[u, n_values - 1 if row["place"] is None else row["place"]] += 1
     split = split_variance(shares)
@@ -113,15 +120,22 @@ def _split(part: pl.DataFrame) -> dict[str, object]:
 
 
 def verdict_shares(
-    logprobs: Sequence[Mapping[str, object]] | None, *, temperature: float, top_k: int, n: int
+    logprobs: Sequence[Mapping[str, object]] | None,
+    *,
+    place: int | None,
+    temperature: float,
+    top_k: int,
+    n: int,
 ) -> NDArray[np.float64]:
     """The distribution of the verdict at its place, "no verdict" last.
 
     Parameters
     ----------
     logprobs : sequence of mapping, or None
-        ``logprob`` and ``continuation`` of the most probable tokens; None or empty where the reply
-        has no verdict.
+        ``logprob`` and ``continuation`` of the most probable tokens; None or empty where none were
+        read.
+    place : int or None
+        The option drawn; None where the reply has no verdict.
     temperature : float
         Of the reply, above 0.
     top_k : int
@@ -136,19 +150,24 @@ def verdict_shares(
 
     Examples
     --------
-    >>> listed = [{"logprob": float(np.log(p)), "continuation": c} for p, c in [(.9, 0), (.1, 1)]]
-    >>> verdict_shares(listed, temperature=1.0, top_k=50, n=2).round(6).tolist()
+    >>> shares = {0: 0.72, 1: 0.08, None: 0.2}
+    >>> listed = [{"logprob": float(np.log(p)), "continuation": c} for c, p in shares.items()]
+    >>> verdict_shares(listed, place=1, temperature=1.0, top_k=50, n=2).round(6).tolist()
     [0.9, 0.1, 0.0]
     """
     shares = np.zeros(n + 1)
-    if not logprobs:
-        shares[n] = 1.0
+    drawn = n if place is None else place
+    if place is None or not logprobs:
+        shares[drawn] = 1.0
         return shares
     values = np.array([one["logprob"] for one in logprobs], dtype=np.float64)
     # A list shorter than top_k holds all that can be sampled, or all but what is shared out.
     step = tempered_step(values, [temperature], top_k=min(top_k, values.size) or values.size)
     for one, probability in zip(logprobs, step.high_TK[0], strict=True):
-        place = one["continuation"]
-        shares[place if isinstance(place, int) else n] += probability
+        spelled = one["continuation"]
+        if isinstance(spelled, int):
+            shares[spelled] += probability
+    if shares[drawn] == 0:  # drawn beyond the list
+        shares[drawn] = 1.0
     total: NDArray[np.float64] = shares / shares.sum()
     return total
