@@ -23,6 +23,11 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                 f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
                 "sampling (repeat_greedy = R asks it R times, to see serving noise)"
             )
+        if ask.repeat_greedy > 1:
+            yield (
+                f"ask[{frame.index}]: temperature 0 is asked {ask.repeat_greedy} times: what "
+                "differs is serving noise, told on a line of its own and in no other number"
+            )
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
         first = all(template.verdict_first for template in frame.templates)
@@ -47,6 +52,8 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                 f"{spec.name}: of a prompt computed once, an engine computes the last block again "
                 f"for every request that asks it anew: up to {size} tokens each come on top"
             )
+        if spec.batch_invariant and spec.name in asked:
+            yield f"{spec.name}: batch_invariant is slower, by how much no expectation here knows"
         if spec.engine == "simulated":
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
 

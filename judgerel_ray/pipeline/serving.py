@@ -184,8 +184,9 @@ def with_shared(
                 f"{SERVING_NOISE}{engines}",
             }
         )  # fmt: skip
-    columns = {name: kind for name, kind in differences.schema.items() if name in rows[0]}
-    below = pl.DataFrame(rows, orient="row").select(columns).cast(columns)  # type: ignore[arg-type]
+    kinds = {name: kind for name, kind in differences.schema.items() if name in rows[0]}
+    told = [{name: row[name] for name in kinds} for row in rows]
+    below = pl.DataFrame(told, schema=kinds, orient="row")
     return pl.concat([differences, below], how="diagonal_relaxed").select(differences.columns)
 
 
