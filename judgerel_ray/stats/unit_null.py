@@ -100,14 +100,18 @@ def _spread(
         tables_BV, chance_B = _tables(m, p_V, draws, rng)
         g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
         laws.append((k, tables_BV - m * p_V, g_B - chance_B @ g_B, chance_B))
-    # Regress the sum on the totals, whose covariance is n (diag p - p p').
+    # Given the totals, what a sum of counts explains of the term is no spread of the deals. Where
+    # tables were drawn it must be taken out of the very same draws: of units with many ratings
+    # hardly anything is left, and a difference of moments known apart would be lost in their noise.
     cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance in laws], axis=0)
-    slope_V = cross_V / totals_V
-    variance = float(sum(k * (chance @ g**2) for k, _, g, chance in laws) - cross_V @ slope_V)
+    within_VV = np.sum([k * (off.T * chance) @ off for k, off, _, chance in laws], axis=0)
+    slope_V = np.linalg.lstsq(within_VV, cross_V, rcond=None)[0]
     rest = [(k, g - off @ slope_V, chance) for k, off, g, chance in laws]
+    rest = [(k, g - chance @ g, chance) for k, g, chance in rest]
+    variance = float(sum(k * (chance @ g**2) for k, g, chance in rest))
     third = float(sum(k * (chance @ g**3) for k, g, chance in rest))
     fourth = float(sum(k * (chance @ g**4 - 3 * (chance @ g**2) ** 2) for k, g, chance in rest))
-    return max(0.0, variance), third, fourth
+    return variance, third, fourth
 
 
 def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
