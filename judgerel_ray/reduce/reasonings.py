@@ -168,6 +168,6 @@ def verdict_shares(
         if isinstance(spelled, int):
             shares[spelled] += probability
     if shares[drawn] == 0:  # drawn beyond the list
-        shares[drawn] = 1.0
+        shares = np.where(np.arange(n + 1) == drawn, 1.0, 0.0)
     total: NDArray[np.float64] = shares / shares.sum()
     return total

@@ -1,4 +1,4 @@
-"""Letters replaced by their distributions: the same mean, whatever stands at the verdict's place."""
+"""Letters replaced by their distributions: the same mean, whatever else is probable there."""
 
 import math
 
