@@ -11,6 +11,7 @@ from judgerel_ray.engines.engine import Prepared
 from judgerel_ray.engines.verdict_position import spelled_verdicts, verdict_place
 from judgerel_ray.engines.verdict_tree import Explorer, NextTokens, Sampled, explore, listed
 from judgerel_ray.engines.vllm_facts import Vocabulary
+from judgerel_ray.engines.vllm_passes import Computed, Send
 from judgerel_ray.engines.vllm_sampling import (
     Chunk,
     Output,
@@ -20,7 +21,6 @@ from judgerel_ray.engines.vllm_sampling import (
 )
 from judgerel_ray.engines.vllm_scoring import (
     OneKind,
-    Send,
     first_step,
     score,
     scored,
@@ -72,9 +72,10 @@ async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> 
     if scoring.kind == "tree":
         part = explorer(ask.condition, prepared, channel)
         return scored(prepared, ask, (), await explore(ask.condition, part))
-    encoder = channel.encoder
-    found = await score(scoring, prepared, channel.send, channel.kinds, encoder.token_texts)
-    return scored(prepared, ask, found)
+    computed = Computed()
+    send, texts = computed.over(channel.send), channel.encoder.token_texts
+    found = await score(scoring, prepared, send, channel.kinds, texts)
+    return scored(prepared, ask, found, computed=computed.tokens)
 
 
 async def answer_chunk(

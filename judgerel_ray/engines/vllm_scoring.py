@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from judgerel_ray.core import (
     Ask,
@@ -22,36 +21,9 @@ from judgerel_ray.core import (
 )
 from judgerel_ray.engines.engine import JSON, Prepared
 from judgerel_ray.engines.scoring import option_passes, path_logprobs
+from judgerel_ray.engines.vllm_passes import Logprob, ScoredOutput, Send
 
 MOST_WANTED = 128  # tokens vLLM gives log-probabilities of in one pass
-
-
-class Logprob(Protocol):
-    """A token's log-probability, as vLLM gives it."""
-
-    logprob: float
-    rank: int | None
-
-
-class ScoredSample(Protocol):
-    """A sample of a request; of a pass there is one."""
-
-    index: int
-    token_ids: Sequence[int]
-    text: str
-    finish_reason: str | None
-    logprobs: Sequence[Mapping[int, Logprob]] | None
-
-
-class ScoredOutput(Protocol):
-    """A finished pass."""
-
-    outputs: Sequence[ScoredSample]
-    num_cached_tokens: int | None
-    prompt_logprobs: Sequence[Mapping[int, Logprob] | None] | None
-
-
-Send = Callable[[tuple[int, ...], dict[str, JSON]], Awaitable[ScoredOutput]]
 
 
 class OneKind:
@@ -181,9 +153,31 @@ async def score(
 
 
 def scored(
-    prepared: Prepared, ask: Ask, logprobs: tuple[TokenLogprob, ...], text: str = ""
+    prepared: Prepared,
+    ask: Ask,
+    logprobs: tuple[TokenLogprob, ...],
+    text: str = "",
+    *,
+    computed: int | None = None,
 ) -> Completion:
     """Write what was read as the completion of the ask's one replication.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        Its prompt.
+    ask : Ask
+        One replication.
+    logprobs : tuple of TokenLogprob
+        What was read.
+    text : str
+        What a tree found.
+    computed : int, optional
+        Prompt tokens that all its passes computed: the rest of the prompt counts as cached.
+
+    Returns
+    -------
+    Completion
 
     Raises
     ------
@@ -211,7 +205,7 @@ def scored(
         text=text,
         finish_reason="stop",
         prompt_tokens=prepared.prompt_tokens,
-        cached_tokens=None,
+        cached_tokens=None if computed is None else max(0, prepared.prompt_tokens - computed),
         completion_tokens=0,
         logprobs=logprobs,
     )

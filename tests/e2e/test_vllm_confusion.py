@@ -99,6 +99,10 @@ def test_columns_compute_an_eighth_of_the_naive_prompts(sweep, tmp_path, capsys)
         f"columns computed {computed} prompt tokens, the naive way {naive}: {computed / naive:.4f}"
     )
     assert computed <= naive / 8
+    # What each landed row tells of itself adds up to what the engine counted.
+    told = rows.filter(pl.col("prompt_tokens").is_not_null())
+    assert told["cached_tokens"].null_count() == 0
+    assert (told["prompt_tokens"] - told["cached_tokens"]).sum() == computed
     table = read_confusions(run)
     assert table.height == 2 * N_OPTIONS**2
     assert table["probability"].null_count() == unargued.len() * N_OPTIONS

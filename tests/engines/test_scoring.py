@@ -71,6 +71,43 @@ def test_more_options_than_one_pass_can_tell_take_several():
     assert found[-1] == TokenLogprob(token=str(n - 1), logprob=-(n - 1) / 1000, continuation=n - 1)
 
 
+@pytest.mark.parametrize(
+    ("continuations", "cached", "told"),
+    [
+        # 100 tokens, 96 of them known: a pass computes 4, and 5 behind the option's first token.
+        (((1,), (2,)), 96, 96),
+        (((1, 3), (2,)), 96, 91),
+        (((1,), (2,)), 0, 0),
+        (((1, 3), (2,)), 0, 0),
+        (((1,), (2,)), None, None),
+    ],
+)
+def test_a_reading_tells_what_its_passes_computed(make_condition, continuations, cached, told):
+    from types import SimpleNamespace
+
+    from judgerel_ray.core import Ask
+    from judgerel_ray.engines.vllm_reading import Channel, read_probabilities
+
+    async def send(ids, parameters):
+        output = _Output(dict.fromkeys(parameters["logprob_token_ids"], -1.0))
+        output.num_cached_tokens = cached
+        assert len(ids) in (100, 101)
+        return output
+
+    scoring = Scoring(kind="options", continuations=tuple(map(str, continuations)))
+    condition = make_condition(scoring=scoring, stage="probabilities", role="scorer")
+    prepared = Prepared(
+        condition_key="c", text="?", token_ids=tuple(range(100)), prompt_tokens=100,
+        continuations=continuations,
+    )  # fmt: skip
+    encoder = SimpleNamespace(token_texts=lambda ids: [str(token) for token in ids])
+    channel = Channel(send=send, kinds=OneKind(), encoder=encoder, vocabulary=None)
+    ask = Ask(condition=condition, first=0, n=1)
+    found = asyncio.run(read_probabilities(ask, prepared, channel))
+    assert (found.prompt_tokens, found.cached_tokens) == (100, told)
+    assert len(found.logprobs) == sum(map(len, continuations))
+
+
 def test_a_token_left_out_leaves_the_request_owed():
     from judgerel_ray.core import EngineError
 
