@@ -222,3 +222,59 @@ def tiny_model(tiny_tokenizer: Path) -> Path:
     )
     LlamaForCausalLM(config).save_pretrained(tiny_tokenizer)
     return tiny_tokenizer
+
+
+@pytest.fixture(scope="session")
+def confusion_inputs():
+    """Make matrices of judges of stated truth, with their verdicts, right options and items.
+
+    A judge is (name, suggestibility); a benchmark (name, options, n, criteria). The right option of
+    an item is drawn from the distribution all judges share, so a margin is worth something.
+    """
+    import numpy as np
+    import polars as pl
+
+    from judgerel_ray.core import HumanRating, Item, Option
+    from judgerel_ray.reduce.uncertainty_tables import uncertainty_tables
+    from judgerel_ray.tables import Confusions, items_to_frame
+
+    def make(judges, benchmarks, *, seed=3, raters=3, **options):
+        rng = np.random.default_rng(seed)
+        cells, own, right, items = [], [], [], []
+        for benchmark, names, n, criteria in benchmarks:
+            for i in range(n):
+                p = rng.dirichlet(np.full(len(names), 0.6))
+                item, criterion = f"{benchmark}-{i}", criteria[i % len(criteria)]
+                answer = names[rng.choice(len(names), p=p)]
+                said = [names[k] for k in rng.choice(len(names), p=p, size=raters)]
+                right.append({"benchmark": benchmark, "item_id": item, "right": answer,
+                              "text": item})  # fmt: skip
+                ratings = [HumanRating(rater=str(r), criterion=criterion, label=one)
+                           for r, one in enumerate(said)]  # fmt: skip
+                shown = tuple(Option(option_id=one, text=one) for one in names)
+                items.append(
+                    Item(item_id=item, benchmark=benchmark, category="c", question="?",
+                         options=shown, gold=answer, ratings=tuple(ratings))
+                )  # fmt: skip
+                for judge, pull in judges:
+                    place = {"judge": judge, "benchmark": benchmark, "item_id": item,
+                             "template": "t", "temperature": 0.0}  # fmt: skip
+                    own.append({**place, "verdict": names[int(p.argmax())]})
+                    for a, argued in enumerate(names):
+                        moved = p * np.exp(pull * (np.arange(len(names)) == a))
+                        cells += [
+                            {**place, "criterion": criterion, "mode": "columns",
+                             "assessment_option": argued, "verdict_option": option,
+                             "probability": share}
+                            for option, share in zip(names, moved / moved.sum(), strict=True)
+                        ]  # fmt: skip
+        schema = Confusions.create_empty().schema
+        return uncertainty_tables(
+            pl.DataFrame(cells, schema=schema),
+            pl.DataFrame(own),
+            pl.DataFrame(right),
+            items_to_frame(items),
+            **options,
+        )
+
+    return make

@@ -1,0 +1,50 @@
+"""How far people agree: by kind of people, by criterion, however many rated."""
+
+import pytest
+
+from judgerel_ray.core import HumanRating, Item
+from judgerel_ray.reduce.people import people_table
+from judgerel_ray.tables import items_to_frame
+
+
+def rated(name, labels, criterion=None, kind=""):
+    ratings = tuple(
+        HumanRating(rater=f"{kind}{n}", criterion=criterion, label=label)
+        for n, label in enumerate(labels)
+    )
+    return Item(item_id=name, benchmark="b", category="c", question="?", ratings=ratings)
+
+
+def test_pairs_of_an_item_that_agree_averaged_over_items():
+    found = people_table(
+        items_to_frame([rated("p", "112"), rated("q", "33"), rated("r", "4"), rated("s", "")])
+    ).row(0, named=True)
+    assert found["value"] == pytest.approx((1 / 3 + 1) / 2)
+    assert (found["n_items"], found["n_ratings"]) == (2, 5)
+    assert (found["raters"], found["criterion"]) == (None, None)
+
+
+def test_kinds_of_people_and_criteria_stand_apart():
+    items = [
+        rated(f"{criterion}{n}", labels, criterion, kind)
+        for kind, labels in (("expert:", "11"), ("turker:", "12"))
+        for criterion in ("fit", "flow")
+        for n in range(3)
+    ]
+    merged = {}
+    for item in items:
+        before = merged.get(item.item_id)
+        ratings = (*(before.ratings if before else ()), *item.ratings)
+        merged[item.item_id] = Item(
+            item_id=item.item_id, benchmark="b", category="c", question="?", ratings=ratings
+        )
+    found = people_table(items_to_frame(merged.values()))
+    told = {(row["raters"], row["criterion"]): row["value"] for row in found.iter_rows(named=True)}
+    assert told == {
+        ("expert", None): 1.0, ("expert", "fit"): 1.0, ("expert", "flow"): 1.0,
+        ("turker", None): 0.0, ("turker", "fit"): 0.0, ("turker", "flow"): 0.0,
+    }  # fmt: skip
+
+
+def test_without_two_ratings_of_anything_there_is_nothing():
+    assert people_table(items_to_frame([rated("p", "1"), rated("q", "")])).is_empty()
