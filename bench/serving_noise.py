@@ -3,10 +3,11 @@
     python bench/serving_noise.py --repeats 8 --replications 20 --out runs/serving-noise
 
 The demo's judge on real vLLM (CPU), the same sweep with 1, 8 and 64 sequences in a batch at most,
-in float32 and in bfloat16. Within each run: pairs of replies at temperature 0. Between runs of one
-precision: every request they share, by key and seed, at temperatures 0 and 1. Between precisions:
-the same prompts at temperature 0. Shares with 95 % intervals over questions. It is a measurement;
-exit code 1 only where a run fails.
+in float32 and in bfloat16; with ``--gpus 1`` in the GPU's own precision, with and without
+batch_invariant. Within each run: pairs of replies at temperature 0. Between batch sizes: every
+request they share, by key and seed, at temperatures 0 and 1. Between kinds: the same prompts at
+temperature 0. Shares with 95 % intervals over questions. It is a measurement; exit code 1 only
+where a run fails.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ from judgerel_ray.report.serving import serving_text, shared_text
 
 ROOT = Path(__file__).parents[1]
 SEQUENCES = (1, 8, 64)
-PRECISIONS = ("float32", "bfloat16")
+ON_CPU = {"float32": 'dtype = "float32"', "bfloat16": 'dtype = "bfloat16"'}
+ON_GPU = {"plain": "", "invariant": "batch_invariant = true"}
 SWEEP = """name = "serving-noise"
 [[judge]]
 name = "tiny-judge"
 engine = "vllm"
 model = "{root}/judgerel_ray/demo/judge"
-gpus = 0
+gpus = {gpus}
 max_model_len = 1024
-dtype = "{dtype}"
+{kind}
 engine_options = {{ max_num_seqs = {sequences} }}
 [[ask]]
 protocol = "best_of"
@@ -45,15 +47,11 @@ max_tokens = 24
 """
 
 
-def asked(out: Path, dtype: str, sequences: int, *, repeats: int, replications: int) -> Path | None:
-    """The run of one precision and batch size; None where it failed."""
-    run = out / f"{dtype}-{sequences}"
-    file = out / f"{run.name}.toml"
-    file.write_text(
-        SWEEP.format(
-            root=ROOT, dtype=dtype, sequences=sequences, replications=replications, repeats=repeats
-        )
-    )
+def asked(out: Path, name: str, **values: object) -> Path | None:
+    """The run of one kind and batch size; None where it failed."""
+    file = out / f"{name}.toml"
+    file.write_text(SWEEP.format(root=ROOT, **values))
+    run = out / name
     return None if judgerel(["run", str(file), "--out", str(run)]) else run
 
 
@@ -72,12 +70,16 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=8)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--out", type=Path, default=Path("runs/serving-noise"))
+    parser.add_argument("--gpus", type=int, default=0, choices=(0, 1))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    amounts = {"repeats": given.repeats, "replications": given.replications}
+    kinds = ON_GPU if given.gpus else ON_CPU
+    amounts = {name: getattr(given, name) for name in ("repeats", "replications", "gpus")}
     runs = {
-        (dtype, sequences): asked(given.out, dtype, sequences, **amounts)
-        for dtype in PRECISIONS
+        (name, sequences): asked(
+            given.out, f"{name}-{sequences}", kind=kind, sequences=sequences, **amounts
+        )
+        for name, kind in kinds.items()
         for sequences in SEQUENCES
     }
     if None in runs.values():
@@ -85,10 +87,11 @@ def main() -> int:
     found = {key: run for key, run in runs.items() if run is not None}
     for run in found.values():
         print(f"{run.name}: {serving_text(reduce_with_basis(str(run), ReduceOptions()).serving)}\n")
-    for dtype in PRECISIONS:
+    for name in kinds:
         for sequences in SEQUENCES[1:]:
-            tell_between(found[dtype, SEQUENCES[0]], found[dtype, sequences])
-    tell_between(found[PRECISIONS[0], SEQUENCES[-1]], found[PRECISIONS[1], SEQUENCES[-1]])
+            tell_between(found[name, SEQUENCES[0]], found[name, sequences])
+    first, second = kinds
+    tell_between(found[first, SEQUENCES[-1]], found[second, SEQUENCES[-1]])
     return 0
 
 

@@ -48,7 +48,8 @@ from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
 # What says of replications that they are alike: at temperature 0 that is the server's doing.
-_OF_REPEATS = {*COEFFICIENTS, *PUBLISHED, "agreement_right", "agreement_wrong"} - {"valid_rate"}
+_OF_REPEATS = {*COEFFICIENTS, "agreement_right", "agreement_wrong"} - {"valid_rate"}
+_PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
 def reduce_judgments(
@@ -160,9 +161,10 @@ def reduce_judgments(
 
 def _said(row: Row, said: str, items: str | None) -> Row:
     """A row with what its reader must know of temperature 0."""
-    name = row["coefficient"]
+    name = str(row["coefficient"])
+    of_repeats = name in _OF_REPEATS or name.startswith(_PUBLISHED)
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
-    told = name in _OF_REPEATS if said == SERVING_NOISE else bool(said) and not all_of_it
+    told = of_repeats if said == SERVING_NOISE else bool(said) and not all_of_it
     return {**row, "estimator": f"{row['estimator']}; {said}"} if told else row
 
 

@@ -85,7 +85,9 @@ def shared_requests(
         on = [name for name in _ASKED if name in there[0] & there[1]]
         asked = rest_a.join(rest_b, on=on, how="inner", suffix="_b", nulls_equal=True)
         found += _rows(asked, PROMPT)
-    return pl.DataFrame(found, schema=SHARED_COLUMNS, orient="row")
+    table = pl.DataFrame(found, schema=SHARED_COLUMNS, orient="row")
+    order = ["matched", "judge", "temperature", "what"]
+    return table.sort(order, descending=[False, False, False, True])
 
 
 def _replies(frame: pl.LazyFrame) -> pl.LazyFrame | None:

@@ -11,11 +11,12 @@ from judgerel_ray.report.columns import table_within, wrapped
 from judgerel_ray.report.markup import paragraph
 from judgerel_ray.report.words import Row, cell, group_columns, group_label, times
 
-_SAMPLED_ANEW = (
-    "With one key goes one seed: a server that repeats itself gives one text at any temperature. "
-    "Matched by prompt: the judge's settings gave it other keys and seeds, so only temperature 0 "
-    "is compared. None of this is in the differences above."
-)
+_WAYS = {
+    "key": "With one key goes one seed: a server that repeats itself gives one text. ",
+    "prompt": "Matched by prompt: the judge's settings gave it other keys and seeds, so only "
+    "temperature 0 is compared. ",
+}
+_APART = "None of this is in the differences above."
 
 
 def serving_lines(serving: pl.DataFrame) -> tuple[str, ...]:
@@ -112,13 +113,13 @@ def shared_text(
         ]
         for row in rows.iter_rows(named=True)
     ]
-    n = int(first["n_requests"].sum())
+    n, ways = int(first["n_requests"].sum()), sorted(set(rows["matched"]))
     return "\n".join(
         [
             f"Serving noise: {n:,} requests asked in both {names[0]} and {names[1]}",
             table_within(heads, lines, heads[:3]),
             *(wrapped(line) for line in _engines(settings)),
-            wrapped(_SAMPLED_ANEW),
+            wrapped("".join([*(_WAYS[way] for way in ways), _APART])),
         ]
     )
 

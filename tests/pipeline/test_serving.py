@@ -185,8 +185,8 @@ def test_compare_prints_shared_requests_below_its_differences(run_of, capsys):
     rows = json.loads(capsys.readouterr().out)
     noise = [row for row in rows if row["coefficient"].startswith("serving")]
     assert [(row["coefficient"], row["temperature"]) for row in noise] == [
-        ("serving_noise", 0.0), ("serving_noise", 1.0),
-        ("serving_noise_texts", 0.0), ("serving_noise_texts", 1.0),
+        ("serving_noise", 0.0), ("serving_noise_texts", 0.0),
+        ("serving_noise", 1.0), ("serving_noise_texts", 1.0),
     ]  # fmt: skip
     assert noise[0]["difference"] == pytest.approx(1 / 9)
     assert "matched by key; serving noise, not sampling; engines differ in" in noise[0]["estimator"]
