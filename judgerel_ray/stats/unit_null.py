@@ -94,24 +94,26 @@ def _spread(
     rng = np.random.default_rng(seed)
     laws = []
     for k, m, draws in zip(*(one.tolist() for one in (numbers_S, sizes_S, draws_S)), strict=True):
+        within_VV = m * (np.diag(p_V) - np.outer(p_V, p_V))
         if term.indicator:
-            laws.append((k, *_of_one_mind(m, p_V)))
+            laws.append((k, *_of_one_mind(m, p_V), within_VV))
             continue
-        tables_BV, chance_B = _tables(m, p_V, draws, rng)
+        tables_BV, chance_B, is_drawn = _tables(m, p_V, draws, rng)
         g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
-        laws.append((k, tables_BV - m * p_V, g_B - chance_B @ g_B, chance_B))
-    # Given the totals, what a sum of counts explains of the term is no spread of the deals. Where
-    # tables were drawn it must be taken out of the very same draws: of units with many ratings
-    # hardly anything is left, and a difference of moments known apart would be lost in their noise.
-    cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance in laws], axis=0)
-    within_VV = np.sum([k * (off.T * chance) @ off for k, off, _, chance in laws], axis=0)
-    slope_V = np.linalg.lstsq(within_VV, cross_V, rcond=None)[0]
-    rest = [(k, g - off @ slope_V, chance) for k, off, g, chance in laws]
-    rest = [(k, g - chance @ g, chance) for k, g, chance in rest]
-    variance = float(sum(k * (chance @ g**2) for k, g, chance in rest))
+        off_BV = tables_BV - chance_B @ tables_BV
+        if is_drawn:
+            # What counts explain of the term must be told from the very draws it is taken out of:
+            # of units with many ratings hardly anything is left, and would be lost in their noise.
+            within_VV = (off_BV.T * chance_B) @ off_BV
+        laws.append((k, off_BV, g_B - chance_B @ g_B, chance_B, within_VV))
+    # Regress the sum on the totals, which no deal changes.
+    cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance, _ in laws], axis=0)
+    slope_V = np.linalg.lstsq(sum(k * within for k, *_, within in laws), cross_V, rcond=None)[0]
+    variance = float(sum(k * (chance @ g**2) for k, _, g, chance, _ in laws) - cross_V @ slope_V)
+    rest = [(k, g - off @ slope_V, chance) for k, off, g, chance, _ in laws]
     third = float(sum(k * (chance @ g**3) for k, g, chance in rest))
     fourth = float(sum(k * (chance @ g**4 - 3 * (chance @ g**2) ** 2) for k, g, chance in rest))
-    return variance, third, fourth
+    return max(0.0, variance), third, fourth
 
 
 def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
@@ -127,11 +129,11 @@ def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _tables(
     m: int, p_V: Floats, draws: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], Floats]:
-    """Tables that m ratings make, with their chances: all, or as many as are drawn."""
+) -> tuple[NDArray[np.int64], Floats, bool]:
+    """Tables that m ratings make, with their chances: all, or as many as are drawn; which."""
     if comb(m + p_V.size - 1, p_V.size - 1) > draws:
-        return rng.multinomial(m, p_V, size=draws), np.full(draws, 1 / draws)
+        return rng.multinomial(m, p_V, size=draws), np.full(draws, 1 / draws), True
     tables_BV = count_vectors(m, p_V.size)
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
     log_chance_B = log_factorial[m] - log_factorial[tables_BV].sum(axis=1) + tables_BV @ np.log(p_V)
-    return tables_BV, np.exp(log_chance_B)
+    return tables_BV, np.exp(log_chance_B), False
