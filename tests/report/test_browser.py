@@ -14,7 +14,13 @@ import polars as pl
 import pytest
 
 from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
-from judgerel_ray.report import Measured, render_report, verdict_positions
+from judgerel_ray.report import (
+    Measured,
+    Probabilities,
+    Uncertain,
+    render_report,
+    verdict_positions,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = next(
@@ -87,11 +93,28 @@ def page() -> str:
     return render_report(measured, title=LONG, asked=[("sweep", LONG)], standing=standing)
 
 
+@pytest.fixture
+def pages(confusion_inputs):
+    """Pages by what they show."""
+    scale, few = ("1", "2", "3", "4", "5"), (LONG, "no")
+    told = confusion_inputs(
+        (("j", 0.5), (LONG, 2.0)), (("grades", scale, 30, ("x", LONG)), (LONG, few, 30, ("x",)))
+    )
+    replies = pl.DataFrame({"judge": [LONG], "benchmark": [LONG], "role": ["assessor"],
+                            "outcome": ["refused"], "n": [1]})  # fmt: skip
+    found = Probabilities(uncertain=Uncertain(tables=told, replies=replies))
+    shown = render_report(None, title=LONG, asked=[("sweep", LONG)], probabilities=found)
+    return {"agreement": page(), "uncertainty": shown}
+
+
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
 @pytest.mark.parametrize("width", [380, 1200])
-def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(served, tmp_path, width):
+@pytest.mark.parametrize("kind", ["agreement", "uncertainty"])
+def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
+    served, tmp_path, pages, kind, width
+):
     folder, address = served
-    (folder / "report.html").write_text(page(), encoding="utf-8")
+    (folder / "report.html").write_text(pages[kind], encoding="utf-8")
     (folder / "harness.html").write_text(HARNESS.replace("WIDTH", str(width)), encoding="utf-8")
     Quiet.asked.clear()
     done = subprocess.run(
