@@ -190,7 +190,7 @@ def _estimated(row: Row) -> str:
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "questions")  # of comparisons
+_TOLD_ABOVE = ("a", "b", "no verdict", "questions", "remark")  # of comparisons
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
