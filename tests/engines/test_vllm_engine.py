@@ -110,6 +110,24 @@ def test_what_was_resolved_is_what_was_meant(served):
     assert facts.prefix_caching is True
     assert facts.kv_tokens > MAX_MODEL_LEN
     assert len(facts.chat_template_sha256) == 64
+    assert (facts.device_name, facts.batch_invariant) == ("cpu", False)
+
+
+def test_a_greedy_reply_in_float32_is_the_same_whatever_else_is_in_its_batch(
+    served, make_condition
+):
+    """What reduce calls serving noise: none here, and a crowd of others makes no difference."""
+    greedy = make_condition("which of them, then?", temperature=0.0, max_tokens=24)
+    others = [make_condition(f"and number {i} of many?", max_tokens=24) for i in range(24)]
+    alone = texts(served.ask(greedy, n=4))
+
+    async def together():
+        asks = [served.asking(greedy, n=8), *(served.asking(other, n=4) for other in others)]
+        return (await asyncio.gather(*asks))[0]
+
+    crowded = texts(served.runner.run(together()))
+    assert set(crowded) == set(alone)
+    assert len(set(alone)) == 1
 
 
 def test_four_samples_are_four_requests_with_consecutive_seeds(served, make_condition):
