@@ -58,6 +58,9 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--limits", action="store_true", help="of endless replications, from distributions"
     )
     reduce.add_argument(
+        "--settled", action="store_true", help="stable verdicts of questions asked adaptively"
+    )
+    reduce.add_argument(
         "--reasoning", action="store_true", help="variance of the reasoning and of the verdict"
     )
     reduce.add_argument("--threshold", type=float, metavar="T", help="of their labels low and high")
@@ -125,7 +128,7 @@ def _reduce(parsed: argparse.Namespace) -> int:
     )
     judged_path(parsed.path)
     out = parsed.out
-    if parsed.uncertainty or parsed.limits or parsed.reasoning:
+    if parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
         act = _questions if parsed.questions else _coefficients

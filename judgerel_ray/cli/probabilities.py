@@ -1,4 +1,4 @@
-"""What ``reduce`` prints of probabilities: limits, uncertainty, reasonings."""
+"""What ``reduce`` prints besides coefficients: limits, uncertainty, reasonings, what settled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DONE = 0
 
 
 def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> int:
-    """Print what probabilities say: of endless replications, of judgments, or of reasonings.
+    """Print a table of its own: endless replications, judgments, reasonings, or what settled.
 
     Effects: reads a run; with ``--out`` writes one file. Retry: safe.
 
@@ -25,6 +25,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
     from judgerel_ray.pipeline import (
         run_limits,
         run_reasoning,
+        run_settled,
         run_uncertainty_tables,
         unfinished,
         write_coefficients,
@@ -34,12 +35,15 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         coefficients_json,
         limits_text,
         reasoning_text,
+        settled_text,
         tables_json,
         uncertainty_text,
     )
 
-    if parsed.uncertainty + parsed.limits + parsed.reasoning > 1:
-        raise SweepError("--uncertainty, --limits and --reasoning are tables: ask for one of them")
+    if parsed.uncertainty + parsed.limits + parsed.reasoning + parsed.settled > 1:
+        raise SweepError(
+            "--uncertainty, --limits, --reasoning and --settled are tables: ask for one of them"
+        )
     options = uncertainty_options(
         threshold=parsed.threshold,
         rule=parsed.rule.split(",") if parsed.rule else (),
@@ -50,6 +54,9 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         found = run_uncertainty_tables(parsed.path, options)
         rows = found.judgments
         said = {"json": tables_json(found.printed()), "table": uncertainty_text(found.printed())}
+    elif parsed.settled:
+        rows, summary = run_settled(parsed.path)
+        said = {"json": coefficients_json(summary), "table": settled_text(summary)}
     else:
         rows = run_limits(parsed.path) if parsed.limits else run_reasoning(parsed.path)
         write = limits_text if parsed.limits else reasoning_text

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from judgerel_ray.pipeline.reporting import report_path
     from judgerel_ray.pipeline.resolve import Resolved, resolve
     from judgerel_ray.pipeline.running import RunSummary, run_sweep
+    from judgerel_ray.pipeline.settling import run_settled
 
 __all__ = [
     "Plan",
@@ -48,6 +49,7 @@ __all__ = [
     "resolve",
     "run_limits",
     "run_reasoning",
+    "run_settled",
     "run_sweep",
     "run_uncertainty",
     "run_uncertainty_tables",
@@ -78,6 +80,7 @@ _HOMES = {
     "reporting": ("report_path",),
     "resolve": ("Resolved", "resolve"),
     "running": ("RunSummary", "run_sweep"),
+    "settling": ("run_settled",),
 }
 
 

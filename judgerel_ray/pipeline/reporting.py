@@ -13,6 +13,7 @@ from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.pipeline.serving import serving_of
+from judgerel_ray.pipeline.settling import settled_of
 from judgerel_ray.reduce import least_stable, outcome_table
 from judgerel_ray.reduce.tolerance import AT_MOST
 from judgerel_ray.report import Measured, render_report, verdict_positions
@@ -71,6 +72,7 @@ def _measured(judged: Judged) -> Measured:
         positions=verdict_positions(
             judged.frame, by=group_columns(coefficients), menus=judged.menus
         ),
+        settled=settled_of(judged.run),
         failures=failures_of(judged, coefficients),
         serving=serving_of(judged, coefficients),
     )
@@ -106,6 +108,8 @@ def _absent(judged: Judged) -> str:
         return ""
     answers = f"{roles.get('responder', 0):,} candidate answers landed"
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
+    if all(_reads(ask) for ask in asks):
+        return "This sweep reads probabilities; none is laid out yet: they are when a run ends."
     if all(ask.protocol == "respond" for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."
@@ -180,7 +184,7 @@ def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
 
 def _ask(ask: AskTable) -> str:
     """One ask in words: what was repeated, and what was varied."""
-    if ask.protocol == "confusion" or ask.mode == "exact":
+    if _reads(ask):
         return _read(ask)
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
     often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
@@ -203,6 +207,11 @@ def _ask(ask: AskTable) -> str:
         f"Prompts: {templates}, 1 order of the options: every repeat has the {same}, so this page "
         "cannot show what another order would change."
     )
+
+
+def _reads(ask: AskTable) -> bool:
+    """Whether probabilities are read, and no verdict is asked again."""
+    return ask.protocol == "confusion" or ask.mode == "exact"
 
 
 def _read(ask: AskTable) -> str:

@@ -74,6 +74,13 @@ def run_settled(path: str, *, by: Sequence[str] = GROUP) -> tuple[pl.DataFrame, 
     return table, settled_summary(table, by=by)
 
 
+def settled_of(run: RunDirectory | None) -> pl.DataFrame | None:
+    """What adaptive replication found in groups; None of a file, or where nothing was asked so."""
+    if run is None or not run.exists(SETTLED):
+        return None
+    return settled_summary(read_settled(run), by=GROUP)
+
+
 def _rows(
     judge: str, frames: Sequence[AskFrame], landed: Mapping[Place, Landed]
 ) -> Iterator[dict[str, object]]:

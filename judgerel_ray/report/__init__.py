@@ -17,6 +17,7 @@ from judgerel_ray.report.headlines import cautions, headlines
 from judgerel_ray.report.html import Measured, render_report
 from judgerel_ray.report.positions import verdict_positions
 from judgerel_ray.report.probabilities import limits_text, reasoning_text
+from judgerel_ray.report.settled import settled_text
 from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
 from judgerel_ray.report.uncertainty import uncertainty_text
@@ -38,6 +39,7 @@ __all__ = [
     "print_coefficients",
     "reasoning_text",
     "render_report",
+    "settled_text",
     "status_text",
     "tables_json",
     "uncertainty_text",

@@ -19,6 +19,7 @@ from judgerel_ray.report.markup import facts, paragraph, section
 from judgerel_ray.report.places import place_section
 from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
 from judgerel_ray.report.serving import serving_section
+from judgerel_ray.report.settled import settled_section
 from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
 from judgerel_ray.report.words import group_columns
 
@@ -50,6 +51,8 @@ class Measured:
         From :func:`judgerel_ray.reduce.least_stable`.
     positions : pl.DataFrame, optional
         From :func:`judgerel_ray.report.positions.verdict_positions`.
+    settled : pl.DataFrame, optional
+        From :func:`judgerel_ray.reduce.settled.settled_summary`, with groups of its own.
     failures : pl.DataFrame, optional
         From :func:`judgerel_ray.reduce.failures.failed_requests`.
     serving : pl.DataFrame, optional
@@ -60,6 +63,7 @@ class Measured:
     outcomes: pl.DataFrame
     unstable: pl.DataFrame
     positions: pl.DataFrame | None = None
+    settled: pl.DataFrame | None = None
     failures: pl.DataFrame | None = None
     serving: pl.DataFrame | None = None
 
@@ -154,10 +158,16 @@ def _measured(measured: Measured) -> list[str]:
         section("What came back", outcome_section(measured.outcomes)),
         section("Alpha against temperature", _charts(coefficients)),
         section("Serving noise", serving_section(measured.serving)),
+        section("Stable verdicts", _settled(measured.settled)),
         section("Where the verdicts fall", place_section(measured.positions)),
         section("All coefficients", coefficient_section(coefficients)),
         section("The least stable questions", unstable_section(measured.unstable, groups)),
     ]
+
+
+def _settled(summary: pl.DataFrame | None) -> str:
+    """What was asked on until it was settled, where anything was."""
+    return "" if summary is None else settled_section(summary)
 
 
 def _charts(coefficients: pl.DataFrame) -> str:

@@ -195,3 +195,39 @@ def test_requests_that_fail_in_a_round_are_left_to_the_next_run(tmp_path, capsys
     )
     columns = ["item_id", "replication", "verdict", "block"]
     assert judgments(tmp_path / "run").select(columns).equals(judgments(whole).select(columns))
+
+
+def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
+    assert run(write(tmp_path, ADAPTIVE, temperatures=(1.0,)), tmp_path / "run") == 0
+    table = read_settled(RunDirectory.open(str(tmp_path / "run")))
+    settled = (table["state"] == "settled").sum()
+    capsys.readouterr()
+    assert main(["reduce", str(tmp_path / "run"), "--settled"]) == 0
+    text = capsys.readouterr().out
+    assert "no stable verdict" in text
+    assert "Coefficients rest on the first replications alone" in text
+    assert main(["reduce", str(tmp_path / "run"), "--settled", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["conditions"], row["settled"]) == (12, settled)
+    assert row["replications"] == judgments(tmp_path / "run").height
+    assert row["low"] <= row["settled_share"] <= row["high"]
+    out = str(tmp_path / "settled.csv")
+    assert main(["reduce", str(tmp_path / "run"), "--settled", "--out", out]) == 0
+    assert pl.read_csv(out).height == 12
+    # Coefficients count the first block alone.
+    capsys.readouterr()
+    assert main(["reduce", str(tmp_path / "run"), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["n_replications"] for row in rows if row["missing"] == "category"} == {5}
+    page = str(tmp_path / "page.html")
+    assert main(["report", str(tmp_path / "run"), "--out", page]) == 0
+    said = " ".join((tmp_path / "page.html").read_text("utf-8").split())
+    assert "Stable verdicts" in said
+    assert "then on until its verdict is settled (error 0.05" in said
+
+
+def test_a_run_that_asked_nothing_adaptively_says_so(tmp_path, capsys):
+    assert run(write(tmp_path, 2, temperatures=(1.0,), n_items=2), tmp_path / "run") == 0
+    capsys.readouterr()
+    assert main(["reduce", str(tmp_path / "run"), "--settled"]) == 2
+    assert "the run asked nothing adaptively" in capsys.readouterr().err

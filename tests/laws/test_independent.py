@@ -181,7 +181,9 @@ PLAIN = {
 
 
 def same(found: float | None, expected: Fraction | float | None) -> None:
-    assert found == (None if expected is None else pytest.approx(float(expected), abs=1e-9))
+    # Near a pole of the step-up formula values are in the thousands, and rounding grows with them.
+    exact = None if expected is None else float(expected)
+    assert found == (None if exact is None else pytest.approx(exact, rel=1e-9, abs=1e-9))
 
 
 def test_every_coefficient_has_a_second_implementation():
