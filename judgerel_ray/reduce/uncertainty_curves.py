@@ -28,6 +28,8 @@ _BY_LABEL: dict[str, pl.DataType] = {
     )
 }
 
+_ENDS = [f"{name}_{end}" for name in ("low", "high", "share") for end in ("from", "to")]
+
 
 def threshold_curves(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
     """Lay out what every threshold of a grid would give.
@@ -83,7 +85,7 @@ def label_table(
     DataFrame
         One row a group, way of labelling (``kind``, ``threshold``, ``how``) and ``criterion`` (null
         for all together; none of their own where there is one only), with the columns of
-        :func:`threshold_curves`. Rows of kind "in-sample" are optimistic.
+        :func:`threshold_curves`. Rows of kind "in-sample" are optimistic, and have no intervals.
 
     Examples
     --------
@@ -116,6 +118,9 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     if len(names) > 1:
         parts += [(name, group.by_criterion(name)) for name in names]
     for name, kept in parts:
+        # Intervals of what was chosen on the same judgments would be wrong.
+        chosen_here = labelling.kind == "in-sample"
+        unknown = dict.fromkeys(_ENDS) if chosen_here else {}
         yield {
             **group.name,
             "kind": labelling.kind,
@@ -127,6 +132,7 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
                     labelling.low_N[kept], group.correct_N[kept], clusters_N=group.text_N[kept]
                 )
             ),
+            **unknown,
         }
 
 

@@ -111,4 +111,4 @@ def _remark(row: dict[str, Row]) -> str:
     low, high = float(str(rank["low"])), float(str(rank["high"]))
     if high < 0.5:
         return "the surer, the more often wrong"
-    return "the margin does not tell right from wrong" if low <= 0.5 else ""
+    return "margin not shown to tell right from wrong" if low <= 0.5 else ""

@@ -94,6 +94,9 @@ def test_the_best_threshold_here_is_marked_and_has_no_interval(tables):
     }  # fmt: skip
     assert lucky["estimator"].str.starts_with("optimistic").all()
     assert lucky["low"].is_null().all()
+    drawn = tables.labels.filter(kind="in-sample")
+    assert drawn["low_from"].is_null().all()
+    assert drawn["all_from"].is_not_null().all()
     for row in lucky.filter(quantity="wagner2024_accuracy_low").iter_rows(named=True):
         curve = tables.curves.filter(judge=row["judge"], benchmark=row["benchmark"])
         assert row["value"] == curve["low"].max()

@@ -103,6 +103,15 @@ def test_a_run_without_verdicts_has_a_page_that_says_so(tmp_path, capsys, fails)
     assert ("This run is unfinished" in text) is fails
 
 
+@pytest.mark.parametrize("ask", ['protocol = "confusion"', 'protocol = "best_of"\nmode = "exact"'])
+def test_a_run_that_reads_probabilities_and_has_none_says_so(tmp_path, capsys, ask):
+    file = sweep(tmp_path, judge("dead", "dirichlet", options="fails_start = true"), ask)
+    assert main(["run", file, "--out", str(tmp_path / "run")]) in (1, 3)
+    text, said = reported(tmp_path, capsys)
+    assert "This sweep reads probabilities; none is laid out yet" in text
+    assert "no verdicts" in said
+
+
 def test_a_run_of_which_nothing_landed_has_a_page(tmp_path, capsys):
     ask = 'protocol = "best_of"\nreplications = 2\n'
     file = sweep(tmp_path, judge("dead", options="fails_start = true"), ask)
