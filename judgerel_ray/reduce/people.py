@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from judgerel_ray.stats import inter_rater_accuracy
@@ -22,20 +21,23 @@ _SCHEMA = {
 }
 
 
-def people_table(items: pl.DataFrame) -> pl.DataFrame:
+def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compute how often two people who rate the same give the same rating.
 
     Parameters
     ----------
     items : DataFrame
         Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
+    about : DataFrame, optional
+        benchmark, item_id and ``text``, what the item is about: items about one thing are not
+        independent. By default each is.
 
     Returns
     -------
     DataFrame
         One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
         (``criterion`` null) and of each of several: ``value`` (mean over items of the share of
-        pairs that agree) with its 95 % interval over items, ``n_items`` with two ratings or more,
+        pairs that agree) with its 95 % interval over texts, ``n_items`` with two ratings or more,
         and their ``n_ratings``. Benchmarks that no two people rated are left out.
 
     Examples
@@ -50,6 +52,14 @@ def people_table(items: pl.DataFrame) -> pl.DataFrame:
     [0.667]
     """
     rated = items.select("benchmark", "item_id", "ratings").explode("ratings").unnest("ratings")
+    if about is None:
+        about = items.select("benchmark", "item_id", text=pl.col("item_id"))
+    rated = rated.join(
+        about.select("benchmark", "item_id", "text"),
+        on=["benchmark", "item_id"],
+        how="left",
+        maintain_order="left",
+    )
     rated = rated.filter(pl.col("label").is_not_null()).with_columns(
         pl.when(pl.col("rater").str.contains(":"))
         .then(pl.col("rater").str.extract(r"^([^:]*):"))
@@ -69,14 +79,16 @@ def people_table(items: pl.DataFrame) -> pl.DataFrame:
 
 def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:
     """One row, or none where no item has two ratings."""
-    units = part.group_by("item_id", "criterion", maintain_order=True).agg("label")
-    ratings: Sequence[Sequence[str]] = [one for one in units["label"].to_list() if len(one) > 1]
+    units = part.group_by("item_id", "criterion", maintain_order=True).agg(
+        "label", pl.col("text").first()
+    )
+    units = units.filter(pl.col("label").list.len() > 1)
+    ratings: Sequence[Sequence[str]] = units["label"].to_list()
     if not ratings:
         return []
-    items = units.filter(pl.col("label").list.len() > 1)["item_id"].to_numpy()
     most = max(map(len, ratings))
     table = [[*one, *[None] * (most - len(one))] for one in ratings]
-    found = inter_rater_accuracy(table, clusters_U=np.asarray(items))
+    found = inter_rater_accuracy(table, clusters_U=units["text"].to_numpy())
     return [
         {
             **place,

@@ -113,9 +113,14 @@ def uncertainty_tables(
         scores=score_table(groups, baselines, tokens),
         labels=label_table(groups, options),
         transfer=transfer_table(groups, options),
-        people=people_table(items.filter(pl.col("item_id").is_in(judged))),
+        people=people_table(items.filter(pl.col("item_id").is_in(judged)), _about(right)),
         curves=threshold_curves(groups),
         acceptance=acceptance_table(groups),
         sparsity=sparsity_table(matrices),
         picked=picked_matrices(matrices),
     )
+
+
+def _about(right: pl.DataFrame) -> pl.DataFrame | None:
+    """What items are about, where it is told."""
+    return right if "text" in right.columns else None

@@ -1,5 +1,6 @@
 """How far people agree: by kind of people, by criterion, however many rated."""
 
+import polars as pl
 import pytest
 
 from judgerel_ray.core import HumanRating, Item
@@ -48,3 +49,13 @@ def test_kinds_of_people_and_criteria_stand_apart():
 
 def test_without_two_ratings_of_anything_there_is_nothing():
     assert people_table(items_to_frame([rated("p", "1"), rated("q", "")])).is_empty()
+
+
+def test_items_about_one_thing_are_one_piece_of_evidence():
+    items = items_to_frame([rated(f"q{n}", "11" if n // 4 % 2 else "12") for n in range(24)])
+    about = items.select("benchmark", "item_id").with_columns(
+        text=pl.Series([str(n // 4) for n in range(24)])
+    )
+    alone, together = people_table(items), people_table(items, about)
+    assert alone["value"][0] == together["value"][0] == 0.5
+    assert together["low"][0] < alone["low"][0] < alone["high"][0] < together["high"][0]
