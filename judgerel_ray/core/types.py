@@ -11,6 +11,7 @@ from typing import Literal
 
 Role = Literal["judge", "responder", "assessor", "scorer"]
 ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
+ScaleLevel = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +65,36 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The values a rating may take, and which statistics they allow.
+
+    Either ``labels``, words from lowest to highest, or numbers from ``lowest`` to ``highest``:
+    whole ones, or any in between where ``decimals``. The score of a word is its place from 0,
+    so the lowest has score 0 and the highest ``len(labels) - 1``.
+    """
+
+    name: str
+    level: ScaleLevel
+    labels: tuple[str, ...] = ()
+    lowest: float = 0
+    highest: float = 0
+    decimals: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
     """What a reply may answer, and how its verdict is read.
 
     ``labels`` are in the order shown and ``option_ids[i]`` is what ``labels[i]`` stands for.
     ``form`` names the declared form of the verdict (see ``protocols.FORMS``);
-    ``reader`` is the reading policy.
+    ``reader`` is the reading policy. ``scale`` is set where a rating is asked for.
     """
 
     labels: tuple[str, ...]
     option_ids: tuple[str, ...]
     form: str
     reader: ReaderPolicy = "first"
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
