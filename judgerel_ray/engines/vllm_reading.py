@@ -21,11 +21,13 @@ from judgerel_ray.engines.vllm_sampling import (
 )
 from judgerel_ray.engines.vllm_scoring import (
     OneKind,
-    first_step,
     score,
     scored,
     scoring_arguments,
+    steps_of,
 )
+
+AHEAD = 6  # tokens a pass of a tree goes on for: the form up to its label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,8 @@ async def read_probabilities(ask: Ask, prepared: Prepared, channel: Channel) -> 
     if scoring is None:
         raise EngineError("nothing is to be read", where={"condition": prepared.condition_key})
     if scoring.kind == "tree":
-        part = explorer(ask.condition, prepared, channel)
+        # Behind a forced form a label is one token, or few.
+        part = explorer(ask.condition, prepared, channel, ahead=1 if scoring.start else AHEAD)
         return scored(prepared, ask, (), await explore(ask.condition, part))
     computed = Computed()
     send, texts = computed.over(channel.send), channel.encoder.token_texts
@@ -141,16 +144,30 @@ async def _at_verdict(
     )
 
 
-def explorer(condition: Condition, prepared: Prepared, channel: Channel) -> Explorer:
-    """What vLLM does for a tree: pass after pass, each a prefix of the next and cached as such."""
+def explorer(
+    condition: Condition, prepared: Prepared, channel: Channel, *, ahead: int = 1
+) -> Explorer:
+    """What vLLM does for a tree: pass after pass, each a prefix of the next and cached as such.
+
+    A pass computes the prompt's last, part-filled block again, so it goes on for ``ahead`` tokens,
+    the most probable ones, at one token each: they are the prefixes most often asked next.
+    """
     ids = prepared.token_ids or ()
+    seen: dict[tuple[int, ...], NextTokens] = {}
 
     async def look(before: tuple[int, ...], n: int) -> NextTokens:
+        if before in seen:
+            return seen.pop(before)
+        most = max(1, min(ahead, condition.max_tokens - len(before)))
+        asked = scoring_arguments(logprobs=n, max_tokens=most, ignore_eos=most == 1)
         async with channel.kinds.of("next"):
-            output = await channel.send((*ids, *before), scoring_arguments(logprobs=n))
-        found = first_step(output, prepared)
-        best = sorted(found, key=lambda token: (-found[token].logprob, token))[:n]
-        return NextTokens(tuple(best), tuple(found[token].logprob for token in best))
+            output = await channel.send((*ids, *before), asked)
+        path = tuple(output.outputs[0].token_ids)
+        for place, found in enumerate(steps_of(output, prepared)):
+            best = sorted(found, key=lambda token: (-found[token].logprob, token))[:n]
+            listing = NextTokens(tuple(best), tuple(found[token].logprob for token in best))
+            seen[(*before, *path[:place])] = listing
+        return seen.pop(before)
 
     async def go_on(before: tuple[int, ...], temperature: float, seed: int, most: int) -> Sampled:
         one = replace(condition, temperature=temperature, max_tokens=most, stop=())

@@ -211,14 +211,19 @@ def scored(
     )
 
 
-def first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob]:
-    """Log-probabilities at the one token a pass made; EngineError where there are none."""
+def steps_of(output: ScoredOutput, prepared: Prepared) -> Sequence[Mapping[int, Logprob]]:
+    """Log-probabilities at every token a pass made; EngineError where there are none."""
     steps = output.outputs[0].logprobs if output.outputs else None
     if not steps:
         raise EngineError(
             "engine gave no log-probabilities", where={"condition": prepared.condition_key}
         )
-    return steps[0]
+    return steps
+
+
+def first_step(output: ScoredOutput, prepared: Prepared) -> Mapping[int, Logprob]:
+    """Log-probabilities at the first token a pass made; EngineError where there are none."""
+    return steps_of(output, prepared)[0]
 
 
 def _of(found: Mapping[int, Logprob], token: int, prepared: Prepared) -> Logprob:

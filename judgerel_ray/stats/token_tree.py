@@ -107,15 +107,19 @@ class TokenTree:
         -------
         list of tuple of int
             Tokens after the prompt; empty once every temperature is decided to the tolerance or
-            nothing can be asked any more. Asking changes nothing before :meth:`tell`.
+            nothing can be asked any more. Prefixes that may all stay open are left out. Asking
+            changes nothing before :meth:`tell`.
         """
         short = self.undecided_T > self.tolerance
         if not short.any():
             return []
-        mass = self._high_PT[: len(self._prefixes), short].max(axis=1)
+        mass_PT = self._high_PT[: len(self._prefixes), short]
         # Of equal masses the first placed, so that a run is repeatable.
-        best = np.argsort(-mass, kind="stable")[:n]
-        return [self._prefixes[row] for row in best if mass[row] > 0]
+        best = np.argsort(-mass_PT.max(axis=1), kind="stable")
+        # What stays open where a prefix and all after it are not asked.
+        left_PT = np.cumsum(mass_PT[best][::-1], axis=0)[::-1]
+        n_due = int((left_PT > self.tolerance - self._lost_T[short]).any(axis=1).sum())
+        return [self._prefixes[row] for row in best[: min(n, max(1, n_due))] if mass_PT[row].any()]
 
     def tell(self, prefix: Prefix, tokens_K: Sequence[int], logprobs_K: ArrayLike) -> None:
         """Take in the next tokens of a prefix.

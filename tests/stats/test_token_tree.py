@@ -141,6 +141,14 @@ def test_the_most_probable_prefix_comes_first_and_asking_changes_nothing():
     assert tree.pending(2) == tree.pending(2) == [(5,), (6,)]
 
 
+def test_what_may_all_stay_open_is_not_asked():
+    tree = tree_of(temperatures=(1.0, 0.5), tolerance=0.1)
+    tree.tell((), [4, 5, 6, 7], np.log([0.5, 0.3, 0.15, 0.05]))
+    # Without the last .05 would stay open, and at the lower temperature less.
+    assert tree.pending(9) == [(4,), (5,), (6,)]
+    assert tree.pending(2) == [(4,), (5,)]
+
+
 def test_greedy_decoding_is_one_path():
     logprobs = language(8)
     tree = tree_of(temperatures=(0.0,))
