@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.core import UnfinishedRunWarning
 from judgerel_ray.core.naming import NamesFirst
+from judgerel_ray.pipeline.derived import limits, reasoning, settled, uncertainty
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
-__all__ += ["run", "uncertainty"]
+__all__ += ["run", "settled", "uncertainty"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -193,108 +194,6 @@ def reduce(
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
     )
     return (question_path if questions else reduce_path)(str(path), options)
-
-
-def limits(path: str | PathLike[str]) -> pl.DataFrame:
-    """Coefficients of endless replications, from the verdict distributions of a run.
-
-    Parameters
-    ----------
-    path : str or path
-        A run with asks of ``mode = "exact"``.
-
-    Returns
-    -------
-    DataFrame
-        As ``judgerel reduce RUN --limits`` prints: one row a group and coefficient.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run has no distributions.
-
-    Examples
-    --------
-    >>> limits("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
-    """
-    from judgerel_ray.pipeline import run_limits
-
-    return run_limits(fspath(path))
-
-
-def reasoning(path: str | PathLike[str]) -> pl.DataFrame:
-    """Where verdicts of a run vary: between reasonings, or in the verdict drawn after one.
-
-    Parameters
-    ----------
-    path : str or path
-        A run with ``verdict_logprobs = true``.
-
-    Returns
-    -------
-    DataFrame
-        As ``judgerel reduce RUN --reasoning`` prints: one row a judge, benchmark and temperature.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run read no probabilities at its verdicts.
-
-    Examples
-    --------
-    >>> reasoning("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
-    """
-    from judgerel_ray.pipeline import run_reasoning
-
-    return run_reasoning(fspath(path))
-
-
-def uncertainty(
-    path: str | PathLike[str],
-    *,
-    threshold: float | None = None,
-    rule: Sequence[str] | str = (),
-    risk: float = 0.1,
-    delta: float = 0.1,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Uncertainty of single judgments, from the confusion matrices of a run.
-
-    Parameters
-    ----------
-    path : str or path
-        A run with asks of protocol ``confusion``.
-    threshold : float, optional
-        Of the labels low and high, in (0, 1]; cross-fitted without it.
-    rule : str or sequence of str
-        "normalised" (columns), "formula" (whatever the judge chose), "exceeding" (the threshold).
-    risk, delta : float
-        Of the guaranteed threshold: the share wrong it may accept, but for that chance.
-
-    Returns
-    -------
-    tuple of DataFrame
-        One row a judgment; and, as ``judgerel reduce RUN --uncertainty`` prints, their worth.
-
-    Raises
-    ------
-    StoreError
-        If the path is no run, or the run asked for no confusion.
-
-    Examples
-    --------
-    >>> uncertainty("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
-    """
-    from judgerel_ray.pipeline import run_uncertainty
-    from judgerel_ray.reduce.uncertainty import uncertainty_options
-
-    options = uncertainty_options(threshold=threshold, rule=rule, risk=risk, delta=delta)
-    return run_uncertainty(fspath(path), options)
 
 
 sys.modules[__name__].__class__ = NamesFirst

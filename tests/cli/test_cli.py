@@ -40,6 +40,7 @@ OPTIONS = {
         "--questions",
         "--uncertainty",
         "--limits",
+        "--settled",
         "--reasoning",
         "--threshold T",
         "--rule RULES",

@@ -13,7 +13,8 @@ from judgerel_ray.core import SweepError
 OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
-"""What prints another table: judgerel_ray.limits, .uncertainty and .reasoning."""
+OTHER_TABLES |= {"settled"}
+"""What prints another table: judgerel_ray.limits, .uncertainty, .reasoning and .settled."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (
