@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from judgerel_ray.config.combining import refuse_combinations
 from judgerel_ray.config.repeating import (
     MOST_REPLICATIONS,
     AdaptiveReplications,
@@ -18,10 +19,9 @@ from judgerel_ray.config.thresholds import Thresholds
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
 
-ProtocolName = Literal["respond", "best_of", "correctness", "confusion"]
+ProtocolName = Literal["respond", "best_of", "correctness", "confusion", "rating"]
+DefinitionName = Literal["none", "short", "long"]
 ModeName = Literal["sample", "exact", "columns", "paper", "single"]
-MOST_EXACT_TOP_K = 56
-CONFUSION_MODES = ("columns", "paper", "single")
 
 
 # Temperature, replications and max_tokens, where a file leaves them out.
@@ -30,6 +30,7 @@ _DEFAULTS: dict[str, tuple[float, int, int]] = {
     "best_of": (1.0, 5, 150),
     "correctness": (1.0, 5, 16),
     "confusion": (0.0, 1, 256),
+    "rating": (1.0, 5, 64),
 }
 
 
@@ -79,7 +80,7 @@ class AskTable(Table):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
     protocol: ProtocolName
-    """respond, best_of, correctness or confusion."""
+    """respond, best_of, correctness, confusion or rating."""
     mode: ModeName = "sample"
     """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact); of
     confusion columns (default), paper or single."""
@@ -105,7 +106,8 @@ class AskTable(Table):
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
     max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
-    """New tokens at most; default 150, 16 for correctness and 256 for confusion."""
+    """New tokens at most; default 150, 16 for correctness, 256 for confusion and 64 for
+    rating."""
     verdict_logprobs: Flag = False
     """Read, where each reply writes its verdict, how probable every other one was."""
     early_stop: Flag = False
@@ -124,6 +126,12 @@ class AskTable(Table):
     """What confusion takes for an option's: all its tokens', or its last's given the others."""
     thresholds: Thresholds = ()
     """Of the uncertainty labels of confusion, reported beside the ones that are searched."""
+    criteria: tuple[Text, ...] = ()
+    """What responses are rated by: names of shipped criteria, or files; several are crossed."""
+    definitions: tuple[DefinitionName, ...] = ()
+    """How much of each criterion's definition is put: none, short (default) or long; crossed."""
+    scales: tuple[Text, ...] = ()
+    """What ratings are on: names of shipped scales (default points5), or files; crossed."""
     responders: tuple[Text, ...] = ()
     """Judges that write the candidate answers first, or recorded option ids to keep."""
     respond: RespondSettings | None = None
@@ -150,7 +158,7 @@ class AskTable(Table):
             raise ValueError(f"must be at least 1, got {value}")
         return value
 
-    @field_validator("templates", "responders", "judges")
+    @field_validator("templates", "responders", "judges", "criteria", "definitions", "scales")
     @classmethod
     def _all_differ(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse repeats."""
@@ -161,84 +169,8 @@ class AskTable(Table):
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         """Refuse keys that would have no effect, or a wrong one, beside the others."""
-        if not self.templates:
-            raise ValueError("templates must name at least one template")
-        if self.protocol == "respond" and self.responders:
-            raise ValueError(
-                "protocol respond asks its judges: name them in judges, not responders"
-            )
-        if self.adaptive is not None and self.protocol not in ("best_of", "correctness"):
-            raise ValueError(f"adaptive replications settle verdicts, {self.protocol} has none")
-        if self.exact is not None and self.protocol in ("respond", "confusion"):
-            raise ValueError(f"exact needs a protocol that explores, got {self.protocol}")
-        if self.respond is not None and not self.responders:
-            raise ValueError("respond says how responders write: name them in responders")
-        if self.early_stop and self.protocol != "best_of":
-            raise ValueError(f"early_stop needs protocol best_of, got {self.protocol}")
-        if self.early_stop and self.reader != "first":
-            raise ValueError(
-                f'early_stop needs reader = "first", got {self.reader!r}: '
-                "a reply cut after one verdict cannot show a later one"
-            )
-        if self.verdict_logprobs:
-            self._refuse_beside_logprobs()
-        if self.option_orders > 1 and self.protocol != "best_of":
-            raise ValueError(f"option_orders needs protocol best_of, got {self.protocol}")
-        if self.protocol == "confusion":
-            self._refuse_beside_confusion()
-        elif self.thresholds:
-            raise ValueError(f"thresholds needs protocol confusion, got {self.protocol}")
-        elif self.mode == "exact":
-            self._refuse_beside_exact()
-        elif self.mode in CONFUSION_MODES:
-            raise ValueError(f"mode {self.mode} needs protocol confusion, got {self.protocol}")
-        elif (self.option_labels, self.option_probability) != ("letters", "whole"):
-            raise ValueError(
-                f"option_labels and option_probability need protocol confusion, got {self.protocol}"
-            )
+        refuse_combinations(self)
         return self
-
-    def _refuse_beside_logprobs(self) -> None:
-        """Refuse where a verdict has no place whose probabilities could be read."""
-        if self.protocol != "best_of" or self.mode != "sample":
-            raise ValueError(
-                f"verdict_logprobs needs protocol best_of and mode sample, got {self.protocol} "
-                f"and {self.mode}"
-            )
-        if self.reader != "first":
-            raise ValueError(f'verdict_logprobs needs reader = "first", got {self.reader!r}')
-        if self.top_p != 1 or self.top_k > MOST_EXACT_TOP_K:
-            raise ValueError(
-                f"verdict_logprobs needs top_p = 1 and top_k = 0 or at most {MOST_EXACT_TOP_K}, "
-                f"got {self.top_p} and {self.top_k}"
-            )
-
-    def _refuse_beside_exact(self) -> None:
-        """Refuse what has no effect, or no exact answer, where no reply is sampled."""
-        if self.protocol == "respond":
-            raise ValueError("mode exact needs a protocol that asks for verdicts, got respond")
-        if self.reader != "first":
-            raise ValueError(
-                f'mode exact needs reader = "first", got {self.reader!r}: only the first verdict '
-                "is settled before a reply ends"
-            )
-        for key in ("replications", "repeat_greedy", "early_stop"):
-            if getattr(self, key):
-                raise ValueError(f"mode exact samples nothing: leave out {key}")
-        if self.top_p != 1:
-            raise ValueError(f"mode exact needs top_p = 1, got {self.top_p}")
-        if self.top_k > MOST_EXACT_TOP_K:
-            raise ValueError(
-                f"mode exact needs top_k = 0 or at most {MOST_EXACT_TOP_K}, got {self.top_k}: "
-                "engines list no more tokens"
-            )
-
-    def _refuse_beside_confusion(self) -> None:
-        """Refuse what a confusion matrix has no place for."""
-        if self.most_replications > 1 or self.repeat_greedy > 1:
-            raise ValueError("protocol confusion makes one matrix: replications must be left out")
-        if self.responders:
-            raise ValueError("protocol confusion judges what the items hold: leave out responders")
 
     @property
     def adaptive(self) -> AdaptiveReplications | None:
@@ -264,6 +196,9 @@ class AskTable(Table):
             "replications": self.replications or replications,
             "max_tokens": self.max_tokens or max_tokens,
         }
+        if self.protocol == "rating":
+            defaults["definitions"] = self.definitions or ("short",)
+            defaults["scales"] = self.scales or ("points5",)
         if self.mode == "exact" and self.exact is None:
             defaults["exact"] = ExactSettings()
         if self.protocol == "confusion" and self.mode == "sample":

@@ -7,6 +7,7 @@ from judgerel_ray.design.grid import build_wave
 from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names
 from judgerel_ray.design.orders import option_orders
 from judgerel_ray.design.overlap import check_asks, with_shared_orders
+from judgerel_ray.design.rating import check_facets
 from judgerel_ray.design.rounds import Goal, goal_of
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "answer_names",
     "build_wave",
     "check_asks",
+    "check_facets",
     "check_items",
     "count_stages",
     "goal_of",

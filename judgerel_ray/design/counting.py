@@ -141,13 +141,16 @@ def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> Stag
     per_prompt = sum(frame.replications(temperature) for temperature in frame.temperatures)
     at_most = sum(frame.most_replications(temperature) for temperature in frame.temperatures)
     n_templates, n_temperatures = len(frame.templates), len(frame.temperatures)
+    rated = 1
+    if ask.protocol == "rating":
+        rated = len(frame.criteria) * len(ask.definitions) * len(frame.scales)
     for item in frame.items:
         if (item.benchmark, item.item_id) in frame.order_draws:
             _add_shared(tally, frame, voice, item, judged)
             continue
         shown = ask.option_orders
         if ask.protocol != "best_of":
-            shown = len(answer_names(frame, item))
+            shown = len(answer_names(frame, item)) * rated
         tally.items.add(item.item_id)
         tally.conditions += shown * n_templates * n_temperatures
         tally.requests += shown * n_templates * per_prompt

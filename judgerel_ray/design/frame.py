@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from judgerel_ray.config import AskTable, RespondSettings
-from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core import Item, Scale, SweepError
 from judgerel_ray.design.orders import most_orders
-from judgerel_ray.protocols import Template, question_form
+from judgerel_ray.protocols import Criterion, Template, question_form
 from judgerel_ray.stats.stopping import StoppingRule
 
 TURNS = 2  # of a dialogue: what the templates put
@@ -27,7 +27,8 @@ class AskFrame:
     """An ask, resolved: sampled items, loaded templates, judges and responders by fingerprint.
 
     ``recorded`` are option ids of the items to keep (empty: all); ``responders`` are judges of the
-    sweep that write the candidate answers first (empty: the items bring them). ``order_draws`` are,
+    sweep that write the candidate answers first (empty: the items bring them). ``criteria`` and
+    ``scales`` are what responses are rated by, and on, in protocol rating. ``order_draws`` are,
     for items by benchmark and id whose options are drawn by several order seeds, every seed of the
     sweep with its number of orders.
     """
@@ -41,6 +42,8 @@ class AskFrame:
     recorded: tuple[str, ...] = ()
     respond: RespondSettings | None = None
     respond_template: Template | None = None
+    criteria: tuple[Criterion, ...] = ()
+    scales: tuple[Scale, ...] = ()
     order_draws: Mapping[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     @property

@@ -14,6 +14,7 @@ from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.confusing import confusion_work
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.judging import best_of_work, correctness_work
+from judgerel_ray.design.rating import rating_work
 from judgerel_ray.design.responding import respond_work
 
 
@@ -66,6 +67,8 @@ def build_wave(
             work = respond_work(frame, wave, voice, item, texts)
         elif frame.ask.protocol == "confusion":
             work = confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
+        elif frame.ask.protocol == "rating":
+            work = rating_work(frame, voice, item, texts)
         elif frame.ask.protocol == "best_of":
             work = best_of_work(frame, voice, item, texts)
         else:

@@ -23,7 +23,7 @@ CORRECTNESS_LABELS = ("correct", "incorrect")
 def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
     """Which of the candidate answers is best: template x order x temperature."""
     ask = frame.ask
-    answers = {name: _answer(frame, item, name, texts) for name in answer_names(frame, item)}
+    answers = {name: judged_answer(frame, item, name, texts) for name in answer_names(frame, item)}
     landed = {name: answer for name, answer in answers.items() if answer is not None}
     if len(landed) < len(answers):
         n_conditions = len(frame.templates) * ask.option_orders
@@ -60,7 +60,7 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
             blank = replace(blank, menu=menu, option_order=order)
             # Written even where an answer is lost: its key must differ by template all the same.
             prompt = render_best_of(template, item, shown)
-            asks += _over_temperatures(frame, blank, prompt, parents)
+            asks += over_temperatures(frame, blank, prompt, parents)
     if lost:
         reason = f"no answer of {', '.join(lost)}"
         never = tuple((each, reason) for each in asks)
@@ -74,7 +74,7 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
     impossible: list[tuple[Ask, str]] = []
     n_blocked = 0
     for name in answer_names(frame, item):
-        answer = _answer(frame, item, name, texts)
+        answer = judged_answer(frame, item, name, texts)
         if answer is None:
             n_blocked += len(frame.templates) * _per_condition(frame)
             continue
@@ -92,7 +92,7 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
             text = answer.text
             prompt = render_correctness(template, item, text or "")
             parents = (answer.key,) if answer.key else ()
-            made = _over_temperatures(frame, blank, prompt, parents)
+            made = over_temperatures(frame, blank, prompt, parents)
             if text is None:
                 impossible += [(each, f"no answer of {name}") for each in made]
             else:
@@ -128,7 +128,7 @@ def _per_condition(frame: AskFrame) -> int:
     return sum(frame.replications(temperature) for temperature in frame.temperatures)
 
 
-def _answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
+def judged_answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | None:
     """One candidate answer: recorded with the item, or landed by a responder."""
     if not frame.responders:
         text = next(option.text for option in item.options if option.option_id == name)
@@ -138,7 +138,7 @@ def _answer(frame: AskFrame, item: Item, name: str, texts: Texts) -> Answer | No
     return written_answer(voice, item, settings, texts)
 
 
-def _over_temperatures(
+def over_temperatures(
     frame: AskFrame, blank: Condition, prompt: tuple[Message, ...], parents: tuple[str, ...]
 ) -> list[Ask]:
     """One ask for each temperature; all of them share the prompt."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from judgerel_ray.core import Item, Menu
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.judging import answer_names
 from judgerel_ray.design.orders import order_names
+from judgerel_ray.design.rating import facets_of
 from judgerel_ray.design.responding import Settings, respond_settings
 from judgerel_ray.protocols import labels_for, question_form, stop_strings
 
@@ -43,6 +45,9 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         )
     else:
         shown = [(name,) for name in names]
+    if ask.protocol == "rating":
+        yield from _rating_marks(frame, item, names)
+        return
     stage = "turn2" if form == "dialogue" else "answer"
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
     sampling = (ask.mode, ask.verdict_logprobs, ask.top_k, ask.top_p, ask.max_tokens)
@@ -60,3 +65,17 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
                 mark = (*what, order, temperature, *sampling)
                 least, most = frame.replications(temperature), frame.most_replications(temperature)
                 yield mark, template.name, least, most
+
+
+def _rating_marks(
+    frame: AskFrame, item: Item, names: Sequence[str]
+) -> Iterator[tuple[Mark, str, int, int]]:
+    """As :func:`judgment_marks`, of ratings: what is crossed is in their words."""
+    ask = frame.ask
+    stage = "turn2" if question_form(item) == "dialogue" else "answer"
+    origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
+    sampling = (ask.top_k, ask.top_p, ask.max_tokens)
+    for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
+        what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
+        least, most = frame.replications(temperature), frame.most_replications(temperature)
+        yield (*what, temperature, *sampling), facet.template.name, least, most

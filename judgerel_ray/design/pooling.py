@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.judging import answer_names
 from judgerel_ray.design.marks import Mark, answer_mark
 from judgerel_ray.design.orders import order_names
+from judgerel_ray.design.rating import facets_of
 from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
 
@@ -53,6 +55,9 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
         # Numbers of orders are of one set of options: with another they say something else.
         menu = frozenset(names)
         orders = order_names(item, names, n_orders=ask.option_orders, seed=ask.order_seed)
+    if ask.protocol == "rating":
+        yield from _rating_rows(frame, item, names)
+        return
     stage = "turn2" if form == "dialogue" else "answer"
     written = tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
     for template in frame.templates:
@@ -81,6 +86,29 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
                 )
             for order in orders:
                 yield (*mark, order), settings
+
+
+def _rating_rows(
+    frame: AskFrame, item: Item, names: Sequence[str]
+) -> Iterator[tuple[Mark, Settings]]:
+    """As :func:`_rows`, of ratings."""
+    ask = frame.ask
+    stage = "turn2" if question_form(item) == "dialogue" else "answer"
+    written = tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
+    for facet, temperature in product(facets_of(frame), frame.temperatures):
+        question, told, scale, texts = facet.wording
+        settings: dict[str, object] = {
+            "max_tokens": ask.max_tokens,
+            "reader": ask.reader,
+            "respond": written,
+            "criteria": (question, told),
+            "scales": scale,
+            "templates": (facet.template.form, texts),
+        }
+        sampling = (temperature, ask.top_k, ask.top_p)
+        for name in names:
+            mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
+            yield mark, settings
 
 
 def _pooled(

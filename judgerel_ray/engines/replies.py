@@ -8,7 +8,13 @@ from itertools import accumulate
 
 from judgerel_ray.core import Ask
 from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import option_log_weights, reasoned, tempered, uniforms
+from judgerel_ray.engines.truth import (
+    judged_thing,
+    option_log_weights,
+    reasoned,
+    tempered,
+    uniforms,
+)
 from judgerel_ray.protocols import FORMS
 
 CHARACTERS_PER_TOKEN = 4
@@ -60,7 +66,7 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     menu = condition.menu
     if menu is None:
         return [f"Answer {draw[1]:.6f}: {_words(_ANSWER, options.reason_words)}" for draw in draws]
-    weights = option_log_weights(model, options, item_id=condition.item_id, menu=menu)
+    weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
     shares = tempered(weights, condition.temperature)
     reason = _words(_REASON, options.reason_words)
     replies = []

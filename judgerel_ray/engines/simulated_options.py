@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines.engine import JSON, EngineSpec
 
-MODELS = ("uniform", "always", "dirichlet", "position")
+MODELS = ("uniform", "always", "dirichlet", "position", "latent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,9 @@ class SimulatedOptions:
     Who the judge is: ``seed`` of everything drawn; ``label`` that ``always`` gives (default the
     first); ``concentration`` s and ``base`` pi of ``dirichlet`` (pi a table of option ids,
     default even); ``position_bias`` (log-odds by place shown, 0 beyond its end) and
-    ``quality_sd`` (spread of the log-odds of an item's options) of ``position``; shares of
+    ``quality_sd`` (spread of the log-odds of an item's options) of ``position``; ``noise`` of
+    ``latent``, whose opinion is a number on [0, 1] and whose ratings are the part of any scale that
+    it falls into with normal noise of this standard deviation (default 0.1); shares of
     ``refuse`` and ``unparsed`` replies; ``reason_words`` after each verdict; ``suggestibility``,
     the log-odds an option gains where an assessment argued for it; ``reasoning`` s: each reply's
     reasoning draws the distribution its verdict comes from, Dirichlet(s p) around the judge's p;
@@ -40,6 +42,7 @@ class SimulatedOptions:
     base: Mapping[str, float] | None = None
     position_bias: tuple[float, ...] = (1.0,)
     quality_sd: float = 1.0
+    noise: float = 0.1
     refuse: float = 0.0
     unparsed: float = 0.0
     reason_words: int = 0
@@ -115,6 +118,7 @@ def _read(read: _Reader) -> SimulatedOptions:
         base=read.table("base"),
         position_bias=read.numbers("position_bias", default.position_bias),
         quality_sd=read.number("quality_sd", default.quality_sd),
+        noise=read.number("noise", default.noise),
         refuse=read.number("refuse", 0.0, at_most=1.0),
         unparsed=read.number("unparsed", 0.0, at_most=1.0),
         reason_words=read.whole("reason_words", at_least=0) or 0,

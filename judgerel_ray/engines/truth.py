@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from hashlib import blake2b
+from itertools import pairwise
 from random import Random
 
 from judgerel_ray.core import Condition, Menu, RequestRefused
@@ -104,6 +105,8 @@ def option_log_weights(
             )
             for option_id, share in zip(menu.option_ids, _base(options, menu), strict=True)
         )
+    if model == "latent":
+        return _rounded(options, item_id, len(menu.labels))
     if model == "position":
         return tuple(
             (options.position_bias[place] if place < len(options.position_bias) else 0.0)
@@ -157,6 +160,50 @@ def reasoned(
         for place, share in enumerate(shares)
     ]
     return tempered(tuple(draws), 1.0)
+
+
+def judged_thing(condition: Condition) -> str:
+    """What a judge's opinion is of: the item, and of a rating the response and the criterion.
+
+    Scales, definitions and templates are no part of it: a judge has one opinion, put in many ways.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="rating", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
+    ...     responder="x", criterion="helpfulness", scale="points5")
+    >>> judged_thing(condition)
+    'i:x:helpfulness'
+    """
+    if condition.protocol != "rating":
+        return condition.item_id
+    return f"{condition.item_id}:{condition.responder}:{condition.criterion}"
+
+
+def latent_score(options: SimulatedOptions, thing: str) -> float:
+    """A ``latent`` judge's opinion of a thing: uniform on [0, 1], and the same whenever asked.
+
+    Examples
+    --------
+    >>> 0 <= latent_score(SimulatedOptions(), "q1") < 1
+    True
+    """
+    return uniforms(f"latent:{options.seed}:{thing}")[0]
+
+
+def _rounded(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]:
+    """Log-probabilities of n equal parts of [0, 1]: the opinion with normal noise, ends open."""
+    at, noise = latent_score(options, thing), options.noise
+    if noise == 0:
+        mine = min(int(at * n), n - 1)
+        return tuple(0.0 if place == mine else -math.inf for place in range(n))
+    ends = [-math.inf, *(place / n for place in range(1, n)), math.inf]
+    below = [0.5 * math.erfc((at - end) / (noise * math.sqrt(2))) for end in ends]
+    shares = [high - low for low, high in pairwise(below)]
+    return tuple(math.log(share) if share > 0 else -math.inf for share in shares)
 
 
 def _base(options: SimulatedOptions, menu: Menu) -> tuple[float, ...]:

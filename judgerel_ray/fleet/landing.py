@@ -10,7 +10,7 @@ import polars as pl
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import Ask, Completion, request_key
-from judgerel_ray.protocols import read_assessment, read_verdict
+from judgerel_ray.protocols import read_assessment, read_rating, read_verdict
 from judgerel_ray.tables import Completions, Errors, Judgments
 
 MILLION = 1_000_000
@@ -166,11 +166,16 @@ def _judgment(
     refused = completion.text is None
     verdict: str | None = None
     label: str | None = None
+    score: float | None = None
     outcome: str | None = "failed" if refused else None
     if condition.role == "assessor" and menu is not None and condition.argued is not None:
         label = menu.labels[menu.option_ids.index(condition.argued)]
         absent = read_assessment(completion.text)
         outcome = absent.value if absent else None
+    elif menu is not None and menu.scale is not None and completion.text is not None:
+        rating = read_rating(completion.text, finish_reason=completion.finish_reason, menu=menu)
+        outcome, score = rating.outcome.value, rating.score
+        verdict = label = rating.label
     elif condition.role == "judge" and menu is not None and completion.text is not None:
         reading = read_verdict(completion.text, finish_reason=completion.finish_reason, menu=menu)
         label, outcome = reading.label, reading.outcome.value
@@ -204,7 +209,7 @@ def _judgment(
         "seed": completion.seed,
         "verdict": verdict,
         "label": label,
-        "score": None,
+        "score": score,
         "confidence": None,
         "outcome": outcome,
         "prompt_tokens": completion.prompt_tokens,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from itertools import islice
 
 from judgerel_ray.core import HumanRating, Item, Option, digest
@@ -10,7 +10,9 @@ from judgerel_ray.design import AskFrame, build_wave, voices_of
 
 KEYED_ITEMS = 4
 # Of an ask: what these name goes into its identity by content, wherever it lies.
-LOCATED_KEYS = frozenset({"path", "answers", "sample", "judges", "responders", "templates"})
+LOCATED_KEYS = frozenset(
+    {"path", "answers", "sample", "judges", "responders", "templates", "criteria", "scales"}
+)
 # What these say is of what lands, and asks nothing.
 SAID_KEYS = frozenset({"thresholds"})
 
@@ -60,6 +62,8 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "n_items": len(items),
         "judges": sorted(voice.name for voice in frame.judges),
         "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
+        "criteria": {one.name: digest({"criterion": asdict(one)}) for one in frame.criteria},
+        "scales": {one.name: digest({"scale": asdict(one)}) for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }

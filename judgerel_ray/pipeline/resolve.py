@@ -15,6 +15,7 @@ from judgerel_ray.design import (
     StageCount,
     Voice,
     check_asks,
+    check_facets,
     check_items,
     count_stages,
     with_shared_orders,
@@ -29,6 +30,8 @@ from judgerel_ray.protocols import (
     READER_VERSION,
     STAGE_TEXTS,
     Template,
+    load_criterion,
+    load_scale,
     load_template,
     question_form,
     shipped_templates,
@@ -183,10 +186,18 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
             if responders and ask.respond is not None
             else None
         ),
+        criteria=tuple(load_criterion(_named(sweep, name)) for name in ask.criteria),
+        scales=tuple(load_scale(_named(sweep, name)) for name in ask.scales),
     )
     check_items(frame)
+    check_facets(frame)
     _check_templates(frame)
     return frame
+
+
+def _named(sweep: Sweep, name: str) -> str:
+    """A shipped criterion or scale by name, or a file found as every path of the sweep is."""
+    return sweep.find(name) if name.endswith(".toml") else name
 
 
 def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:

@@ -1,12 +1,14 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, RequestRefused
 from judgerel_ray.engines import EngineSpec, true_distribution
-from judgerel_ray.engines.truth import tempered, uniforms
+from judgerel_ray.engines.simulated_options import SimulatedOptions
+from judgerel_ray.engines.truth import latent_score, option_log_weights, tempered, uniforms
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")
 TURNED = Menu(labels=("A", "B", "C"), option_ids=("z", "x", "y"), form="best_response")
@@ -18,7 +20,7 @@ def by_option(spec, menu, item_id="q1", temperature=1.0):
 
 
 @given(
-    model=st.sampled_from(["uniform", "always", "dirichlet", "position"]),
+    model=st.sampled_from(["uniform", "always", "dirichlet", "position", "latent"]),
     temperature=st.sampled_from([0.0, 0.01, 0.25, 1.0, 2.0]),
     seed=st.integers(0, 1000),
     concentration=st.floats(0.001, 1000),
@@ -109,3 +111,26 @@ def test_uniforms_are_spread_and_apart():
         assert sum(column) / 2000 == pytest.approx(0.5, abs=0.03)
     both = sum(a * b for a, b, _ in draws) / 2000
     assert both == pytest.approx(0.25, abs=0.03)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("n", [2, 5, 10])
+def test_a_latent_judge_rounds_one_opinion_to_every_scale(noise, n):
+    options = SimulatedOptions(noise=noise)
+    menu = Menu(labels=tuple(map(str, range(n))), option_ids=tuple(map(str, range(n))), form="x")
+    for thing in ("a", "b", "c"):
+        weights = option_log_weights("latent", options, item_id=thing, menu=menu)
+        shares = np.exp(weights)
+        assert shares.sum() == pytest.approx(1.0)
+        # Its replies, drawn and rounded by hand.
+        draws = latent_score(options, thing) + noise * np.random.default_rng(3).normal(size=200_000)
+        counted = np.bincount(np.clip((draws * n).astype(int), 0, n - 1), minlength=n) / draws.size
+        assert shares == pytest.approx(counted, abs=5e-3)
+
+
+def test_a_latent_judge_without_noise_gives_the_part_its_opinion_lies_in():
+    options = SimulatedOptions(noise=0.0)
+    menu = Menu(labels=tuple("12345"), option_ids=tuple("12345"), form="x")
+    for thing in map(str, range(20)):
+        weights = option_log_weights("latent", options, item_id=thing, menu=menu)
+        assert weights.index(0.0) == int(latent_score(options, thing) * 5)

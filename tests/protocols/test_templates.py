@@ -121,7 +121,9 @@ def test_a_missing_text_is_an_error_only_when_it_is_needed(tmp_path):
 
 
 def test_an_unknown_name_lists_the_shipped_ones_and_suggests_the_nearest():
-    with pytest.raises(SweepError, match=r"default, paraphrase, reason_first .*'paraphrse'") as caught:
+    with pytest.raises(
+        SweepError, match=r"default, paraphrase, reason_first .*'paraphrse'"
+    ) as caught:
         load_template("best_of", "paraphrse")
     assert caught.value.hint == "did you mean 'paraphrase'?"
 

@@ -1,0 +1,147 @@
+"""Rating responses: criterion, definition, scale and template crossed over every response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
+from judgerel_ray.design.conditions import ItemWork, blank_condition
+from judgerel_ray.design.frame import AskFrame, Texts, Voice
+from judgerel_ray.design.judging import answer_names, judged_answer, over_temperatures
+from judgerel_ray.protocols import Criterion, Template, render_rating, scale_labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One way of asking for a rating: all that is crossed but the response and temperature."""
+
+    criterion: Criterion
+    definition: str
+    scale: Scale
+    template: Template
+
+    @property
+    def names(self) -> tuple[str, str, str, str]:
+        """What its rows record."""
+        return self.criterion.name, self.definition, self.scale.name, self.template.name
+
+    @property
+    def wording(self) -> tuple[object, ...]:
+        """What its prompts say, whatever it is called."""
+        told = self.criterion.definitions[self.definition]
+        texts = tuple(sorted(self.template.texts.items()))
+        return self.criterion.question, told, replace(self.scale, name=""), texts
+
+
+def facets_of(frame: AskFrame) -> Iterator[Facet]:
+    """Every way an ask of protocol rating puts a response.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_criterion, load_scale, load_template
+    >>> ask = AskTable(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",),
+    ...                definitions=("none", "long"))
+    >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(),
+    ...                  templates=(load_template("rating", "default"),),
+    ...                  criteria=(load_criterion("helpfulness"),),
+    ...                  scales=(load_scale("points5"), load_scale("binary")))
+    >>> [facet.names[:3] for facet in facets_of(frame)]
+    [('helpfulness', 'none', 'points5'), ('helpfulness', 'none', 'binary'), \
+('helpfulness', 'long', 'points5'), ('helpfulness', 'long', 'binary')]
+    """
+    crossed = product(frame.criteria, frame.ask.definitions, frame.scales, frame.templates)
+    for criterion, definition, scale, template in crossed:
+        yield Facet(criterion=criterion, definition=definition, scale=scale, template=template)
+
+
+def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """How good is this response: every response x criterion x definition x scale x template."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    facets = tuple(facets_of(frame))
+    for name in answer_names(frame, item):
+        answer = judged_answer(frame, item, name, texts)
+        if answer is None:
+            each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+            n_blocked += len(facets) * each
+            continue
+        for facet in facets:
+            labels = scale_labels(facet.scale)
+            menu = Menu(
+                labels=labels,
+                option_ids=labels,
+                form=facet.template.form or "",
+                reader=frame.ask.reader,
+                scale=facet.scale,
+            )
+            blank = replace(
+                blank_condition(
+                    voice,
+                    item,
+                    protocol="rating",
+                    stage="judge",
+                    role="judge",
+                    template=facet.template,
+                ),
+                menu=menu,
+                responder=name,
+                criterion=facet.criterion.name,
+                definition=facet.definition,
+                scale=facet.scale.name,
+            )
+            prompt = render_rating(
+                facet.template,
+                item,
+                answer.text or "",
+                criterion=facet.criterion,
+                definition=facet.definition,
+                scale=facet.scale,
+            )
+            made = over_temperatures(frame, blank, prompt, (answer.key,) if answer.key else ())
+            if answer.text is None:
+                impossible += [(one, f"no answer of {name}") for one in made]
+            else:
+                asks += made
+    return ItemWork(
+        judge=voice.name,
+        item_id=item.item_id,
+        asks=tuple(asks),
+        impossible=tuple(impossible),
+        n_blocked=n_blocked,
+    )
+
+
+def check_facets(frame: AskFrame) -> None:
+    """Refuse criteria, definitions and scales that would ask the same words under two names.
+
+    Raises
+    ------
+    SweepError
+        Naming both.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> check_facets(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+    """
+    for kind, named in (("criteria", frame.criteria), ("scales", frame.scales)):
+        names = [one.name for one in named]
+        if len(set(names)) < len(names):
+            raise SweepError(
+                f"{kind} must differ in name, got {', '.join(names)}", where={"ask": frame.index}
+            )
+    seen: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for facet in facets_of(frame):
+        first = seen.setdefault(facet.wording, facet.names)
+        if first != facet.names:
+            raise SweepError(
+                f"{' / '.join(first)} and {' / '.join(facet.names)} put the same words: they "
+                "would be asked once and counted twice",
+                where={"ask": frame.index},
+                hint="leave one out",
+            )
