@@ -162,6 +162,8 @@ def _coefficients(
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
     _tell_unfinished(parsed.path, formats)
+    if found.caution:
+        print(found.caution, file=sys.stderr if "json" in formats else sys.stdout)
     for name in formats:
         if name == "json":
             print(coefficients_json(frame))
