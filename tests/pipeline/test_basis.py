@@ -124,11 +124,8 @@ def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
 
 def test_later_blocks_are_cautioned_about_where_they_count(tmp_path):
     file = str(tmp_path / "judgments.parquet")
-    rows = {
-        "item_id": ["q", "q", "q", "r", "r"],
-        "verdict": list("AABBB"),
-        "block": [0, 0, 1, 0, 0],
-    }
+    rows = {"item_id": list("qqqrr"), "replication": [0, 1, 2, 0, 1], "verdict": list("AABBB")}
+    rows["block"] = [0, 0, 1, 0, 0]
     pl.DataFrame(rows).write_parquet(file)
     caution = reduce_with_basis(file, ReduceOptions(block="all")).caution
     assert caution.startswith("1 of these replications are of later blocks")
