@@ -1,5 +1,6 @@
 """A real engine and a judge that reasons first: letters, their distributions, and the weights."""
 
+import json
 import math
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy import stats as scipy_stats
 
 import judgerel_ray
 from judgerel_ray.cli import main
+from judgerel_ray.core import request_key
 from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.reduce.reasonings import verdict_shares
 from judgerel_ray.stats import split_variance
-from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 pytestmark = [
     pytest.mark.ray,
@@ -26,16 +28,27 @@ TEMPERATURES = (1.0, 0.5)
 TAIL = 5e-3  # of the truth: probability that its tree leaves out
 UNDECIDED = 1e-3
 LIMIT = 3.3  # standard errors
+CURVE, NEW_TOKENS = (1.0, 0.75, 0.5, 0.25, 0.0), 50
 
 
 @pytest.fixture(scope="module")
 def reasoned(tmp_path_factory):
-    """Three of the demo's questions, sampled and, where that is soon done, explored as well."""
+    """Three of the demo's questions, sampled and, where that is soon done, explored as well.
+
+    And a question of a thousand words, explored alone: its tokens are those of its own lease.
+    """
     from demo.judge_design import ITEMS_FILE
     from demo.reasoning_judge import REASONING_JUDGE_FOLDER, TEMPLATE
 
     folder = tmp_path_factory.mktemp("vllm_reasoning")
     pl.read_parquet(ITEMS_FILE)[:12:4].write_parquet(folder / "items.parquet")
+    long = {
+        "item_id": "long",
+        "question": "Which is best?",
+        "context": " ".join(f"word{n}" for n in range(1000)),
+        "options": ["so clear", "rather vague", "quite sound"],
+    }
+    (folder / "long.jsonl").write_text(json.dumps(long))
     ask = (
         '[[ask]]\nprotocol = "best_of"\nbenchmark = "demo"\npath = "items.parquet"\n'
         f'templates = ["{TEMPLATE}"]\ntop_k = {TOP_K}\nmax_tokens = 24\n'
@@ -43,10 +56,13 @@ def reasoned(tmp_path_factory):
     file = folder / "s.toml"
     file.write_text(
         'name = "reasoned"\n[[judge]]\nname = "j"\nengine = "vllm"\n'
-        f'model = "{REASONING_JUDGE_FOLDER}"\ngpus = 0\nmax_model_len = 1024\n'
+        f'model = "{REASONING_JUDGE_FOLDER}"\ngpus = 0\nmax_model_len = 2048\n'
         f"{ask}temperatures = {list(TEMPERATURES)}\nreplications = {M}\nverdict_logprobs = true\n"
         f'{ask}temperatures = [{TEMPERATURES[-1]}]\nmode = "exact"\n'
         f"exact = {{ undecided = {UNDECIDED} }}\n"
+        '[[ask]]\nprotocol = "best_of"\nbenchmark = "long"\npath = "long.jsonl"\ntop_k = 50\n'
+        f'max_tokens = {NEW_TOKENS}\ntemperatures = {list(CURVE)}\nmode = "exact"\n'
+        "exact = { undecided = 5e-3 }\n[fleet]\nlease_seconds = 0.1\n"
     )
     assert main(["run", str(file), "--out", str(folder / "run")]) == 0
     return RunDirectory.open(str(folder / "run"))
@@ -55,7 +71,8 @@ def reasoned(tmp_path_factory):
 @pytest.fixture(scope="module")
 def replies(reasoned):
     """Every reply with its letter's place on the menu, and what was read there."""
-    rows = scan_judgments(reasoned).filter(pl.col("role") == "judge")
+    sampled = (pl.col("stage") == "judge") & (pl.col("benchmark") == "demo")
+    rows = scan_judgments(reasoned).filter(sampled)
     texts = scan_completions(reasoned).select("key", "logprobs", "text")
     found = rows.join(texts, on="key").sort("item_id", "temperature", "replication").collect()
     assert found.height == 3 * len(TEMPERATURES) * M
@@ -74,6 +91,8 @@ def truths(reasoned):
     judge = load_judge(REASONING_JUDGE_FOLDER)
     found = {}
     for item in frame_to_items(pl.read_parquet(reasoned.read_bytes("items.parquet"))):
+        if item.benchmark != "demo":
+            continue
         shown = option_orders(item, n_orders=1, seed=0)[0]
         tree = ReasoningTree(judge, prompt_text(judge, item, shown, template=TEMPLATE))
         names = [option.option_id for option in shown]
@@ -128,7 +147,7 @@ def test_distributions_have_the_mean_of_the_letters(replies, temperature):
 def test_the_split_is_that_of_the_weights(reasoned, replies, truths):
     from demo.reasoning_truth import true_split
 
-    table = judgerel_ray.reasoning(reasoned.url)
+    table = judgerel_ray.reasoning(reasoned.url).filter(pl.col("benchmark") == "demo")
     for temperature in TEMPERATURES:
         row = table.filter(pl.col("temperature") == temperature).row(0, named=True)
         laws = [law for (_, t), (_, law) in truths.items() if t == temperature]
@@ -173,7 +192,7 @@ def test_exploring_goes_through_the_reasoning(reasoned, truths):
     from demo.judge_design import LETTERS, NO_VERDICT
     from demo.reasoning_truth import true_split
 
-    table = read_distributions(reasoned)
+    table = read_distributions(reasoned).filter(pl.col("benchmark") == "demo")
     assert table["temperature"].unique().to_list() == [TEMPERATURES[-1]]
     for (item, temperature), (names, law) in truths.items():
         if temperature != TEMPERATURES[-1]:
@@ -185,3 +204,28 @@ def test_exploring_goes_through_the_reasoning(reasoned, truths):
         for verdict, low, high in rows.select("verdict", "low", "high").iter_rows():
             assert low - TAIL < true[verdict] < high + TAIL
         assert math.isclose(rows["low"].sum(), 1, abs_tol=UNDECIDED + 1e-6)
+
+
+def test_a_temperature_curve_costs_a_hundredth_of_uncached_replies(reasoned):
+    """The plain way: 100 requests a temperature, each of the whole prompt and 50 new tokens.
+
+    Those are counted here and measured, with the rest, by bench/exact_tokens.py.
+    """
+    row = scan_judgments(reasoned).filter(pl.col("item_id") == "long").collect()
+    assert row["prompt_tokens"].item() >= 1000
+    key = row["key"].item()
+    (commit,) = (
+        commit
+        for commit in read_ledger(reasoned).commits
+        if key in {request_key(condition, 0) for condition in commit.conditions}
+    )
+    assert commit.rows == 1
+    tokens = commit.tokens
+    computed = tokens.prompt - tokens.cached + tokens.generated
+    plain = len(CURVE) * 100 * (row["prompt_tokens"].item() + NEW_TOKENS)
+    print(f"explored: {computed} tokens computed, the plain way {plain}: 1/{plain / computed:.0f}")
+    assert computed <= plain / 100
+    table = read_distributions(reasoned).filter(pl.col("benchmark") == "long")
+    settled = table.group_by("temperature").agg(pl.col("low").sum())
+    assert settled.height == len(CURVE)
+    assert settled["low"].min() >= 1 - 5e-3 - 1e-6
