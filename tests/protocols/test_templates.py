@@ -26,6 +26,10 @@ def test_every_protocol_ships_a_default():
         ("best_of", "reason_first"),
         ("correctness", "default"),
         ("confusion", "default"),
+        ("rating", "default"),
+        ("rating", "paraphrase"),
+        ("rating", "reason_first"),
+        ("rating", "terse"),
     }
 
 
@@ -47,6 +51,10 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("best_of", "reason_first"): ("best_response", False),
         ("correctness", "default"): ("correctness", True),
         ("confusion", "default"): ("best_response", True),
+        ("rating", "default"): ("rating", True),
+        ("rating", "paraphrase"): ("rating", True),
+        ("rating", "reason_first"): ("rating", False),
+        ("rating", "terse"): ("rating", True),
     }
 
 
@@ -121,7 +129,9 @@ def test_a_missing_text_is_an_error_only_when_it_is_needed(tmp_path):
 
 
 def test_an_unknown_name_lists_the_shipped_ones_and_suggests_the_nearest():
-    with pytest.raises(SweepError, match=r"default, paraphrase, reason_first .*'paraphrse'") as caught:
+    with pytest.raises(
+        SweepError, match=r"default, paraphrase, reason_first .*'paraphrse'"
+    ) as caught:
         load_template("best_of", "paraphrse")
     assert caught.value.hint == "did you mean 'paraphrase'?"
 
