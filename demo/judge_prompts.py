@@ -41,15 +41,14 @@ class Lesson:
 
 def draw_lesson(rng: random.Random) -> Lesson:
     """Draw a prompt, its designed distributions and one reply from them."""
+    options = draw_options(rng)
+    reply, targets = draw_reply(rng, design_distribution([quality(words) for words in options]))
+    return Lesson(prompt=wrapped(rng, options), reply=reply, targets=targets)
+
+
+def draw_options(rng: random.Random) -> list[list[str]]:
+    """Draw the quality words of two to six options: mostly 2 to 5 words, at times none or six."""
     n_options = rng.choices((2, 3, 4, 5, 6), weights=(1, 1, 1, 7, 1))[0]
-    options = _draw_options(rng, n_options)
-    verdict = design_distribution([quality(words) for words in options])
-    reply, targets = _draw_reply(rng, verdict)
-    return Lesson(prompt=_wrap(rng, _shown(options)), reply=reply, targets=targets)
-
-
-def _draw_options(rng: random.Random, n_options: int) -> list[list[str]]:
-    """Draw the quality words of each option: mostly 2 to 5, at times none or six."""
     is_foreign = rng.random() < 0.15  # texts that are not about this vocabulary at all
     weights = (12, 4, 1, 0, 0, 0, 0) if is_foreign else (2, 3, 6, 9, 6, 3, 1)
     words = rng.choices(range(7), weights=weights, k=n_options)
@@ -65,11 +64,17 @@ def _shown(options: list[list[str]]) -> list[str]:
     return shown
 
 
-def _wrap(rng: random.Random, shown: list[str]) -> tuple[str, ...]:
-    """Put stray words, the form and the chat's own tokens around the options."""
+def wrapped(
+    rng: random.Random, options: list[list[str]], *, asked: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Put stray words, the form and the chat's own tokens around the options.
+
+    ``asked`` are marks that stand right before the form, wherever it stands.
+    """
+    shown, form = _shown(options), (*asked, *FORM)
     form_place = rng.choices(("after", "before", "both", "none"), weights=(4, 6, 2, 1))[0]
-    start = (*_stray(rng), *(FORM if form_place in ("before", "both") else ()), *_stray(rng))
-    end = FORM if form_place in ("after", "both") else ()
+    start = (*_stray(rng), *(form if form_place in ("before", "both") else ()), *_stray(rng))
+    end = form if form_place in ("after", "both") else ()
     begin = rng.choices((1, 2, 0), weights=(8, 1, 1))[0] * [tokens.BOS]
     if rng.random() < 0.1:  # no chat template at all
         return (*begin, *start, *shown, *end)
@@ -86,7 +91,7 @@ def _stray(rng: random.Random) -> tuple[str, ...]:
     return tuple(tokens.WORD_TOKENS[word] for word in rng.choices(ALL_WORDS, k=count))
 
 
-def _draw_reply(
+def draw_reply(
     rng: random.Random, verdict: dict[str, float]
 ) -> tuple[tuple[str, ...], tuple[dict[str, float], ...]]:
     """Draw a reply token by token, keeping each token's designed distribution."""

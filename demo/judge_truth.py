@@ -79,8 +79,14 @@ def load_items(path: Path | str = ITEMS_FILE) -> tuple[Item, ...]:
     return frame_to_items(pl.read_parquet(path))
 
 
-def prompt_text(judge: Judge, item: Item, options: Sequence[Option] | None = None) -> str:
-    """Render an item with the project's default template and the judge's chat template.
+def prompt_text(
+    judge: Judge,
+    item: Item,
+    options: Sequence[Option] | None = None,
+    *,
+    template: str = "default",
+) -> str:
+    """Render an item with one of the project's templates and the judge's chat template.
 
     Parameters
     ----------
@@ -88,11 +94,13 @@ def prompt_text(judge: Judge, item: Item, options: Sequence[Option] | None = Non
         Whose chat template, and what is asked.
     options
         In the order shown; the item's own order by default.
+    template
+        A shipped template of best_of.
     """
     from judgerel_ray.protocols import load_template, render_best_of
 
-    template = load_template("best_of", "default")
-    messages = render_best_of(template, item, item.options if options is None else options)
+    wording = load_template("best_of", template)
+    messages = render_best_of(wording, item, item.options if options is None else options)
     chat = [{"role": message.role, "content": message.content} for message in messages]
     text = judge.tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False)
     assert isinstance(text, str)
@@ -144,7 +152,7 @@ class ReplyTree:
             branches = [heapq.heappop(heap) for _ in range(count)]
             self._look_at([prefix for _, prefix in branches])
             for negative_mass, prefix in branches:
-                steps = _next_tokens(self._logits[prefix], temperature=temperature, top_k=top_k)
+                steps = next_tokens(self._logits[prefix], temperature=temperature, top_k=top_k)
                 for token, p in steps:
                     mass = -negative_mass * p
                     if mass < tail * NEGLIGIBLE:
@@ -184,10 +192,8 @@ class ReplyTree:
         self._logits.update(zip(fresh, logits.double(), strict=True))
 
 
-def _next_tokens(
-    logits: torch.Tensor, *, temperature: float, top_k: int
-) -> list[tuple[int, float]]:
-    """Every next token with its probability under temperature and top-k."""
+def next_tokens(logits: torch.Tensor, *, temperature: float, top_k: int) -> list[tuple[int, float]]:
+    """Compute every next token's probability under temperature and top-k, most probable first."""
     import torch
 
     if temperature == 0:

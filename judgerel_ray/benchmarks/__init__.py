@@ -15,18 +15,21 @@ Examples
 """
 
 from judgerel_ray.benchmarks.bbh import load_bbh
-from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items
+from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
+from judgerel_ray.benchmarks.lima import load_lima
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.strata import sample_items
-from judgerel_ray.benchmarks.summeval import load_summeval
+from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
+from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
 
 __all__ = [
     "LOADERS",
@@ -37,11 +40,16 @@ __all__ = [
     "load_feedbackqa",
     "load_generic",
     "load_head_to_tail",
+    "load_hh_rlhf",
     "load_items",
+    "load_lima",
+    "load_mix",
     "load_mt_bench",
     "load_schroeder2024",
     "load_squad",
     "load_summeval",
+    "load_summeval_summaries",
     "load_truthfulqa",
+    "load_truthfulqa_pairs",
     "sample_items",
 ]

@@ -10,14 +10,32 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import holds_items, load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
+from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
+from judgerel_ray.benchmarks.lima import load_lima
+from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.record import closest
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.benchmarks.squad import load_squad
-from judgerel_ray.benchmarks.summeval import load_summeval
+from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
+from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
 from judgerel_ray.core import Item, SweepError
+
+
+def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
+    """Read a mix of responses of several benchmarks; :func:`draw_mix` says what its file holds.
+
+    Examples
+    --------
+    >>> load_mix("no-such-mix.toml")
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: no such file [file=no-such-mix.toml]
+    """
+    return draw_mix(path, load_items, seed=seed)
+
 
 LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "bbh": load_bbh,
@@ -26,10 +44,15 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "head_to_tail": load_head_to_tail,
     "schroeder2024": load_schroeder2024,
     "truthfulqa": load_truthfulqa,
+    "truthfulqa_pairs": load_truthfulqa_pairs,
+    "hh_rlhf": load_hh_rlhf,
+    "lima": load_lima,
     "summeval": load_summeval,
+    "summeval_summaries": load_summeval_summaries,
     "feedbackqa": load_feedbackqa,
     "feedback_collection": load_feedback_collection,
     "criterion": load_criterion,
+    "mix": load_mix,
 }
 """Loaders of upstream files; any other name is a plain items file's."""
 
@@ -40,9 +63,15 @@ _ANSWERED: dict[str, Callable[[str, str], tuple[Item, ...]]] = {
     "mt_bench": load_mt_bench,
     "head_to_tail": load_head_to_tail,
 }
+_DRAWING: dict[str, Callable[..., tuple[Item, ...]]] = {
+    "truthfulqa_pairs": load_truthfulqa_pairs,
+    "mix": load_mix,
+}
 
 
-def load_items(benchmark: str, path: str, *, answers: str | None = None) -> tuple[Item, ...]:
+def load_items(
+    benchmark: str, path: str, *, answers: str | None = None, seed: int = 1
+) -> tuple[Item, ...]:
     """Read a benchmark's own files, or a plain file of items.
 
     Parameters
@@ -56,6 +85,9 @@ def load_items(benchmark: str, path: str, *, answers: str | None = None) -> tupl
     answers : str, optional
         For mt_bench and head_to_tail, the recorded responses that become options where they
         do not stand in the folder at `path`.
+    seed : int
+        For truthfulqa_pairs, which false answer is drawn; for mix, which responses are, where its
+        file states no seed. No other loader draws anything.
 
     Returns
     -------
@@ -74,7 +106,8 @@ def load_items(benchmark: str, path: str, *, answers: str | None = None) -> tupl
     ...
     judgerel_ray.core.errors.SweepError: no loader of this name reads a folder \
 [benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024 truthfulqa \
-summeval feedbackqa feedback_collection criterion]. Try: bbh
+truthfulqa_pairs hh_rlhf lima summeval summeval_summaries feedbackqa feedback_collection \
+criterion mix]. Try: bbh
     """
     folder = is_folder(path)
     if benchmark not in LOADERS and folder:
@@ -93,4 +126,6 @@ summeval feedbackqa feedback_collection criterion]. Try: bbh
         return _ANSWERED[benchmark](path, answers)
     if benchmark not in LOADERS or (not folder and holds_items(path)):
         return load_generic(benchmark, path)
+    if benchmark in _DRAWING:
+        return _DRAWING[benchmark](path, seed=seed)
     return LOADERS[benchmark](path)

@@ -75,7 +75,7 @@ def sample_items(
                 where={"per": per},
                 hint=f"n = {len(inside)} or fewer",
             )
-        drawn += sorted(inside, key=lambda item: _rank(seed, item.benchmark, item.item_id))[:n]
+        drawn += sorted(inside, key=lambda item: draw_rank(seed, item.benchmark, item.item_id))[:n]
     return tuple(sorted(drawn, key=lambda item: (item.benchmark, item.category, item.item_id)))
 
 
@@ -125,11 +125,17 @@ def _drawn_strata(
             f"asked for {categories} strata, there are {len(strata)}",
             hint=f"categories = {len(strata)} or fewer",
         )
-    return sorted(strata, key=lambda stratum: _rank(seed, *stratum))[:categories]
+    return sorted(strata, key=lambda stratum: draw_rank(seed, *stratum))[:categories]
 
 
-def _rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
-    """Place in the draw; the names break a tie of hashes."""
+def draw_rank(seed: int, *names: str) -> tuple[str, tuple[str, ...]]:
+    """Give the place of what these names stand for in a draw; they break a tie of hashes.
+
+    Examples
+    --------
+    >>> min("xyz", key=lambda name: draw_rank(1, name))
+    'z'
+    """
     return digest({"seed": seed, "names": list(names)}), names
 
 

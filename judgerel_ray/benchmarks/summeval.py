@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.judged_text import numbered_options, rating_by, under_headings
 from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.benchmarks.source import file_name, is_folder, known_format, list_folder, stem
-from judgerel_ray.core import HumanRating, Item, SweepError
+from judgerel_ray.core import HumanRating, Item, Option, SweepError
 
 _QUESTIONS = {
     "coherence": "How well do the sentences of the summary fit together as one text?",
@@ -19,6 +20,18 @@ _QUESTIONS = {
 }
 _OPTIONS = numbered_options(["very poorly", "poorly", "fairly", "well", "very well"])
 _Ratings = dict[tuple[str, str, str], list[HumanRating]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rated:
+    """One criterion of one summary, and what people gave it."""
+
+    document: str
+    system: str
+    criterion: str
+    article: str
+    summary: str
+    ratings: tuple[HumanRating, ...]
 
 
 def load_summeval(path: str) -> tuple[Item, ...]:
@@ -61,14 +74,63 @@ def load_summeval(path: str) -> tuple[Item, ...]:
     >>> [(item.category, item.ratings[0].label) for item in items][:2]
     [('coherence', '4'), ('consistency', '5')]
     """
-    if is_folder(path):
-        return admit(_of_tables(path), path=path)
-    found = [(item, record) for record in read_records(path) for item in _annotated(record)]
+    return admit([(_item(rated), record) for rated, record in _read(path)], path=path)
+
+
+def load_summeval_summaries(path: str) -> tuple[Item, ...]:
+    """Read SummEval as responses to be rated: each summary once, with all ratings people gave it.
+
+    Parameters
+    ----------
+    path : str
+        As for :func:`load_summeval`.
+
+    Returns
+    -------
+    tuple of Item
+        One a summary: ``question`` asks for one, ``context`` is the article, ``options`` hold the
+        summary by the name of its system, ``ratings`` those of all four criteria. ``item_id`` is
+        ``summeval:<article>:<system>`` and ``category`` the system.
+
+    Raises
+    ------
+    SweepError
+        As of :func:`load_summeval`.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> marks = {"coherence": 4, "consistency": 5, "fluency": 5, "relevance": 3}
+    >>> row = {"id": "cnn-1", "model_id": "M0", "decoded": "It rained.", "text": "Rain fell.",
+    ...        "expert_annotations": [marks], "turker_annotations": []}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "aligned.paired.jsonl")
+    ...     _ = file.write_text(json.dumps(row))
+    ...     item = load_summeval_summaries(str(file))[0]
+    >>> item.options[0].text, [rating.score for rating in item.ratings]
+    ('It rained.', [4.0, 5.0, 5.0, 3.0])
+    """
+    summaries: dict[tuple[str, str], list[tuple[_Rated, Record]]] = {}
+    for rated, record in _read(path):
+        summaries.setdefault((rated.document, rated.system), []).append((rated, record))
+    found = [
+        (_summary_item([rated for rated, _ in all_]), all_[0][1]) for all_ in summaries.values()
+    ]
     return admit(found, path=path)
 
 
-def _annotated(record: Record) -> Iterator[Item]:
-    """One item a criterion of an upstream line."""
+def _read(path: str) -> Iterator[tuple[_Rated, Record]]:
+    """Summaries with their ratings, one a criterion."""
+    if is_folder(path):
+        yield from _of_tables(path)
+        return
+    for record in read_records(path):
+        for rated in _annotated(record):
+            yield rated, record
+
+
+def _annotated(record: Record) -> Iterator[_Rated]:
+    """Each criterion of an upstream line."""
     record.require("id", "model_id", "decoded", "expert_annotations")
     record.require("text", hint="pair the annotations with their articles first, as upstream does")
     kinds = [kind for kind in ("expert", "turker") if f"{kind}_annotations" in record]
@@ -82,14 +144,15 @@ def _annotated(record: Record) -> Iterator[Item]:
             rating_by(rater, str(marks.whole(criterion)), _OPTIONS, marks, criterion=criterion)
             for rater, marks in raters
         ]
-        yield _item(
-            record.identifier("id"), record.identifier("model_id"), criterion,
-            record.text("text"), record.text("decoded"), ratings,
+        yield _Rated(
+            document=record.identifier("id"), system=record.identifier("model_id"),
+            criterion=criterion, article=record.text("text"), summary=record.text("decoded"),
+            ratings=tuple(ratings),
         )  # fmt: skip
 
 
-def _of_tables(folder: str) -> Iterator[tuple[Item, Record]]:
-    """Items of a table of texts and one of ratings."""
+def _of_tables(folder: str) -> Iterator[tuple[_Rated, Record]]:
+    """Each criterion of a table of texts and one of ratings."""
     inside = [one for one in list_folder(folder) if known_format(one) is not None]
     texts = _table(folder, inside, "_texts")
     ratings = _ratings(_table(folder, inside, "_ratings"))
@@ -99,8 +162,12 @@ def _of_tables(folder: str) -> Iterator[tuple[Item, Record]]:
         for criterion in _QUESTIONS:
             given = ratings.get((document, system, criterion), [])
             if given:
-                text, summary = record.text("article"), record.text("summary")
-                yield _item(document, system, criterion, text, summary, given), record
+                rated = _Rated(
+                    document=document, system=system, criterion=criterion,
+                    article=record.text("article"), summary=record.text("summary"),
+                    ratings=tuple(given),
+                )  # fmt: skip
+                yield rated, record
 
 
 def _table(folder: str, inside: list[str], ending: str) -> str:
@@ -131,16 +198,28 @@ def _ratings(path: str) -> _Ratings:
     return found
 
 
-def _item(
-    document: str, system: str, criterion: str, text: str, summary: str, ratings: list[HumanRating]
-) -> Item:
-    """One criterion of one summary."""
+def _item(rated: _Rated) -> Item:
+    """One criterion of one summary, to be judged by the options 1 to 5."""
     return Item(
-        item_id=f"summeval:{document}:{system}:{criterion}",
+        item_id=f"summeval:{rated.document}:{rated.system}:{rated.criterion}",
         benchmark="summeval",
-        category=criterion,
-        question=_QUESTIONS[criterion],
-        context=under_headings(Article=text, Summary=summary),
+        category=rated.criterion,
+        question=_QUESTIONS[rated.criterion],
+        context=under_headings(Article=rated.article, Summary=rated.summary),
         options=_OPTIONS,
-        ratings=tuple(ratings),
+        ratings=rated.ratings,
+    )
+
+
+def _summary_item(criteria: list[_Rated]) -> Item:
+    """One summary as a response, with the ratings of all its criteria."""
+    first = criteria[0]
+    return Item(
+        item_id=f"summeval:{first.document}:{first.system}",
+        benchmark="summeval_summaries",
+        category=first.system,
+        question="Summarise the article.",
+        context=first.article,
+        options=(Option(option_id=first.system, text=first.summary),),
+        ratings=tuple(rating for rated in criteria for rating in rated.ratings),
     )

@@ -67,11 +67,11 @@ def _of_lists(record: Record, index: int) -> Iterator[Item]:
     """One item an answer of a row of the question file."""
     record.require("Category", "Correct Answers", "Incorrect Answers")
     row = record.whole("item") if "item" in record else index
-    right = _answers(record, "Correct Answers")
+    right = listed_answers(record, "Correct Answers")
     best = record.optional_text("Best Answer")
     if best and best.strip() not in right:
         right = [best.strip(), *right]
-    wrong = _answers(record, "Incorrect Answers")
+    wrong = listed_answers(record, "Incorrect Answers")
     both = set(right) & set(wrong)
     for kind, gold, answers in (("correct", "yes", right), ("incorrect", "no", wrong)):
         for n, answer in enumerate(answers, start=1):
@@ -84,8 +84,15 @@ def _of_lists(record: Record, index: int) -> Iterator[Item]:
             )  # fmt: skip
 
 
-def _answers(record: Record, column: str) -> list[str]:
-    """Answers of a list divided by semicolons, each once."""
+def listed_answers(record: Record, column: str) -> list[str]:
+    """Answers of a list divided by semicolons, each once.
+
+    Examples
+    --------
+    >>> listed_answers(Record(fields={"Correct Answers": "It is; Yes;It is"}, place={}),
+    ...                "Correct Answers")
+    ['It is', 'Yes']
+    """
     return list(dict.fromkeys(one.strip() for one in record.text(column).split(";") if one.strip()))
 
 

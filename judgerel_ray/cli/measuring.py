@@ -101,6 +101,9 @@ def add_files(add_verb: AddVerb) -> None:
     items.add_argument("path", metavar="PATH")
     items.add_argument("--out", required=True, metavar="FILE.parquet")
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
+    items.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="of what truthfulqa_pairs and mix draw"
+    )
     items.set_defaults(act=_items)
     importing = add_verb("import", help="judgments from logs that people hold")
     importing.add_argument("format", metavar="FORMAT", help="schroeder2024")
@@ -162,6 +165,8 @@ def _coefficients(
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
     _tell_unfinished(parsed.path, formats)
+    if found.caution:
+        print(found.caution, file=sys.stderr if "json" in formats else sys.stdout)
     for name in formats:
         if name == "json":
             print(coefficients_json(frame))
@@ -268,7 +273,7 @@ def _items(parsed: argparse.Namespace) -> int:
     answers = None if parsed.answers is None else source_path(parsed.answers)
     path = source_path(parsed.path)
     with output_file(parsed.out, (".parquet",)):
-        n = write_items(parsed.benchmark, path, parsed.out, answers=answers)
+        n = write_items(parsed.benchmark, path, parsed.out, answers=answers, seed=parsed.seed)
     print(f"wrote {n} items to {parsed.out}")
     return DONE
 

@@ -27,6 +27,8 @@ class Reduced:
     coefficients: pl.DataFrame
     failures: pl.DataFrame
     serving: pl.DataFrame
+    caution: str | None = None
+    """What makes the numbers other than they seem."""
 
 
 def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
@@ -39,8 +41,22 @@ def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
         found = tolerated(judged, without_serving(options))
         failures = failures_of(judged, found, options)
         serving = serving_asked(judged, found, options)
+        caution = _of_later_blocks(judged) if options.block == "all" else None
     found = only_asked(with_bands(found) if options.bands else found, options)
-    return Reduced(coefficients=found, failures=failures, serving=serving)
+    return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
+
+
+def _of_later_blocks(judged: Judged) -> str | None:
+    """Say that replications were asked because earlier ones disagreed, where any were."""
+    if "block" not in judged.frame.collect_schema().names():
+        return None
+    n_later = judged.frame.filter(pl.col("block") > 0).select(pl.len()).collect().item()
+    if not n_later:
+        return None
+    return (
+        f"{n_later:,} of these replications are of later blocks, asked where earlier ones "
+        "disagreed: agreement comes out too low, and --block 0 leaves them out"
+    )
 
 
 def failures_of(

@@ -43,15 +43,17 @@ def write_judgments(format_name: str, paths: Sequence[str], out: str) -> int:
     return judgments.height
 
 
-def write_items(benchmark: str, path: str, out: str, *, answers: str | None = None) -> int:
-    """Write a benchmark's items as Parquet; return how many.
+def write_items(
+    benchmark: str, path: str, out: str, *, answers: str | None = None, seed: int = 1
+) -> int:
+    """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
 
     Effects: writes one file. Retry: safe.
     """
     from judgerel_ray.benchmarks import load_items
     from judgerel_ray.tables import items_to_frame
 
-    items = load_items(benchmark, path, answers=answers)
+    items = load_items(benchmark, path, answers=answers, seed=seed)
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
     try:

@@ -164,9 +164,10 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
     """One ask with its items and templates."""
     answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
     path = _existing(sweep, index, "path", ask.path)
-    items = load_items(ask.benchmark, path, answers=answers)
-    if ask.sample is not None:
-        draw = ask.sample
+    draw = ask.sample
+    seed = 1 if draw is None else draw.seed
+    items = load_items(ask.benchmark, path, answers=answers, seed=seed)
+    if draw is not None:
         items = sample_items(
             items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
         )

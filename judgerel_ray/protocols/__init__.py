@@ -8,8 +8,17 @@ from judgerel_ray.protocols.assessing import (
     render_together,
     render_verdict,
 )
+from judgerel_ray.protocols.criteria import (
+    DEFINITION_LENGTHS,
+    Criterion,
+    DefinitionLength,
+    load_criterion,
+    shipped_criteria,
+)
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.rating_prompts import render_rating
+from judgerel_ray.protocols.ratings import Rating, read_rating
 from judgerel_ray.protocols.rendering import (
     as_plain,
     fill,
@@ -18,6 +27,13 @@ from judgerel_ray.protocols.rendering import (
     render_best_of,
     render_correctness,
     render_respond,
+)
+from judgerel_ray.protocols.scales import (
+    load_scale,
+    scale_labels,
+    scale_values,
+    score_of,
+    shipped_scales,
 )
 from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import (
@@ -30,30 +46,43 @@ from judgerel_ray.protocols.templates import (
 from judgerel_ray.protocols.verdicts import READER_VERSION, Reading, read_verdict, stop_strings
 
 __all__ = [
+    "DEFINITION_LENGTHS",
     "FORMS",
     "PLACEHOLDERS",
     "READER_VERSION",
     "STAGE_TEXTS",
+    "Criterion",
+    "DefinitionLength",
     "Form",
     "Mention",
+    "Rating",
     "Reading",
     "Template",
     "answer_frame",
     "as_plain",
     "fill",
     "labels_for",
+    "load_criterion",
+    "load_scale",
     "load_template",
     "question_form",
     "read_assessment",
+    "read_rating",
     "read_verdict",
     "render_assessment",
     "render_best_of",
     "render_confused",
     "render_correctness",
+    "render_rating",
     "render_respond",
     "render_together",
     "render_verdict",
+    "scale_labels",
+    "scale_values",
+    "score_of",
     "settled_reading",
+    "shipped_criteria",
+    "shipped_scales",
     "shipped_templates",
     "stop_strings",
 ]

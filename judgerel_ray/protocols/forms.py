@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from judgerel_ray.core import Menu, Scale, SweepError
 from judgerel_ray.protocols.best_response import (
     authors_letters,
     best_response_is_cut,
@@ -15,41 +16,56 @@ from judgerel_ray.protocols.best_response import (
 )
 from judgerel_ray.protocols.correctness import authors_correctness, find_correctness
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.rating_form import find_ratings, rating_is_cut
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A declared form.
 
-    ``find(text, labels, ended)`` gives the mentions in order; ``ended`` is False for a reply
-    that was cut off. ``is_cut(text, labels)`` says that a cut reply ends inside the form and
+    ``find(text, menu, ended)`` gives the mentions in order; ``ended`` is False for a reply
+    that was cut off. ``is_cut(text, menu)`` says that a cut reply ends inside the form and
     ``complete(label)`` is the whole form for a label; both are None where the form is one word.
-    ``schroeder2024(text)`` gives the labels the published rule of [1]_ reads.
+    ``schroeder2024(text)`` gives the labels the published rule of [1]_ reads, and is None where
+    that study did not ask for the form.
 
     References
     ----------
     .. [1] Schroeder and Wood-Doughty (2024), Can You Trust LLM Judgments?, arXiv:2412.12509.
     """
 
-    find: Callable[[str, tuple[str, ...], bool], list[Mention]]
-    is_cut: Callable[[str, tuple[str, ...]], bool] | None
+    find: Callable[[str, Menu, bool], list[Mention]]
+    is_cut: Callable[[str, Menu], bool] | None
     complete: Callable[[str], str] | None
-    schroeder2024: Callable[[str], tuple[str, ...]]
+    schroeder2024: Callable[[str], tuple[str, ...]] | None
+
+
+def _scale(menu: Menu) -> Scale:
+    """The scale a rating is read on."""
+    if menu.scale is None:
+        raise SweepError("form rating needs a scale, got a menu without one")
+    return menu.scale
 
 
 FORMS: Mapping[str, Form] = {
     "best_response": Form(
-        find=find_best_response,
-        is_cut=best_response_is_cut,
+        find=lambda text, menu, ended: find_best_response(text, menu.labels, ended),
+        is_cut=lambda text, menu: best_response_is_cut(text, menu.labels),
         complete="Best Response: [[{}]]".format,
         schroeder2024=authors_letters,
     ),
     # No stop string: "correct" ends inside "incorrect" and "correctness", and one word is short.
     "correctness": Form(
-        find=find_correctness,
+        find=lambda text, menu, ended: find_correctness(text, menu.labels, ended),
         is_cut=None,
         complete=None,
         schroeder2024=authors_correctness,
+    ),
+    "rating": Form(
+        find=lambda text, menu, ended: find_ratings(text, _scale(menu), ended),
+        is_cut=lambda text, menu: rating_is_cut(text, _scale(menu)),
+        complete="Rating: [[{}]]".format,
+        schroeder2024=None,
     ),
 }
 """Declared forms by the name a template's ``form`` and a menu's ``form`` use."""

@@ -49,7 +49,7 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
         raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
     if menu.reader != "first":
         return None
-    mentions = FORMS[menu.form].find(text, menu.labels, False)
+    mentions = FORMS[menu.form].find(text, menu, False)
     if not mentions or not mentions[0].complete:
         return None
     return read_verdict(text, finish_reason="stop", menu=menu)

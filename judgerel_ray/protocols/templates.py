@@ -48,11 +48,21 @@ PLACEHOLDERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "choice": (),
         "single": ("assessments",),
     },
+    "rating": {
+        "question": ("question", "response", "criterion", "scale"),
+        "context": ("context", "question", "response", "criterion", "scale"),
+        "dialogue": ("question_1", "question_2", "response", "criterion", "scale"),
+        "defined": ("criterion", "definition"),
+        "numbers": ("lowest", "highest"),
+        "decimals": ("lowest", "highest"),
+        "words": ("labels",),
+    },
 }
 """Protocol -> text file -> the placeholders it has; all of them must appear."""
 
 STAGE_TEXTS: Mapping[str, tuple[str, ...]] = {
     "confusion": ("verdict", "assessment", "neutral", "choice", "single"),
+    "rating": ("defined", "numbers", "decimals", "words"),
 }
 """Protocol -> the texts of its stages, which every folder holds beside those of its items."""
 
@@ -105,7 +115,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
     Parameters
     ----------
     protocol : str
-        ``respond``, ``best_of``, ``correctness`` or ``confusion``.
+        ``respond``, ``best_of``, ``correctness``, ``confusion`` or ``rating``.
     name_or_folder : str
         A shipped name; or a folder, when it holds a path separator or no shipped template has
         the name and such a folder exists.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from judgerel_ray.core import Menu, Outcome, SweepError
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.scales import score_of
 
 READER_VERSION = "2"
 """Changes whenever any text may be read differently; recorded with every run."""
@@ -23,22 +24,34 @@ CANNOT = (
     r"|['’]m\s+(?:unable|not\s+able))"
 )
 """How a refusal says that it will not, as a pattern."""
-_JUDGING = (
-    r"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:judge|evaluate|assess|choose|select|pick"
-    r"|decide|determine|provide|help|assist|answer|comply|fulfil|fulfill|do|make|offer|give|rate"
-    r"|rank|compare|complete|continue|engage|comment|participate|respond|recommend|support)\b)"
+_VERBS = (
+    r"judge|evaluate|assess|choose|select|pick|decide|determine|provide|help|assist|answer|comply"
+    r"|fulfil|fulfill|do|make|offer|give|rate|rank|compare|complete|continue|engage|comment"
+    r"|participate|respond|recommend|support"
 )
-# Only at the start: "I cannot ..." later in a reply is part of an explanation.
-_DECLINES = re.compile(
-    r"[\s*_\"'“#>]*(?:"
-    rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
-    rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?{CANNOT}{_JUDGING}"
-    rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*{CANNOT}{_JUDGING}"
-    r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?\b(?:unable|not\s+able)\s+to"
-    r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
-    r")",
-    re.IGNORECASE,
-)
+
+
+def _declining(verbs: str) -> re.Pattern[str]:
+    """A reply that declines one of these."""
+    judging = rf"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:{verbs})\b)"
+    # Only at the start: "I cannot ..." later in a reply is part of an explanation.
+    return re.compile(
+        r"[\s*_\"'“#>]*(?:"
+        rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
+        rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?"
+        rf"{CANNOT}{judging}"
+        rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*"
+        rf"{CANNOT}{judging}"
+        r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?"
+        r"\b(?:unable|not\s+able)\s+to"
+        r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
+        r")",
+        re.IGNORECASE,
+    )
+
+
+_DECLINES = _declining(_VERBS)
+_DECLINES_TO_RATE = _declining(rf"{_VERBS}|assign|score|grade")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +96,7 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     Raises
     ------
     SweepError
-        If the menu's form or policy is unknown.
+        If the menu's form or policy is unknown, or do not go together.
 
     References
     ----------
@@ -102,31 +115,35 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
         return Reading(None, Outcome.FAILED)
     text = text or ""
     if menu.reader == "schroeder2024":
+        if form.schroeder2024 is None:
+            raise SweepError(
+                f"reader schroeder2024 knows no {menu.form}, expected first, last or unanimous"
+            )
         return _published(form.schroeder2024(text), menu)
     ended = finish_reason != "length"
-    mentions = form.find(text, menu.labels, ended)
-    cut = not ended and form.is_cut is not None and form.is_cut(text, menu.labels)
+    mentions = form.find(text, menu, ended)
+    cut = not ended and form.is_cut is not None and form.is_cut(text, menu)
     if menu.reader == "first":
-        return _settled(mentions[0], menu) if mentions else _absent(text, ended)
+        return _settled(mentions[0], menu) if mentions else _absent(text, ended, menu)
     if menu.reader == "last":
         # A form begun and cut is the last verdict, and it is not there.
-        return _settled(mentions[-1], menu) if mentions and not cut else _absent(text, ended)
+        return _settled(mentions[-1], menu) if mentions and not cut else _absent(text, ended, menu)
     if menu.reader == "unanimous":
-        return _unanimous(mentions, menu, cut) or _absent(text, ended)
+        return _unanimous(mentions, menu, cut) or _absent(text, ended, menu)
     raise SweepError(
         f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
     )
 
 
-def declines(text: str) -> bool:
-    """Whether a reply begins by declining the task.
+def declines(text: str, *, rating: bool = False) -> bool:
+    """Whether a reply begins by declining the task, in more words where that is to rate.
 
     Examples
     --------
     >>> declines("I'm sorry, but I cannot judge this."), declines("It cannot be said better.")
     (True, False)
     """
-    return _DECLINES.match(text) is not None
+    return (_DECLINES_TO_RATE if rating else _DECLINES).match(text) is not None
 
 
 def stop_strings(menu: Menu) -> tuple[str, ...]:
@@ -169,9 +186,16 @@ def _form(menu: Menu) -> Form:
 def _settled(mention: Mention, menu: Menu) -> Reading:
     """The reading of the mention a policy chose, checked against the menu only now."""
     label = mention.labels[0]
-    if len(mention.labels) > 1 or label not in menu.labels:
+    if len(mention.labels) > 1 or not _offers(menu, label):
         return Reading(None, Outcome.OFF_MENU)
     return Reading(label, Outcome.SCORED)
+
+
+def _offers(menu: Menu, label: str) -> bool:
+    """Whether a label is on the menu; a scale of decimals has more than can be listed."""
+    if menu.scale is not None:
+        return score_of(label, menu.scale) is not None
+    return label in menu.labels
 
 
 def _unanimous(mentions: list[Mention], menu: Menu, cut: bool) -> Reading | None:
@@ -192,10 +216,10 @@ def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
     return _settled(Mention((labels[0],)), menu)
 
 
-def _absent(text: str, ended: bool) -> Reading:
+def _absent(text: str, ended: bool, menu: Menu) -> Reading:
     """Why a reply without a verdict has none."""
     if not ended:
         return Reading(None, Outcome.TRUNCATED)
-    if declines(text):
+    if declines(text, rating=menu.scale is not None):
         return Reading(None, Outcome.REFUSED)
     return Reading(None, Outcome.UNPARSED)

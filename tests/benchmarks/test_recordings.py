@@ -121,3 +121,55 @@ def test_prompts_of_prometheus():
     assert len(items) == 320
     assert all(len(item.options) == 5 and item.question.endswith("?") for item in items[:20])
     assert "Reference answer:" in items[0].context
+
+
+def test_pairs_of_hh_rlhf_are_a_thousand_responses():
+    items = load_items("hh_rlhf", str(RECORDINGS / "items/hh_rlhf_harmless.parquet"))
+    assert len(items) == 500
+    assert {tuple(o.option_id for o in item.options) for item in items} == {("chosen", "rejected")}
+    assert sum(item.context is None for item in items) == 140
+    assert all(item.question and not item.question.startswith("Human") for item in items)
+
+
+def test_lima_has_thirteen_dialogues_of_several_turns():
+    items = load_items("lima", str(RECORDINGS / "nc/lima.parquet"))
+    assert len(items) == 250
+    assert sum(item.context is not None for item in items) == 13
+    assert all(item.options[0].text for item in items)
+
+
+def test_truthfulqa_with_a_false_answer_drawn():
+    items = load_items("truthfulqa_pairs", str(RECORDINGS / "items/truthfulqa.parquet"))
+    single = load_items("truthfulqa", str(RECORDINGS / "items/truthfulqa.parquet"))
+    answers = {(item.context, item.gold) for item in single}
+    assert len(items) == 300
+    for item in items:
+        for option, gold in zip(item.options, ("yes", "no"), strict=True):
+            assert (f"Question:\n{item.question}\n\nAnswer:\n{option.text}", gold) in answers
+
+
+def test_a_thousand_responses_to_judge_by_their_conciseness(tmp_path):
+    chosen, rejected, lima, truthful = (
+        ("hh_rlhf", "items/hh_rlhf_harmless", 'name = "chosen"\noptions = ["chosen"]'),
+        ("hh_rlhf", "items/hh_rlhf_harmless", 'name = "rejected"\noptions = ["rejected"]'),
+        ("lima", "nc/lima", ""),
+        ("truthfulqa_pairs", "items/truthfulqa", ""),
+    )
+    parts = (
+        f'[[part]]\nbenchmark = "{name}"\npath = "{RECORDINGS}/{file}.parquet"\n{more}\n'
+        for name, file, more in (chosen, rejected, lima, truthful)
+    )
+    (tmp_path / "conciseness.toml").write_text("n = 250\n" + "".join(parts))
+    items = load_items("mix", str(tmp_path / "conciseness.toml"))
+    assert Counter(item.category for item in items) == {
+        "chosen": 250, "rejected": 250, "lima": 250, "truthfulqa_pairs": 250,
+    }  # fmt: skip
+    assert len({item.item_id.rpartition(":")[0] for item in items}) == 1000
+    said = Counter(item.options[0].option_id for item in items[-250:])
+    assert min(said["correct"], said["incorrect"]) > 100
+
+
+def test_summeval_as_responses_with_all_ratings():
+    items = load_items("summeval_summaries", str(RECORDINGS / "items"))
+    assert len(items) == 12 * 40
+    assert {len(item.ratings) for item in items} == {8 * 4}

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgerel_ray.benchmarks import load_summeval, sample_items
+from judgerel_ray.benchmarks import load_summeval, load_summeval_summaries, sample_items
 from judgerel_ray.core import SweepError
 
 MARKS = {"coherence": 1, "consistency": 5, "fluency": 4, "relevance": 2}
@@ -65,3 +65,15 @@ def test_tables_of_texts_and_ratings(tmp_path):
     )
     with pytest.raises(SweepError, match="dimension must be of"):
         load_summeval(str(tmp_path))
+
+
+def test_a_summary_is_one_response_with_all_its_ratings(tmp_path):
+    file = tmp_path / "aligned.paired.jsonl"
+    file.write_text("\n".join(json.dumps(line(model_id=name)) for name in ("M0", "M1")))
+    items = load_summeval_summaries(str(file))
+    assert [item.item_id for item in items] == ["summeval:cnn-1:M0", "summeval:cnn-1:M1"]
+    assert (items[0].context, items[0].options[0].text) == ("Rain fell.", "It rained.")
+    assert items[0].options[0].option_id == "M0"
+    rated = {(r.rater, r.criterion): r.score for r in items[0].ratings}
+    assert len(rated) == 3 * len(MARKS)
+    assert rated["turker:0", "relevance"] == MARKS["relevance"]

@@ -53,7 +53,7 @@ OPTIONS = {
     "advise": ["PATH", "--target NAME=VALUE", "--budget N", "--by BY", "--format FORMAT"],
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
     "report": ["PATH", "--out report.html"],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH"],
+    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
     "import": ["FORMAT", "PATH", "--out FILE.parquet"],
     "verify": ["RUN"],
 }

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
+from judgerel_ray.pipeline import ReduceOptions, reduce_with_basis
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
 ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]
@@ -118,3 +120,15 @@ def test_without_its_plan_a_run_has_a_report(half_run, tmp_path):
     assert main(["report", half_run, "--out", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
     assert "12 requests landed, and how many were asked is not known" in text
+
+
+def test_later_blocks_are_cautioned_about_where_they_count(tmp_path):
+    file = str(tmp_path / "judgments.parquet")
+    rows = {"item_id": list("qqqrr"), "replication": [0, 1, 2, 0, 1], "verdict": list("AABBB")}
+    rows["block"] = [0, 0, 1, 0, 0]
+    pl.DataFrame(rows).write_parquet(file)
+    caution = reduce_with_basis(file, ReduceOptions(block="all")).caution
+    assert caution.startswith("1 of these replications are of later blocks")
+    assert reduce_with_basis(file, ReduceOptions()).caution is None
+    pl.DataFrame(rows).filter(pl.col("block") == 0).write_parquet(file)
+    assert reduce_with_basis(file, ReduceOptions(block="all")).caution is None

@@ -26,6 +26,10 @@ def test_every_protocol_ships_a_default():
         ("best_of", "reason_first"),
         ("correctness", "default"),
         ("confusion", "default"),
+        ("rating", "default"),
+        ("rating", "paraphrase"),
+        ("rating", "reason_first"),
+        ("rating", "terse"),
     }
 
 
@@ -47,6 +51,10 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("best_of", "reason_first"): ("best_response", False),
         ("correctness", "default"): ("correctness", True),
         ("confusion", "default"): ("best_response", True),
+        ("rating", "default"): ("rating", True),
+        ("rating", "paraphrase"): ("rating", True),
+        ("rating", "reason_first"): ("rating", False),
+        ("rating", "terse"): ("rating", True),
     }
 
 

@@ -198,7 +198,7 @@ def test_no_text_is_no_verdict(reader):
 
 
 def test_an_unknown_form_is_the_callers_mistake():
-    with pytest.raises(SweepError, match=r"best_response, correctness, got 'score'"):
+    with pytest.raises(SweepError, match=r"best_response, correctness, rating, got 'score'"):
         read("x", words("A", "B", form="score"))
     with pytest.raises(SweepError, match="got 'score'"):
         stop_strings(words("A", "B", form="score"))
@@ -225,7 +225,7 @@ def test_a_word_has_no_stop_string():
 def test_every_template_declares_a_form_that_can_be_read():
     declared = {
         load_template(protocol, name).form
-        for protocol, name in [("best_of", "default"), ("correctness", "default")]
+        for protocol, name in [(p, "default") for p in ("best_of", "correctness", "rating")]
     }
     assert declared == set(FORMS)
 

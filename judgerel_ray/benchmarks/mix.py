@@ -1,0 +1,180 @@
+"""A mix: responses drawn alike from several benchmarks, as one set of items."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from judgerel_ray.benchmarks.admission import admit
+from judgerel_ray.benchmarks.record import Record, shown_names
+from judgerel_ray.benchmarks.source import read_text
+from judgerel_ray.benchmarks.strata import draw_rank
+from judgerel_ray.core import Item, SweepError
+
+MIX = "mix"
+_KEYS = ("seed", "n", "part")
+_PART_KEYS = ("benchmark", "path", "answers", "n", "name", "options")
+
+
+class Load(Protocol):
+    """What reads the items of a part."""
+
+    def __call__(
+        self, benchmark: str, path: str, /, *, answers: str | None = None, seed: int = 1
+    ) -> tuple[Item, ...]:
+        """Give the items of a benchmark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One source of a mix: `n` responses of a benchmark, of the options named or of all."""
+
+    name: str
+    n: int
+    options: tuple[str, ...]
+    items: tuple[Item, ...]
+    record: Record
+
+
+def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
+    r"""Draw as many responses of each of several benchmarks.
+
+    Parameters
+    ----------
+    path : str
+        A TOML file with ``n`` (responses of each part), ``seed`` (default that of the caller) and
+        one ``[[part]]`` a source: ``benchmark`` and ``path`` (beside the file, absolute or a URL),
+        and where wanted ``answers``, ``options`` (option ids to draw from; default all), ``n`` and
+        ``name`` (default the benchmark).
+    load : callable
+        Reads the items of a part, as :func:`judgerel_ray.benchmarks.load_items` does.
+    seed : int
+        The draw, where the file states none.
+
+    Returns
+    -------
+    tuple of Item
+        One a response, each of another item: ``benchmark`` is ``mix``, ``category`` the name of the
+        part, ``item_id`` the original one with ``:<option id>`` at its end, ``options`` that one
+        response and ``gold`` null; question, context and ratings are the original ones. An item
+        drawn by one part is not drawn by a later one.
+
+    Raises
+    ------
+    SweepError
+        If the file is no mix, a part has fewer items with a response than are drawn, or an option
+        is named that no item has.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from judgerel_ray.benchmarks import load_items
+    >>> rows = "item_id,question,option_x,option_y\n1,Which?,this,that\n2,Who?,me,you\n"
+    >>> parts = "".join(f'[[part]]\nbenchmark = "b"\npath = "q.csv"\nname = "{name}"\n'
+    ...                 f'options = ["{name}"]\n' for name in "xy")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "q.csv").write_text(rows)
+    ...     file = pathlib.Path(folder, "mix.toml")
+    ...     _ = file.write_text("n = 1\n" + parts)
+    ...     items = draw_mix(str(file), load_items)
+    >>> [(item.item_id, item.category, item.options[0].text) for item in items]
+    [('2:x', 'x', 'me'), ('1:y', 'y', 'that')]
+    """
+    top = _read(path)
+    draw = top.whole("seed") if "seed" in top else seed
+    parts = [_part(record, top, path, load, draw) for record in top.children("part")]
+    names = [part.name for part in parts]
+    taken: set[tuple[str, str]] = set()
+    found: list[tuple[Item, Record]] = []
+    for part in parts:
+        if names.count(part.name) > 1:
+            raise part.record.wrong(f"two parts are called {part.name!r}", hint="give each a name")
+        # A record of its own for each item, by which one that stands twice is known.
+        found += [(item, replace(part.record)) for item in _drawn(part, draw, taken)]
+    return admit(found, path=path)
+
+
+def _read(path: str) -> Record:
+    """The file, its keys checked."""
+    where = {"file": path}
+    try:
+        fields = tomllib.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise SweepError(f"a mix is a TOML file: {error}", where=where) from error
+    top = Record(fields=fields, place=where)
+    _refuse_unknown(top, _KEYS)
+    top.require("part", hint="add [[part]] with benchmark and path")
+    if not top.listing("part"):
+        raise top.wrong("a mix needs a [[part]]")
+    return top
+
+
+def _refuse_unknown(record: Record, known: tuple[str, ...]) -> None:
+    """Refuse keys that would have no effect."""
+    for name in record.fields:
+        if name not in known:
+            raise record.wrong(f"unknown key {name!r}, expected one of {shown_names(known)}")
+
+
+def _part(record: Record, top: Record, path: str, load: Load, seed: int) -> Part:
+    """One source with its items loaded."""
+    _refuse_unknown(record, _PART_KEYS)
+    record.require("benchmark", "path")
+    counted = record if "n" in record else top
+    if (n := counted.whole("n")) < 1:
+        raise counted.wrong(f"n must be at least 1, got {n}")
+    benchmark, folder = record.identifier("benchmark"), path.rpartition("/")[0]
+    if benchmark == MIX:
+        raise record.wrong("a mix has no mix for a part")
+    answers = record.optional_text("answers")
+    items = load(
+        benchmark,
+        _beside(folder, record.text("path")),
+        answers=None if answers is None else _beside(folder, answers),
+        seed=seed,
+    )
+    options = record.texts("options") if "options" in record else ()
+    known = {option.option_id for item in items for option in item.options}
+    if unknown := [name for name in options if name not in known]:
+        raise record.wrong(
+            f"no item has the option {unknown[0]!r}, they have {shown_names(sorted(known))}"
+        )
+    name = record.identifier("name") if "name" in record else benchmark
+    return Part(name=name, n=n, options=options, items=items, record=record)
+
+
+def _beside(folder: str, path: str) -> str:
+    """A path of a part, looked for beside the mix unless it says where it lies."""
+    return path if "://" in path or path.startswith("/") or not folder else f"{folder}/{path}"
+
+
+def _drawn(part: Part, seed: int, taken: set[tuple[str, str]]) -> Iterator[Item]:
+    """The responses of one part, by item; what they are of is taken."""
+    offered = [
+        (item, options)
+        for item in part.items
+        if (item.benchmark, item.item_id) not in taken
+        and (
+            options := [o for o in item.options if not part.options or o.option_id in part.options]
+        )
+    ]
+    if len(offered) < part.n:
+        raise part.record.wrong(
+            f"asked for {part.n} responses of other items each, {part.name} has {len(offered)}",
+            hint=f"n = {len(offered)} or fewer",
+        )
+    offered.sort(key=lambda one: draw_rank(seed, one[0].benchmark, one[0].item_id))
+    chosen = sorted(offered[: part.n], key=lambda one: one[0].item_id)
+    taken.update((item.benchmark, item.item_id) for item, _ in chosen)
+    for item, options in chosen:
+        said = min(options, key=lambda o: draw_rank(seed, item.item_id, o.option_id))
+        yield replace(
+            item,
+            item_id=f"{item.item_id}:{said.option_id}",
+            benchmark=MIX,
+            category=part.name,
+            options=(said,),
+            gold=None,
+        )

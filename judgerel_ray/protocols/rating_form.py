@@ -1,0 +1,212 @@
+"""The declared form ``Rating: [[X]]`` on a scale, and replies that are a value and nothing else.
+
+As for every form, whether a value is on the scale is settled after matching: what is not on offer
+is found too, so that no later value is read in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from judgerel_ray.core import Scale
+from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.rating_values import Value, find_value
+
+_MARKS = r"""[\s*_`"'“”‘’\\]{0,40}+"""
+_TAG = r"(?:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
+# ``>`` and a hyphen open a line; anywhere else they say "more than" and "minus".
+_BULLET = r"(?<=\n)[ \t]*[>#•-]+[ \t]"
+_OPENERS = re.compile(rf"""(?:{_BULLET}|{_TAG}|[\s*_`"'“”‘’\\|]){{0,60}}+""", re.IGNORECASE)
+_LEAD = re.compile(rf"(?:Rating|(?<![^\W_])(?i:rating)){_MARKS}(?i:{_TAG})?{_MARKS}[:：]")
+_DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
+_SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
+_UNCLOSED = re.compile(r"(?:\\?\[\s*){0,2}" + _MARKS)
+_ECHOED = re.compile(
+    r"(?:(?:the|your|a)\s+)?(?:rating|score|number|value|label|answer|word|x|n)(?:\s+here)?|\W*",
+    re.IGNORECASE,
+)
+_CLOSERS = r"""[*_`"'“”’\\\])}>]{0,20}+"""
+# A value without brackets is a rating only where no sentence would go on with it: "Rating: 4" is
+# one, "Rating: 4 criteria were met" and "Rating: Agree strongly" are not.
+_BOUNDARY = re.compile(
+    rf"{_CLOSERS}(?:\Z|\s*(?:\n|{_TAG}|[–—]+(?!\s*\d)|[(\[]|\|(?!\s*\d))|[.](?=\s|\Z|[A-Z*\"])"
+    r"|[!,;:：](?=\s|\Z)|\s-+\s(?!\s*\d)"
+    r"|\s+(?i:because|since|due\s+to|explanation|reasons?|reasoning|justification|rationale)\b)"
+)
+_JOIN = r"(?:,\s*(?:and|or)\b|and\s*/\s*or\b|,|;|/|&|\band\b|\bor\b|\bto\b)"
+_JOINER = re.compile(
+    rf"{_CLOSERS}\s{{0,3}}(?P<join>{_JOIN})[\s*_`\"'“‘\\(]{{0,20}}+", re.IGNORECASE
+)
+_LIST_GOES_ON = re.compile(rf"{_CLOSERS}\s{{0,3}}(?:\Z|\n|[.;](?=\s|\Z)|{_JOIN})", re.IGNORECASE)
+_MARKER = re.compile(r"[.)][ \t]+\S")
+_CUT_CHARACTERS = 64
+_WIDE = str.maketrans("０１２３４５６７８９．／［］（）％", "0123456789./[]()%")
+_SETTLED_CHARACTERS = 40
+
+
+def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
+    """Find ``Rating: [[X]]``, whatever its case, blanks, emphasis and brackets.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    scale : Scale
+        What was asked for; values of other scales are found too.
+    ended : bool
+        False for a reply that was cut off: a value at its very end may be the start of another.
+
+    Returns
+    -------
+    list of Mention
+        In the order written, with canonical labels; as written where they are not on the scale. A
+        reply without the form is read where it is a value and nothing else.
+
+    Examples
+    --------
+    >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
+    >>> find_ratings("Rating: [[rating]]. **Rating:** four out of five.", five, True)
+    [Mention(labels=('4',), complete=False, also=())]
+    >>> find_ratings("4", five, True), find_ratings("I say 4.", five, True)
+    ([Mention(labels=('4',), complete=False, also=())], [])
+    """
+    text = text.translate(_WIDE)
+    leads = list(_LEAD.finditer(text))
+    mentions = []
+    ends = [*(lead.start() for lead in leads[1:]), len(text)]
+    for lead, end in zip(leads, ends, strict=False):
+        stated = _stated(text, lead.end(), scale, ended, end)
+        if stated is not None:
+            mentions.append(stated)
+    if not leads and ended:
+        alone = _alone(text, scale)
+        return [] if alone is None else [alone]
+    return mentions
+
+
+def rating_is_cut(text: str, scale: Scale) -> bool:
+    """Whether a cut reply ends inside the form, before its value is whole.
+
+    Examples
+    --------
+    >>> rating_is_cut("Rating: [[", Scale(name="s", level="interval", lowest=1, highest=5))
+    True
+    """
+    text = text.translate(_WIDE)
+    leads = list(_LEAD.finditer(text))
+    if not leads:
+        return False
+    tail = text[leads[-1].end() :].strip()
+    if len(tail) > _CUT_CHARACTERS or "\n" in tail:
+        return False
+    return _stated(text, leads[-1].end(), scale, False, len(text)) is None
+
+
+def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Mention | None:
+    """What is stated at the place where a value is due; `end` is where the next form begins."""
+    opened = _OPENERS.match(text, start)
+    place = opened.end() if opened else start
+    if double := _DOUBLE.match(text, place):
+        value = _content(double[1], scale)
+        if value is None:
+            return None
+        also = _further(text, double.end(), value, scale)
+        return Mention(value.labels, complete=True, also=also)
+    if single := _SINGLE.match(text, place):
+        value = _content(single[1], scale)
+        if value is None or not value.known:
+            return None
+        value = value.measured(text, single.end(), scale)
+    else:
+        unclosed = _UNCLOSED.match(text, place)
+        place = unclosed.end() if unclosed else place
+        value = find_value(text, place, scale)
+        if value is None or _is_marker(text, start, place, value, end):
+            return None
+    labels = _listed(text, value, scale)
+    bounded = single is not None or _BOUNDARY.match(text, labels[1]) is not None
+    if not bounded or not (ended or _is_settled(text, labels[1])):
+        return None
+    return Mention(labels[0])
+
+
+def _content(content: str, scale: Scale) -> Value | None:
+    """What stands between brackets; None where it is the placeholder of the form."""
+    written = content.strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
+    if _ECHOED.fullmatch(written) and find_value(written, 0, scale) is None:
+        return None
+    value = find_value(written, 0, scale)
+    if value is not None:
+        labels, place = _listed(written, value, scale)
+        if place == len(written):
+            return replace(value, labels=labels, end=place)
+    return Value((" ".join(written.split()),), len(written), known=False)
+
+
+def _alone(text: str, scale: Scale) -> Mention | None:
+    """The value that is all of a reply."""
+    written = text.strip(" \t\r\n*_`\"'“”‘’")
+    for mark in (".", "!"):
+        written = written.removesuffix(mark).rstrip(" *_`\"'“”‘’")
+    if double := _DOUBLE.fullmatch(written):
+        written = double[1]
+    elif single := _SINGLE.fullmatch(written):
+        written = single[1]
+    written = written.strip(" \t\r\n*_`\"'“”‘’")
+    value = find_value(written, 0, scale)
+    if value is None or not value.ratable:
+        return None
+    labels, place = _listed(written, value, scale)
+    return Mention(labels) if place == len(written) else None
+
+
+def _listed(text: str, value: Value, scale: Scale) -> tuple[tuple[str, ...], int]:
+    """A value and those its statement names beside it, "4 or 5", and where they end."""
+    labels, place = list(value.labels), value.end
+    while (joiner := _JOINER.match(text, place)) is not None:
+        found = find_value(text, joiner.end(), scale)
+        # "4, good" says what a 4 is: one value, not two.
+        if found is None or found.is_word != value.is_word:
+            break
+        # "4, 5" goes on a list; "4, 5 would flatter it" goes on a sentence.
+        is_list = joiner["join"] in ",;/" or joiner["join"].lower() in ("and", "&")
+        if is_list and not _LIST_GOES_ON.match(text, found.end):
+            break
+        labels += found.labels
+        place = found.end
+    return tuple(dict.fromkeys(labels)), place
+
+
+def _further(text: str, start: int, stated: Value, scale: Scale) -> tuple[str, ...]:
+    """Values that a complete statement goes on with: the 5 of "[[4]] or [[5]]"."""
+    whole = stated.measured(text, start, scale)
+    found = [] if whole.labels == stated.labels else list(whole.labels)
+    place = whole.end
+    while (joiner := _JOINER.match(text, place)) is not None:
+        if double := _DOUBLE.match(text, joiner.end()):
+            value, place = _content(double[1], scale), double.end()
+        else:
+            value = find_value(text, joiner.end(), scale)
+            place = value.end if value else place
+            value = value if value and _LIST_GOES_ON.match(text, place) else None
+        if value is None or value.is_word != stated.is_word:
+            break
+        found += value.labels
+    return tuple(found)
+
+
+def _is_marker(text: str, start: int, place: int, value: Value, end: int) -> bool:
+    """Whether a number opens a list: on a line of its own making, or with its successor below."""
+    marked = _MARKER.match(text, value.end)
+    if marked is None or not re.fullmatch(r"[0-9]{1,2}", text[place : value.end]):
+        return False
+    if "\n" in text[start:place]:
+        return True
+    successor = rf"\n[\s>*_#-]{{0,8}}{int(text[place : value.end]) + 1}[.)][ \t]"
+    return re.search(successor, text[value.end : end]) is not None
+
+
+def _is_settled(text: str, place: int) -> bool:
+    """Whether what follows a value in a cut reply is enough to know that the value is whole."""
+    return len(text) - place >= _SETTLED_CHARACTERS or "\n" in text[place:]

@@ -1,0 +1,103 @@
+"""Prompts for ratings: the item and its response first, then criterion and scale.
+
+One response is rated by every criterion, definition and scale; what they share comes first, so
+that all of them share its prefix.
+"""
+
+from __future__ import annotations
+
+from judgerel_ray.core import Item, Message, Scale, SweepError
+from judgerel_ray.protocols.criteria import Criterion
+from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.rendering import fill, item_values, question_form
+from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.wordings import listed
+
+
+def render_rating(
+    template: Template,
+    item: Item,
+    text: str,
+    *,
+    criterion: Criterion,
+    definition: str,
+    scale: Scale,
+) -> tuple[Message, ...]:
+    """Prompt that asks a judge to rate one response by one criterion on one scale.
+
+    Parameters
+    ----------
+    template : Template
+        Of protocol ``rating``.
+    item : Item
+        The question; for a dialogue the response answers its second turn.
+    text : str
+        The response.
+    criterion : Criterion
+        What it is rated by.
+    definition : {"none", "short", "long"}
+        How much is told of the criterion's meaning.
+    scale : Scale
+        What may be answered.
+
+    Returns
+    -------
+    tuple of Message
+        One user message.
+
+    Raises
+    ------
+    SweepError
+        If the definition has another length, the template is of another protocol or has no text
+        for the item.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.criteria import load_criterion
+    >>> from judgerel_ray.protocols.scales import load_scale
+    >>> from judgerel_ray.protocols.templates import load_template
+    >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
+    >>> prompt = render_rating(
+    ...     load_template("rating", "terse"), item, "2", criterion=load_criterion("factuality"),
+    ...     definition="none", scale=load_scale("binary"))
+    >>> print(prompt[0].content)
+    Question:
+    1 + 1?
+    <BLANKLINE>
+    Response:
+    2
+    <BLANKLINE>
+    (End of the response.)
+    <BLANKLINE>
+    Rate it. Criterion: Is the response factually correct?
+    Ratings, from least to most: "No", "Yes"
+    Answer only in the form "Rating: [[rating]]".
+    """
+    where = {"template": template.name}
+    if template.protocol != "rating":
+        raise SweepError(
+            f"template is of another protocol, expected rating, got {template.protocol}",
+            where=where,
+        )
+    told = dict(criterion.definitions)
+    if definition not in told:
+        raise SweepError(
+            f"definition must be one of {listed(told)}, got {definition!r}",
+            where={"criterion": criterion.name},
+        )
+    asked = criterion.question
+    meaning = told[definition]
+    if meaning:
+        asked = fill(template.text("defined"), {"criterion": asked, "definition": meaning})
+    values = {**item_values(item), "response": text}
+    values |= {"criterion": asked, "scale": _explained(template, scale)}
+    return (Message(role="user", content=fill(template.text(question_form(item)), values)),)
+
+
+def _explained(template: Template, scale: Scale) -> str:
+    """The scale in the template's words."""
+    if scale.labels:
+        labels = listed(f'"{label}"' for label in scale.labels)
+        return fill(template.text("words"), {"labels": labels})
+    ends = {"lowest": number_text(scale.lowest), "highest": number_text(scale.highest)}
+    return fill(template.text("decimals" if scale.decimals else "numbers"), ends)
