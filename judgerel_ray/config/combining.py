@@ -35,8 +35,8 @@ def refuse_combinations(ask: AskTable) -> None:
         raise ValueError(f"exact needs a protocol that explores, got {ask.protocol}")
     if ask.respond is not None and not ask.responders:
         raise ValueError("respond says how responders write: name them in responders")
-    if ask.early_stop and ask.protocol != "best_of":
-        raise ValueError(f"early_stop needs protocol best_of, got {ask.protocol}")
+    if ask.early_stop and ask.protocol not in ("best_of", "rating"):
+        raise ValueError(f"early_stop needs protocol best_of or rating, got {ask.protocol}")
     if ask.early_stop and ask.reader != "first":
         raise ValueError(
             f'early_stop needs reader = "first", got {ask.reader!r}: '

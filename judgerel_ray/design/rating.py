@@ -10,7 +10,13 @@ from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
 from judgerel_ray.design.conditions import ItemWork, blank_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.judging import answer_names, judged_answer, over_temperatures
-from judgerel_ray.protocols import Criterion, Template, render_rating, scale_labels
+from judgerel_ray.protocols import (
+    Criterion,
+    DefinitionLength,
+    Template,
+    render_rating,
+    scale_labels,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +24,7 @@ class Facet:
     """One way of asking for a rating: all that is crossed but the response and temperature."""
 
     criterion: Criterion
-    definition: str
+    definition: DefinitionLength
     scale: Scale
     template: Template
 

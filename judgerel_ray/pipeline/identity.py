@@ -62,7 +62,10 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "n_items": len(items),
         "judges": sorted(voice.name for voice in frame.judges),
         "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
-        "criteria": {one.name: digest({"criterion": asdict(one)}) for one in frame.criteria},
+        "criteria": {
+            one.name: digest({"question": one.question, "told": dict(one.definitions)})
+            for one in frame.criteria
+        },
         "scales": {one.name: digest({"scale": asdict(one)}) for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
         "respond_template": frame.respond_template.sha if frame.respond_template else None,

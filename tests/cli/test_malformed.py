@@ -34,7 +34,7 @@ SWEEPS = [
     ("top_k", [], "top_k = 2147483648\n", (), ["ask[0].top_k must be at most 2147483647"]),
     ("endless", [], "max_tokens = 99999999999\n", (), ["max_tokens must be at most 1000000"]),
     ("nan", [], "temperatures = [nan]\n", (), ["must be a finite number, got nan"]),
-    ("not built", [], "scales = ['x']\n", (), ["scales is not in this version"]),
+    ("not built", [("best_of", "think_twice")], "", (), ["think_twice is not in this version"]),
     ("labels", [], "thresholds = [0.5]\n", (), ["thresholds needs protocol confusion"]),
     ("high", [], "thresholds = [1.5]\n", (), ["ask[0].thresholds", "below 1, got 1.5"]),
     ("cold", [], "temperatures = [0.005]\n", (), ["ask[0].temperatures", "0 or from 0.01"]),

@@ -70,6 +70,9 @@ def test_a_small_sweep_gets_every_default():
         "option_labels": "letters",
         "option_probability": "whole",
         "thresholds": (),
+        "criteria": (),
+        "definitions": (),
+        "scales": (),
         "responders": (),
         "respond": None,
         "judges": (),
@@ -185,6 +188,9 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "temperatures = 1.0", "ask[0].temperatures must be a list, got 1.0"),
         ("ask", 'temperatures = ["1"]', "ask[0].temperatures[0] must be a number, got '1'"),
         ("ask", "replications = 2.5", "replications must be a whole number, got 2.5"),
+        ("ask", 'criteria = ["x"]', "criteria, definitions and scales need protocol rating"),
+        ("ask", 'scales = ["x"]', "criteria, definitions and scales need protocol rating"),
+        ("ask", 'definitions = ["medium"]', "definitions[0] must be one of"),
         ("ask", "replications = true", "replications must be a whole number, got true"),
         ("ask", "replications = [1]", "replications must be a whole number, got [1]"),
         ("ask", "replications = { first = 3 }", "ask[0].replications.adaptive is missing"),
@@ -235,7 +241,7 @@ def test_a_wrong_key_is_named(place, line, words):
 @pytest.mark.parametrize("line", ["early_stop = true", "option_orders = 2"])
 def test_keys_of_best_of_are_refused_elsewhere(protocol, line):
     text = sweep_text(ask=line).replace("best_of", protocol)
-    with pytest.raises(SweepError, match=f"needs protocol best_of, got {protocol}"):
+    with pytest.raises(SweepError, match=f"needs protocol best_of.*, got {protocol}"):
         parse_sweep(text)
 
 
@@ -362,11 +368,7 @@ def test_a_sweep_is_frozen():
 @pytest.mark.parametrize(
     ("swap", "words"),
     [
-        (("[[ask]]", "[[ask]]\nscales = ['likert']"), "ask[0].scales is not in this version"),
-        (("[[ask]]", "[[ask]]\ndefinitions = ['long']"), "ask[0].definitions is not in this"),
-        (("[[ask]]", "[[ask]]\ncriteria = ['x']"), "ask[0].criteria is not in this version"),
         (("[[judge]]", "[[judge]]\nbase_url = 'x'"), "judge[0].base_url is not in this version"),
-        (("best_of", "rating"), "rating is not in this version"),
         (("simulated", "openai"), "openai is not in this version"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from judgerel_ray.config import AskTable
 from judgerel_ray.core import Item, Option, request_key
 from judgerel_ray.design import AskFrame, Voice, build_wave, voices_of
-from judgerel_ray.protocols import load_template
+from judgerel_ray.protocols import load_criterion, load_scale, load_template
 
 
 def voice(name):
@@ -50,6 +50,8 @@ def frame(items, *, judges="j", responders="", index=0, recorded=(), shipped=Non
         recorded=tuple(recorded),
         respond=ask.respond if responders else None,
         respond_template=load_template("respond", "default") if responders else None,
+        criteria=tuple(load_criterion(name) for name in ask.criteria),
+        scales=tuple(load_scale(name) for name in ask.scales),
     )
 
 

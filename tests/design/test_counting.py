@@ -11,13 +11,22 @@ from judgerel_ray.design import count_stages
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
 FORMS = ("question", "context", "dialogue")
-TEMPLATES = {"best_of": ("default", "paraphrase"), "correctness": ("default",)}
+TEMPLATES = {
+    "best_of": ("default", "paraphrase"),
+    "correctness": ("default",),
+    "rating": ("default", "terse"),
+}
+RATED = {
+    "criteria": st.sampled_from([("factuality",), ("factuality", "helpfulness")]),
+    "definitions": st.sampled_from([("none",), ("short", "long")]),
+    "scales": st.sampled_from([("points5",), ("binary", "likert5", "points10")]),
+}
 
 
 @st.composite
 def asks(draw):
     """Keys of an ask, its items' forms, its judges and its responders."""
-    protocol = draw(st.sampled_from(["best_of", "correctness", "respond"]))
+    protocol = draw(st.sampled_from(["best_of", "correctness", "respond", "rating"]))
     temperatures = draw(
         st.lists(st.sampled_from([0.0, 0.25, 0.75, 1.0]), min_size=1, max_size=3, unique=True)
     )
@@ -32,6 +41,7 @@ def asks(draw):
         "repeat_greedy": draw(st.integers(0, 3)) if 0.0 in temperatures else 0,
         "templates": draw(st.sampled_from([names[:1], names])),
         "option_orders": draw(st.integers(1, 2)) if protocol == "best_of" else 1,
+        **({key: draw(values) for key, values in RATED.items()} if protocol == "rating" else {}),
     }
 
 
