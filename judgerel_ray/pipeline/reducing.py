@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.store import RunDirectory
 
 CORRECTNESS_OPTIONS = 2
+ON_SCALES: tuple[str, ...] = ("rating",)
+"""Protocols whose verdicts are on scales, not among an item's options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +251,8 @@ def _declared(run: RunDirectory) -> dict[str, dict[str, int]]:
             continue
         for benchmark in _benchmarks(sweep, index, items):
             menu = menus.setdefault((ask.protocol, benchmark), set())
+            if ask.protocol in ON_SCALES:
+                continue  # what may be rated is the scale's, whatever the responses are called
             if ask.protocol == "correctness":
                 menu.add(CORRECTNESS_OPTIONS)
             elif ask.responders:

@@ -174,7 +174,8 @@ def _measured(value: Value, text: str, written: str, scale: Scale) -> Value:
         return value
     label = exact if not scale.labels and score_of(exact, scale) is not None else None
     out_of = _OUT_OF.match(text, value.end) or _ON_A_SCALE.match(text, value.end)
-    highest = find_number(text, out_of.end()) if out_of else None
+    start = out_of.end() if out_of else value.end
+    highest = find_number(text, start) if out_of else None
     if highest is None:
         points = _POINTS.match(text, value.end)
         end = points.end() if points else value.end
@@ -183,13 +184,8 @@ def _measured(value: Value, text: str, written: str, scale: Scale) -> Value:
     end = after.end() if after else highest[1]
     is_scales = highest[0] is not None and not scale.labels
     if is_scales and Decimal(highest[0] or "0") == Decimal(repr(float(scale.highest))):
-        return replace(value, labels=(label or written,), end=end)
-    return replace(value, labels=(f"{written}/{text[slice(*_span(out_of, highest))]}",), end=end)
-
-
-def _span(out_of: re.Match[str] | None, highest: tuple[str | None, int]) -> tuple[int, int]:
-    """Where the number stands that a value is out of."""
-    return (out_of.end() if out_of else highest[1]), highest[1]
+        return replace(value, labels=(label or written,), end=end, number=None)
+    return replace(value, labels=(f"{written}/{text[start : highest[1]]}",), end=end, number=None)
 
 
 def _elsewhere(text: str, start: int) -> Value | None:

@@ -7,11 +7,13 @@ coefficient. A ``failed`` request is missing under all three: it says nothing ab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import polars as pl
 
-from judgerel_ray.core import Outcome
+from judgerel_ray.core import Outcome, Scale
+from judgerel_ray.reduce.scales import known_scale, level_of_scales, scale_names
 from judgerel_ray.stats import Level
 
 Missing = Literal["category", "drop", "bounds"]
@@ -21,6 +23,7 @@ POLICIES: tuple[Missing, ...] = (*MISSING, "bounds")
 
 SCORED = pl.col("outcome") == Outcome.SCORED.value
 FAILED = pl.col("outcome") == Outcome.FAILED.value
+_TWO = 2  # of two values all levels agree
 LABEL = pl.coalesce(pl.col("verdict"), pl.col("score").cast(pl.String))
 
 
@@ -53,19 +56,31 @@ def number_of_row() -> pl.Expr:
     return pl.when(SCORED).then(pl.col("score"))
 
 
-def own_level(group: pl.DataFrame) -> Level:
+def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) -> Level:
     """Tell the level of measurement of a group's own scale.
 
-    Labels and two-valued scales are nominal, Likert scales ordinal, other scores interval.
+    A scale that is declared or shipped has its own level, and several have the weakest of theirs
+    (see :func:`judgerel_ray.reduce.scales.level_of_scales`). Without such a scale, labels and
+    scores of two values are nominal. A verdict without a score makes a group nominal.
+
+    Parameters
+    ----------
+    group : pl.DataFrame
+        Kinds of rows or rows: outcome, score, and verdict and scale where there are any.
+    scales : mapping of str to Scale, optional
+        Scales besides the shipped ones.
 
     Examples
     --------
-    >>> own_level(pl.DataFrame({"score": [1.0, 2.0, 5.0], "outcome": ["scored"] * 3}))
-    'interval'
+    >>> rows = pl.DataFrame({"score": [1.0, 2.0, 5.0], "outcome": ["scored"] * 3})
+    >>> own_level(rows), own_level(rows.with_columns(scale=pl.lit("likert5")))
+    ('interval', 'ordinal')
     """
     scored = group.filter(SCORED)
-    if scored["score"].null_count() or scored["score"].n_unique() <= 2:
+    if scored.is_empty() or scored["score"].null_count():
         return "nominal"
-    names = scored["scale"].drop_nulls().unique() if "scale" in scored.columns else pl.Series([])
-    likert = [("likert" in str(name).lower()) for name in names]
-    return "ordinal" if likert and all(likert) else "interval"
+    names = scale_names(scored)
+    if scored["score"].n_unique() <= _TWO and not any(known_scale(one, scales) for one in names):
+        return "nominal"
+    verdicts = scored["verdict"].drop_nulls().unique() if "verdict" in scored.columns else ()
+    return level_of_scales(names, verdicts, scales)

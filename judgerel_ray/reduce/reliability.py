@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.reduce.bounds import bound_rows
 from judgerel_ray.reduce.codes import read_labels
 from judgerel_ray.reduce.consistency import (
@@ -41,6 +41,7 @@ from judgerel_ray.reduce.policy import (
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
+from judgerel_ray.reduce.scales import SCALE, scale_names, values_on
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -63,6 +64,7 @@ def reduce_judgments(
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     intervals: IntervalChoice = JACKKNIFE,
+    scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
 
@@ -75,7 +77,8 @@ def reduce_judgments(
         Columns that make a group; by default those of judge, benchmark, protocol, criterion, scale
         and temperature that hold any value.
     measurement : sequence of {"nominal", "ordinal", "interval", "ratio"}, optional
-        Levels of Krippendorff's alpha; by default that of the group's own scale.
+        Levels of Krippendorff's alpha; by default that of the group's own scale. Nominal counts
+        verdicts, the others scores.
     missing : sequence of {"category", "drop", "bounds"}
         What verdicts that are not there count as; more than one is shown only where they differ.
     coefficients : sequence of str, optional
@@ -85,11 +88,14 @@ def reduce_judgments(
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
-        Declared options of each benchmark; by default the distinct values of all rows.
+        Declared options of each benchmark; by default the distinct values of all rows. Ratings
+        have those of their scale.
     items : str, optional
         Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
     intervals : IntervalChoice
         How intervals are made; ``estimator`` says which it was.
+    scales : mapping of str to Scale, optional
+        Scales by the names in the column ``scale``, besides the shipped ones.
 
     Returns
     -------
@@ -132,7 +138,7 @@ def reduce_judgments(
         unit = [*counted.groups, "item_id", *counted.facets]
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     rows = []
-    for key, group, part, moments in _groups(counted, n_categories or {}, intervals):
+    for key, group, part, moments in _groups(counted, n_categories or {}, scales or {}, intervals):
         asked = [name for name in chosen if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
         found: list[Row] = []
@@ -224,22 +230,22 @@ def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Na
 
 
 def _groups(
-    counted: CountedJudgments, declared: Mapping[str, int], intervals: IntervalChoice
+    counted: CountedJudgments,
+    declared: Mapping[str, int],
+    scales: Mapping[str, Scale],
+    intervals: IntervalChoice,
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
     seen = counted.nested.seen()
-    distinct: int = seen.filter(SCORED).select(LABEL.n_unique()).item()
     any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
-    scores = tuple(seen.filter(SCORED)["score"].drop_nulls().unique().sort().to_list())
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
         parts = dict(units.partition_by(groups, as_dict=True))
     for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
         part = parts[values]
         facets = varying_facets(part, counted.facets)
-        benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
-        options = [declared[name] for name in benchmarks if name in declared]
+        n_categories, scores = _menu(part, counted.nested, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         rows = UnitRows(units=part, kinds=kinds)
@@ -249,14 +255,38 @@ def _groups(
         group = Group(
             table=table,
             unit=unit,
-            level="interval" if moments else own_level(_with_scales(table.kinds, part)),
-            n_categories=max(options, default=distinct),
+            level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
+            n_categories=n_categories,
             any_without_verdict=any_without,
             scores=scores,
             intervals=intervals,
         )
         key = dict(zip(groups, values, strict=True))
         yield key, group, rows, moments
+
+
+def _menu(
+    part: pl.DataFrame,
+    everything: UnitRows,
+    seen: pl.DataFrame,
+    declared: Mapping[str, int],
+    scales: Mapping[str, Scale],
+) -> tuple[int, tuple[float, ...]]:
+    """How many verdicts a group had to choose from, and the scores of them that are known."""
+    names = scale_names(part)
+    if names:
+        # What others rated on this scale could have been said here, too; what is on others, not.
+        units = everything.units.filter(pl.col(SCALE).cast(pl.String).is_in(names))
+        seen = UnitRows(units=units, kinds=everything.kinds).seen()
+    scored = seen.filter(SCORED)
+    distinct: int = scored.select(LABEL.n_unique()).item()
+    scores = scored["score"].drop_nulls().unique().to_list()
+    if names:
+        n_on_scales, on_scales = values_on(names, scales) or (0, ())
+        return max(n_on_scales, distinct), tuple(sorted({*scores, *on_scales}))
+    benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
+    options = [declared[name] for name in benchmarks if name in declared]
+    return max(options, default=distinct), tuple(sorted(scores))
 
 
 def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:

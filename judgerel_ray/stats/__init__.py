@@ -31,6 +31,7 @@ from judgerel_ray.stats.coefficients import COEFFICIENTS, DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.column_noise import column_noise_floor
 from judgerel_ray.stats.consistency import item_bootstrap, item_interval, item_values
 from judgerel_ray.stats.counts import Counts, counts_from_ratings
+from judgerel_ray.stats.deferred import DEFERRED
 from judgerel_ray.stats.inference import bootstrap_interval, jackknife_interval, noise_floor
 from judgerel_ray.stats.interval import Interval, clopper_pearson
 from judgerel_ray.stats.intraclass import icc, icc1, icc_from_moments, icck
@@ -57,11 +58,18 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
     from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
+    from judgerel_ray.stats.correlations import correlation
     from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
+    from judgerel_ray.stats.inter_scale import (
+        inter_scale_alpha,
+        inter_scale_interval,
+        inter_scale_terms,
+    )
+    from judgerel_ray.stats.left_out import Estimate
     from judgerel_ray.stats.limits import limit_coefficients
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
@@ -70,9 +78,24 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
+    from judgerel_ray.stats.quantisation import QuantisationCeiling, quantisation_ceiling
+    from judgerel_ray.stats.question_statistic import QuestionStatistic, count_terms, mean_of
+    from judgerel_ray.stats.ranking import Ranking, rank_judges
     from judgerel_ray.stats.rao_blackwell import split_variance
+    from judgerel_ray.stats.rated_scales import SCALE_CASES, ScaleCase, ScaleRatings, scale_ratings
+    from judgerel_ray.stats.reference import (
+        ReferenceAgreement,
+        reference_agreement,
+        weighted_scores,
+    )
     from judgerel_ray.stats.replications import replications_for, spearman_brown
-    from judgerel_ray.stats.scale_noise import scale_noise_floor
+    from judgerel_ray.stats.scale_differences import (
+        disattenuated_alpha,
+        scale_rank_correlation,
+        scale_shift,
+    )
+    from judgerel_ray.stats.scale_mapping import SCALE_MAPPINGS, map_scores, mapping_level
+    from judgerel_ray.stats.scale_noise import inter_scale_floor, scale_noise_floor
     from judgerel_ray.stats.selective import acceptance_curve, risk_coverage
     from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled, next_replications, replay
     from judgerel_ray.stats.tempering import VerdictBounds, tempered_step, verdict_bounds
@@ -96,6 +119,8 @@ __all__ = [
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
     "ORDER_EFFECTS",
+    "SCALE_CASES",
+    "SCALE_MAPPINGS",
     "AlphaPrecision",
     "BudgetSplit",
     "Coefficient",
@@ -105,6 +130,7 @@ __all__ = [
     "Dependability",
     "Difference",
     "EffectiveJudges",
+    "Estimate",
     "FacetCells",
     "GuaranteedThreshold",
     "Interval",
@@ -115,6 +141,12 @@ __all__ = [
     "Omega",
     "OmegaResamples",
     "PanelStep",
+    "QuantisationCeiling",
+    "QuestionStatistic",
+    "Ranking",
+    "ReferenceAgreement",
+    "ScaleCase",
+    "ScaleRatings",
     "StoppingRule",
     "TokenTree",
     "Uncertainty",
@@ -134,12 +166,15 @@ __all__ = [
     "conformal_sets",
     "confusion_uncertainty",
     "correctness_statistic",
+    "correlation",
     "count_statistic",
+    "count_terms",
     "counts_from_ratings",
     "cronbach_alpha",
     "cross_fitted_labels",
     "cross_fitted_model",
     "dependability",
+    "disattenuated_alpha",
     "distribution_interval",
     "drawn_together",
     "effective_judges",
@@ -153,6 +188,10 @@ __all__ = [
     "icc_from_moments",
     "icck",
     "inter_rater_accuracy",
+    "inter_scale_alpha",
+    "inter_scale_floor",
+    "inter_scale_interval",
+    "inter_scale_terms",
     "item_bootstrap",
     "item_interval",
     "item_values",
@@ -167,8 +206,11 @@ __all__ = [
     "majority_probabilities",
     "majority_stability",
     "majority_vote",
+    "map_scores",
+    "mapping_level",
     "mcdonald_omega",
     "mcnemar_exact",
+    "mean_of",
     "measure",
     "method_tokens",
     "mode_is_settled",
@@ -185,12 +227,18 @@ __all__ = [
     "panel_steps",
     "percent_agreement",
     "position_bias",
+    "quantisation_ceiling",
+    "rank_judges",
     "rating_deviation",
+    "reference_agreement",
     "remainder_draws",
     "replay",
     "replications_for",
     "risk_coverage",
     "scale_noise_floor",
+    "scale_rank_correlation",
+    "scale_ratings",
+    "scale_shift",
     "score_cells",
     "score_floor",
     "search_threshold",
@@ -205,45 +253,14 @@ __all__ = [
     "verdict_bounds",
     "vote_scores",
     "wagner2024_threshold",
+    "weighted_scores",
     "with_draws",
 ]
-_LATER = {
-    "accuracy_by_label": ("inter_rater_accuracy", "label_accuracy", "rating_deviation"),
-    "baselines": ("method_tokens", "vote_scores"),
-    "budget": ("BudgetSplit", "budget_splits"),
-    "confidence_sequence": ("distribution_interval",),
-    "conformal": ("ConformalRule", "conformal_rule", "conformal_sets"),
-    "confusion": ("Uncertainty", "confusion_uncertainty"),
-    "correctness": ("CORRECTNESS", "correctness_statistic"),
-    "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
-    "discrimination": ("auroc",),
-    "dstudy": ("Dependability", "dependability", "judgments_for"),
-    "facet_cells": ("FacetCells", "label_cells", "score_cells"),
-    "guarantees": ("GuaranteedThreshold", "learn_then_test"),
-    "limits": ("limit_coefficients",),
-    "low_range": ("LabelEdges", "label_edges"),
-    "matrix_model": ("cross_fitted_model",),
-    "mcnemar": ("mcnemar_exact",),
-    "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
-    "paired": ("Difference", "benjamini_hochberg", "holm", "paired_difference"),
-    "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
-    "precision": ("AlphaPrecision", "alpha_precision"),
-    "rao_blackwell": ("split_variance",),
-    "replications": ("replications_for", "spearman_brown"),
-    "scale_noise": ("scale_noise_floor",),
-    "selective": ("acceptance_curve", "risk_coverage"),
-    "stopping": ("StoppingRule", "mode_is_settled", "next_replications", "replay"),
-    "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),
-    "thresholds": ("search_threshold", "wagner2024_threshold"),
-    "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
-    "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
-    "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
-}
 
 
 def __getattr__(name: str) -> object:
     """Load a name of plans, comparisons and uncertainty when it is first asked for."""
-    for module, names in _LATER.items():
+    for module, names in DEFERRED.items():
         if name in names:
             found: object = getattr(import_module(f"{__name__}.{module}"), name)
             globals()[name] = found

@@ -1,15 +1,18 @@
 """The noise floor of agreement between two scales: one scale's scores dealt to the items at random.
 
-Shape suffixes: N = items, V = distinct values, B = permutations.
+Shape suffixes: N = items, V = distinct values, B = permutations, G = parts of a vector.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.inter_scale import inter_scale_terms
 from judgerel_ray.stats.krippendorff import Level, alpha_statistic
 from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
+from judgerel_ray.stats.question_statistic import whole
+from judgerel_ray.stats.rated_scales import ScaleRatings
 from judgerel_ray.stats.statistic import Floats
 
 _CELLS = 2_000_000  # scores held at once
@@ -100,6 +103,119 @@ def scale_noise_floor(
         np.concatenate(null),
         f"{n_permutations} random deals of one scale's scores to the items, two-sided",
     )
+
+
+def inter_scale_floor(
+    ratings: ScaleRatings, *, n_permutations: int = 999, seed: int = 0
+) -> NoiseFloor:
+    """Compute the null of inter-scale alpha, of any number of scales and replications.
+
+    The scores of every scale but the first are dealt to the questions at random, each scale by
+    itself. Replications of an item stay together, and so do the items of a question; a question
+    only gets scores of one with as many items, of which the same have a score on the scale.
+
+    Parameters
+    ----------
+    ratings : ScaleRatings
+        From :func:`judgerel_ray.stats.scale_ratings`.
+    n_permutations : int
+        Permutations, at least 1.
+    seed : int
+        Seed of the permutations; the order of questions does not matter.
+
+    Returns
+    -------
+    NoiseFloor
+        Nothing where alpha is undefined.
+
+    Raises
+    ------
+    ValueError
+        If `n_permutations` is below 1, or there are too many different scores for the level.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import scale_ratings
+    >>> rng = np.random.default_rng(0)
+    >>> ten = rng.integers(1, 11, size=(40, 3))
+    >>> five = np.clip(np.ceil(ten / 2) + rng.integers(-1, 2, size=(40, 3)), 1, 5)
+    >>> floor = inter_scale_floor(scale_ratings([five, ten], ranges=[(1, 5), (1, 10)]))
+    >>> abs(floor.mean) < 0.1, floor.p
+    (True, 0.001)
+    """
+    if n_permutations < 1:
+        raise ValueError(
+            f"inter_scale_floor: n_permutations must be at least 1, got {n_permutations}"
+        )
+    terms = inter_scale_terms(ratings)
+    value, total_T = whole(terms), terms.terms_CT.sum(axis=0)
+    if np.isnan(value):
+        return NOTHING
+    taking = ratings.n_scales() >= 2
+    number = np.unique(ratings.questions_N[taking], return_inverse=True)[1]
+    order = _by_content([one[taking] for one in ratings.shares], number)
+    shares = [one[taking][order] for one in ratings.shares]
+    vectors = ratings.axis.vectors(shares, total_T)
+    there = np.stack([one.sum(axis=1) > 0 for one in shares], axis=1)
+    weight_N = 2.0 / (there.sum(axis=1) - 1)
+    groups = [_alike(there[:, j], number[order]) for j in range(1, len(shares))]
+    slope, products = float(ratings.axis.slope(total_T)), _products(vectors, weight_N)
+    rng = np.random.default_rng(seed)
+    # Every scale keeps its scores, so all that changes is which of them meet.
+    null = np.array(
+        [
+            _products([vectors[0], *_dealt(vectors[1:], groups, rng)], weight_N)
+            for _ in range(n_permutations)
+        ]
+    )
+    return floor_of(
+        value,
+        value + slope * (null - products),
+        f"{n_permutations} random deals of each further scale's scores to the questions, two-sided",
+    )
+
+
+def _products(vectors: list[Floats], weight_N: Floats) -> float:
+    """Weighted sum over items of the products across scales."""
+    total = np.sum(vectors, axis=0)
+    products = np.einsum("ng,ng->n", total, total)
+    for one in vectors:
+        products -= np.einsum("ng,ng->n", one, one)
+    return float(products @ weight_N)
+
+
+def _by_content(shares: list[Floats], number: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Order of the items, questions sorted by their scores: their own order may not matter."""
+    order = np.argsort(number, kind="stable")
+    rows = np.concatenate(shares, axis=1)[order].round(9)
+    starts = np.flatnonzero(np.diff(number[order], prepend=-1))
+    blocks = np.split(np.arange(order.size), starts[1:])
+    blocks.sort(key=lambda block: (block.size, rows[block].tolist()))
+    sorted_N: NDArray[np.intp] = order[np.concatenate(blocks)]
+    return sorted_N
+
+
+def _alike(there_N: NDArray[np.bool_], number: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Questions that may swap their scores on one scale, each as (questions, items of each)."""
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    found: dict[bytes, list[NDArray[np.intp]]] = {}
+    for block in np.split(np.arange(number.size), starts[1:]):
+        if there_N[block].any():
+            found.setdefault(there_N[block].tobytes(), []).append(block)
+    return [np.stack(blocks) for blocks in found.values()]
+
+
+def _dealt(
+    vectors: list[Floats], groups: list[list[NDArray[np.intp]]], rng: np.random.Generator
+) -> list[Floats]:
+    """Each scale's scores at other questions."""
+    dealt = []
+    for vector, alike in zip(vectors, groups, strict=True):
+        moved = np.zeros_like(vector)
+        for block in alike:
+            moved[block] = vector[rng.permutation(block)]
+        dealt.append(moved)
+    return dealt
 
 
 def _distances(values_V: Floats, totals_V: Floats, level: Level) -> Floats:

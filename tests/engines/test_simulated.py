@@ -61,10 +61,12 @@ def test_greedy_is_the_likeliest_verdict_each_time_without_a_seed(simulated, mak
 @pytest.mark.parametrize("form", sorted(FORMS))
 @pytest.mark.parametrize("model", ["uniform", "dirichlet", "position"])
 def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
-    from judgerel_ray.core import Menu
+    from judgerel_ray.core import Menu, Scale
 
-    labels = ("correct", "incorrect") if form == "correctness" else ("A", "B")
-    menu = Menu(labels=labels, option_ids=("x", "y"), form=form)
+    named = {"correctness": ("correct", "incorrect"), "rating": ("No", "Yes")}
+    labels = named.get(form, ("A", "B"))
+    scale = Scale(name="binary", level="nominal", labels=labels) if form == "rating" else None
+    menu = Menu(labels=labels, option_ids=("x", "y"), form=form, scale=scale)
     spec = simulated(model, reason_words=15)
     condition = make_condition(menu=menu, temperature=0.7)
     completions = ask_of(make_engine(spec), condition, n=3000)
