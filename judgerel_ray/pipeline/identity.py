@@ -66,7 +66,8 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
             one.name: digest({"question": one.question, "told": dict(one.definitions)})
             for one in frame.criteria
         },
-        "scales": {one.name: digest({"scale": asdict(one)}) for one in frame.scales},
+        # In full: reducers read from a run what its own scales are.
+        "scales": {one.name: {**asdict(one), "labels": list(one.labels)} for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
 from judgerel_ray.pipeline.serving import (
     only_asked,
     serving_asked,
@@ -25,12 +26,7 @@ from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
-    from judgerel_ray.config import Sweep
     from judgerel_ray.store import RunDirectory
-
-CORRECTNESS_OPTIONS = 2
-ON_SCALES: tuple[str, ...] = ("rating",)
-"""Protocols whose verdicts are on scales, not among an item's options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +60,8 @@ class Judged:
     frame: pl.LazyFrame
     menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Options declared, by protocol and benchmark."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Scales of ratings that a run declares, by name."""
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
@@ -159,7 +157,10 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
 
         run = RunDirectory(url=path)
         if run.is_run():
-            return Judged(frame=scan_judgments(run), menus=_declared(run), run=run)
+            scales = declared_scales(run)
+            return Judged(
+                frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
+            )
         if "://" in path and not Path(path).suffix:
             RunDirectory.open(path)  # says that there is none
     tally = tally_file(path, extra=extra)
@@ -210,19 +211,22 @@ def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     together = judged.n_categories
     apart = len(judged.menus) > 1 and (options.by is None or "protocol" in options.by)
     if not apart or all(together.items() >= menu.items() for menu in judged.menus.values()):
-        return _reduce_source(judged.source, together, options)
+        return _reduce_source(judged, judged.source, together, options)
     parts = []
     for protocol, menu in sorted(judged.menus.items()):
         rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
         if not rows.select("key").head(1).collect().is_empty():
-            parts.append(_reduce_source(rows, menu, options))
+            parts.append(_reduce_source(judged, rows, menu, options))
     if not parts:
-        return _reduce_source(judged.source, together, options)
+        return _reduce_source(judged, judged.source, together, options)
     return pl.concat(parts, how="diagonal_relaxed")
 
 
 def _reduce_source(
-    source: pl.LazyFrame | Tally, n_categories: Mapping[str, int], options: ReduceOptions
+    judged: Judged,
+    source: pl.LazyFrame | Tally,
+    n_categories: Mapping[str, int],
+    options: ReduceOptions,
 ) -> pl.DataFrame:
     """Coefficients of some judgments."""
     block: Literal[0, "all"] = "all" if options.block == "all" else 0
@@ -236,42 +240,8 @@ def _reduce_source(
         n_categories=n_categories,
         items=options.items,
         intervals=options.intervals,
+        scales=judged.scales,
     )
-
-
-def _declared(run: RunDirectory) -> dict[str, dict[str, int]]:
-    """Options on the menu by protocol and benchmark, where all items of it have as many."""
-    from judgerel_ray.config import parse_sweep
-
-    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
-    items = pl.read_parquet(run.read_bytes("items.parquet"))
-    menus: dict[tuple[str, str], set[int]] = {}
-    for index, ask in enumerate(sweep.ask):
-        if ask.protocol == "respond":
-            continue
-        for benchmark in _benchmarks(sweep, index, items):
-            menu = menus.setdefault((ask.protocol, benchmark), set())
-            if ask.protocol in ON_SCALES:
-                continue  # what may be rated is the scale's, whatever the responses are called
-            if ask.protocol == "correctness":
-                menu.add(CORRECTNESS_OPTIONS)
-            elif ask.responders:
-                menu.add(len(ask.responders))
-            else:
-                mine = items.filter(pl.col("benchmark") == benchmark)
-                menu.update(mine["options"].list.len().to_list())
-    declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
-    for (protocol, benchmark), sizes in menus.items():
-        if len(sizes) == 1:
-            declared[protocol][benchmark] = sizes.pop()
-    return declared
-
-
-def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
-    """Benchmarks of an ask's items: its own name, or all where a loader names several."""
-    names = items["benchmark"].unique(maintain_order=True).to_list()
-    own = sweep.ask[index].benchmark
-    return [own] if own in names else names
 
 
 def reading_of(path: str) -> AbstractContextManager[None]:

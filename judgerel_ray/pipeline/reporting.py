@@ -198,6 +198,8 @@ def _ask(ask: AskTable) -> str:
     templates = (
         f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
     )
+    if ask.protocol == "rating":
+        return text + f"{_rated(ask)} Prompts: {templates}."
     if ask.protocol != "best_of":
         return text + f"Prompts: {templates}."
     if ask.option_orders > 1:
@@ -228,6 +230,13 @@ def _read(ask: AskTable) -> str:
         f"and the probability of every option after each (mode {ask.mode}, texts at temperature "
         f"{heats}). Prompts: {templates}."
     )
+
+
+def _rated(ask: AskTable) -> str:
+    """What responses are rated by, and on."""
+    lengths = ", ".join(ask.definitions)
+    criteria, scales = ", ".join(ask.criteria), ", ".join(ask.scales)
+    return f"Responses are rated by {criteria} (definition: {lengths}) on {scales}."
 
 
 def _repeated(ask: AskTable) -> str:

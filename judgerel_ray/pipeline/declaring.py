@@ -1,0 +1,68 @@
+"""What a run declares of its judgments: how many options there are, and its own scales."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgerel_ray.core import Scale
+
+if TYPE_CHECKING:  # coefficients of a file are there before these are imported
+    from judgerel_ray.config import Sweep
+    from judgerel_ray.store import RunDirectory
+
+CORRECTNESS_OPTIONS = 2
+ON_SCALES: tuple[str, ...] = ("rating",)
+"""Protocols whose verdicts are on scales, not among an item's options."""
+
+
+def declared_scales(run: RunDirectory) -> dict[str, Scale]:
+    """Scales of a run's own, as its manifest tells them; none where that is gone."""
+    from judgerel_ray.store import read_manifest
+
+    sweep = read_manifest(run).get("sweep")
+    asks = sweep.get("ask", []) if isinstance(sweep, Mapping) else []
+    told = [ask.get("scales", {}) for ask in asks if isinstance(ask, Mapping)]
+    return {
+        name: Scale(**{**one, "labels": tuple(one["labels"])})
+        for scales in told
+        if isinstance(scales, Mapping)
+        for name, one in scales.items()
+    }
+
+
+def declared_menus(run: RunDirectory) -> dict[str, dict[str, int]]:
+    """Options on the menu by protocol and benchmark, where all items of it have as many."""
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    items = pl.read_parquet(run.read_bytes("items.parquet"))
+    menus: dict[tuple[str, str], set[int]] = {}
+    for index, ask in enumerate(sweep.ask):
+        if ask.protocol == "respond":
+            continue
+        for benchmark in _benchmarks(sweep, index, items):
+            menu = menus.setdefault((ask.protocol, benchmark), set())
+            if ask.protocol in ON_SCALES:
+                continue  # what may be rated is the scale's, whatever the responses are called
+            if ask.protocol == "correctness":
+                menu.add(CORRECTNESS_OPTIONS)
+            elif ask.responders:
+                menu.add(len(ask.responders))
+            else:
+                mine = items.filter(pl.col("benchmark") == benchmark)
+                menu.update(mine["options"].list.len().to_list())
+    declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
+    for (protocol, benchmark), sizes in menus.items():
+        if len(sizes) == 1:
+            declared[protocol][benchmark] = sizes.pop()
+    return declared
+
+
+def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
+    """Benchmarks of an ask's items: its own name, or all where a loader names several."""
+    names = items["benchmark"].unique(maintain_order=True).to_list()
+    own = sweep.ask[index].benchmark
+    return [own] if own in names else names

@@ -1,0 +1,126 @@
+"""Ratings on a local cluster: a judge of one opinion, asked on several scales."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgerel_ray.cli import main
+from judgerel_ray.core import Menu
+from judgerel_ray.engines.simulated_options import SimulatedOptions
+from judgerel_ray.engines.truth import option_log_weights
+from judgerel_ray.protocols import load_scale, scale_labels, score_of
+from judgerel_ray.store import RunDirectory, scan_judgments
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+
+SWEEP = """
+name = "ratings"
+[[judge]]
+name = "one"
+engine = "simulated"
+model = "latent"
+gpus = 0
+engine_options = { noise = 0.12, unparsed = 0.1 }
+[[ask]]
+protocol = "rating"
+benchmark = "mine"
+path = "items.jsonl"
+criteria = ["helpfulness"]
+definitions = ["short"]
+scales = ["points5", "points10", "likert5", "binary", "percent.toml"]
+replications = 5
+"""
+N = 60
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
+    """A finished run of one judge, sixty items of two responses, five scales."""
+    folder = tmp_path_factory.mktemp("ratings")
+    items = [
+        {
+            "item_id": f"q{i}",
+            "question": f"Question {i}?",
+            "options": [{"option_id": one, "text": f"{one} on {i}"} for one in ("good", "bad")],
+        }
+        for i in range(N)
+    ]
+    (folder / "items.jsonl").write_text("\n".join(json.dumps(item) for item in items))
+    (folder / "percent.toml").write_text('level = "interval"\nlowest = 0\nhighest = 100\n')
+    (folder / "s.toml").write_text(SWEEP)
+    assert main(["run", str(folder / "s.toml"), "--out", str(folder / "run")]) == 0
+    return folder
+
+
+def rows(ratings):
+    return scan_judgments(RunDirectory.open(str(ratings / "run"))).collect()
+
+
+def test_every_rating_lands_with_what_it_is_on(ratings, capsys):
+    found = rows(ratings)
+    assert found.height == N * 2 * 5 * 5
+    assert found["key"].is_unique().all()
+    assert found["criterion"].unique().to_list() == ["helpfulness"]
+    assert set(found["scale"]) == {"points5", "points10", "likert5", "binary", "percent"}
+    scored = found.filter(outcome="scored")
+    assert 0.85 < scored.height / found.height < 0.95
+    assert (scored["verdict"] == scored["label"]).all()
+    scales = {name: load_scale(name) for name in ("points5", "points10", "likert5", "binary")}
+    for name, scale in scales.items():
+        mine = scored.filter(scale=name)
+        assert mine["score"].to_list() == [score_of(one, scale) for one in mine["verdict"]]
+    others = found.filter(pl.col("outcome") != "scored")
+    assert others["score"].null_count() == others["verdict"].null_count() == others.height
+    assert main(["verify", str(ratings / "run")]) == 0
+    capsys.readouterr()
+    assert main(["status", str(ratings / "run"), "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["asked"] == status["landed"] == found.height
+
+
+def truth(scale):
+    """Krippendorff's interval alpha of endless items as these, and of endless replications."""
+    labels = scale_labels(scale)
+    menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
+    values = np.array([score_of(label, scale) for label in labels])
+    options = SimulatedOptions(noise=0.12)
+    means, variances = [], []
+    for i in range(N):
+        for responder in ("good", "bad"):
+            thing = f"q{i}:{responder}:helpfulness"
+            p = np.exp(option_log_weights("latent", options, item_id=thing, menu=menu))
+            means.append(p @ values)
+            variances.append(p @ values**2 - means[-1] ** 2)
+    within = np.mean(variances)
+    return 1 - within / (within + np.var(means))
+
+
+def test_self_consistency_is_that_of_the_judges_law(ratings, capsys):
+    capsys.readouterr()
+    command = ["reduce", str(ratings / "run"), "--measurement", "interval", "--missing", "drop"]
+    assert main([*command, "--coefficient", "krippendorff_alpha", "--format", "json"]) == 0
+    found = {row["scale"]: row for row in json.loads(capsys.readouterr().out)}
+    for name in ("points5", "points10", "likert5", "binary"):
+        row = found[name]
+        error = (row["high"] - row["low"]) / (2 * 1.96)
+        assert abs(row["value"] - truth(load_scale(name))) < 4 * error, name
+        assert row["p_noise"] < 0.05
+    assert found["percent"]["n_categories"] in (101, None)
+
+
+def test_each_scale_is_reduced_at_its_own_level(ratings, capsys):
+    capsys.readouterr()
+    command = ["reduce", str(ratings / "run"), "--missing", "drop", "--format", "json"]
+    assert main([*command, "--coefficient", "krippendorff_alpha"]) == 0
+    levels = {row["scale"]: row["measurement"] for row in json.loads(capsys.readouterr().out)}
+    expected = {"points5": "interval", "points10": "interval", "likert5": "ordinal"}
+    assert levels == {**expected, "binary": "nominal", "percent": "interval"}
+
+
+def test_the_page_says_what_was_rated(ratings, tmp_path):
+    page = tmp_path / "page.html"
+    assert main(["report", str(ratings / "run"), "--out", str(page)]) == 0
+    said = " ".join(page.read_text("utf-8").split())
+    assert "rated by helpfulness (definition: short) on points5, points10, likert5, binary" in said
