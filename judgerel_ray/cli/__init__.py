@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from judgerel_ray import __version__
-from judgerel_ray.cli.measuring import add_files, add_numbers
+from judgerel_ray.cli.files import add_files
+from judgerel_ray.cli.measuring import add_numbers
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 

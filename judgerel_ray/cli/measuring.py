@@ -1,4 +1,4 @@
-"""Verbs on judgments and files that people hold: none of them asks a judge anything."""
+"""Verbs on judgments that are there: none of them asks a judge anything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from judgerel_ray.cli.paths import judged_path, output_file, source_path
+from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.core import SweepError
 
@@ -92,24 +92,6 @@ def add_numbers(add_verb: AddVerb) -> None:
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
     compare.add_argument("--format", default="table", help="table, json")
     compare.set_defaults(act=_compare)
-
-
-def add_files(add_verb: AddVerb) -> None:
-    """Add the verbs that write files for others: items, import."""
-    items = add_verb("items", help="items from a benchmark's upstream files")
-    items.add_argument("benchmark", metavar="BENCHMARK")
-    items.add_argument("path", metavar="PATH")
-    items.add_argument("--out", required=True, metavar="FILE.parquet")
-    items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
-    items.add_argument(
-        "--seed", type=int, default=1, metavar="S", help="of what truthfulqa_pairs and mix draw"
-    )
-    items.set_defaults(act=_items)
-    importing = add_verb("import", help="judgments from logs that people hold")
-    importing.add_argument("format", metavar="FORMAT", help="schroeder2024")
-    importing.add_argument("path", metavar="PATH", nargs="+")
-    importing.add_argument("--out", required=True, metavar="FILE.parquet")
-    importing.set_defaults(act=_import)
 
 
 def _reduce(parsed: argparse.Namespace) -> int:
@@ -264,26 +246,3 @@ def _names(
     if known is not None and not names:
         raise SweepError(f"{flag} must be of {', '.join(known)}, got nothing")
     return names
-
-
-def _items(parsed: argparse.Namespace) -> int:
-    """Write items."""
-    from judgerel_ray.pipeline import write_items
-
-    answers = None if parsed.answers is None else source_path(parsed.answers)
-    path = source_path(parsed.path)
-    with output_file(parsed.out, (".parquet",)):
-        n = write_items(parsed.benchmark, path, parsed.out, answers=answers, seed=parsed.seed)
-    print(f"wrote {n} items to {parsed.out}")
-    return DONE
-
-
-def _import(parsed: argparse.Namespace) -> int:
-    """Write foreign judgments."""
-    from judgerel_ray.pipeline import write_judgments
-
-    paths = [source_path(path) for path in parsed.path]
-    with output_file(parsed.out, (".parquet",)):
-        n = write_judgments(parsed.format, paths, parsed.out)
-    print(f"wrote {n} judgments to {parsed.out}")
-    return DONE

@@ -8,15 +8,21 @@ from difflib import get_close_matches
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.importers.people import import_people
 from judgerel_ray.importers.schroeder2024 import import_schroeder2024
+from judgerel_ray.importers.table import TableMapping, import_table
 
 IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
     "schroeder2024": import_schroeder2024,
+    "table": import_table,
+    "people": import_people,
 }
 """Readers of foreign judgments; each page says which files it reads."""
 
 
-def import_judgments(format_name: str, path: str) -> pl.DataFrame:
+def import_judgments(
+    format_name: str, path: str, mapping: TableMapping | None = None
+) -> pl.DataFrame:
     """Read foreign judgments by the name of their format.
 
     Parameters
@@ -25,6 +31,8 @@ def import_judgments(format_name: str, path: str) -> pl.DataFrame:
         A name in `IMPORTERS`.
     path : str
         What that importer reads.
+    mapping : TableMapping, optional
+        What the columns stand for; of a table only.
 
     Returns
     -------
@@ -34,7 +42,8 @@ def import_judgments(format_name: str, path: str) -> pl.DataFrame:
     Raises
     ------
     SweepError
-        If the format is unknown, or the importer cannot read the path.
+        If the format is unknown or has no columns to be named, or the importer cannot read the
+        path.
 
     Examples
     --------
@@ -42,7 +51,7 @@ def import_judgments(format_name: str, path: str) -> pl.DataFrame:
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', \
-expected one of schroeder2024. Try: schroeder2024
+expected one of schroeder2024, table, people. Try: schroeder2024
     """
     if format_name not in IMPORTERS:
         near = get_close_matches(format_name.lower(), IMPORTERS, n=1)
@@ -50,4 +59,11 @@ expected one of schroeder2024. Try: schroeder2024
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
-    return IMPORTERS[format_name](path)
+    if mapping is None:
+        return IMPORTERS[format_name](path)
+    if format_name != "table":
+        raise SweepError(
+            f"the columns of {format_name} are known, and cannot be named",
+            hint="leave out --column, --repeats, --value, --missing and --order",
+        )
+    return import_table(path, mapping)

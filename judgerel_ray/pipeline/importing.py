@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from judgerel_ray.core import SweepError
 
-_KEY = ("judge", "benchmark", "item_id", "protocol", "responder", "temperature", "replication")
+if TYPE_CHECKING:
+    from judgerel_ray.importers import TableMapping
 
 
-def write_judgments(format_name: str, paths: Sequence[str], out: str) -> int:
+def write_judgments(
+    format_name: str, paths: Sequence[str], out: str, *, mapping: TableMapping | None = None
+) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
+
+    `mapping` says what the columns of a table stand for.
 
     Effects: writes one file. Retry: safe.
 
@@ -24,17 +30,20 @@ def write_judgments(format_name: str, paths: Sequence[str], out: str) -> int:
         judgment twice, or the file cannot be written.
     """
     from judgerel_ray.importers import import_judgments
+    from judgerel_ray.reduce import FACETS
 
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
     judgments = pl.concat(
-        [import_judgments(format_name, path) for path in paths], how="diagonal_relaxed"
+        [import_judgments(format_name, path, mapping) for path in paths], how="diagonal_relaxed"
     )
-    key = [name for name in _KEY if name in judgments.columns]
+    told_apart = (*FACETS, "item_id", "role", "block", "replication")
+    key = [name for name in told_apart if name in judgments.columns]
     twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
     if not twice.is_empty():
         raise SweepError(
-            "the paths hold a judgment more than once", where=twice.select(key).row(0, named=True)
+            "the paths hold a judgment more than once",
+            where={k: v for k, v in twice.select(key).row(0, named=True).items() if v is not None},
         )
     try:
         judgments.write_parquet(out)

@@ -54,7 +54,16 @@ OPTIONS = {
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
     "report": ["PATH", "--out report.html"],
     "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
-    "import": ["FORMAT", "PATH", "--out FILE.parquet"],
+    "import": [
+        "FORMAT",
+        "PATH",
+        "--out FILE.parquet",
+        "--column NAME=COLUMN",
+        "--repeats PATTERN",
+        "--value NAME=TEXT",
+        "--missing TEXT",
+        "--order A,B",
+    ],
     "verify": ["RUN"],
 }
 

@@ -5,9 +5,11 @@ import json
 import polars as pl
 import pytest
 
+from judgerel_ray.benchmarks import load_items
 from judgerel_ray.cli import main
 from judgerel_ray.pipeline.confusing import read_confusions
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
+from judgerel_ray.tables import items_to_frame
 
 pytestmark = [
     pytest.mark.ray,
@@ -20,9 +22,18 @@ N_OPTIONS = 5
 WORDS = "the best response is the one that answers the question "
 
 
-@pytest.fixture(scope="module")
-def sweep(tiny_model, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("vllm_confusion")
+def write_sweep(folder, model, *, benchmark, items):
+    file = folder / "s.toml"
+    file.write_text(
+        f'name = "s"\n[[judge]]\nname = "tiny"\nengine = "vllm"\nmodel = "{model}"\ngpus = 0\n'
+        f'[[ask]]\nprotocol = "confusion"\nbenchmark = "{benchmark}"\npath = "{items}"\n'
+        "max_tokens = 24\n"
+    )
+    return file
+
+
+@pytest.fixture
+def made_up(tiny_model, tmp_path):
     items = [
         {
             "item_id": f"q{i}",
@@ -33,17 +44,25 @@ def sweep(tiny_model, tmp_path_factory):
         }
         for i in range(2)
     ]
-    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
-    file = folder / "s.toml"
-    file.write_text(
-        f'name = "s"\n[[judge]]\nname = "tiny"\nengine = "vllm"\nmodel = "{tiny_model}"\ngpus = 0\n'
-        '[[ask]]\nprotocol = "confusion"\nbenchmark = "criterion"\npath = "items.jsonl"\n'
-        "max_tokens = 24\n"
-    )
-    return file
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, items)))
+    return write_sweep(tmp_path, tiny_model, benchmark="criterion", items="items.jsonl")
 
 
-def test_paper_asks_every_pair_with_its_option_inserted_and_reads_the_same(sweep, tmp_path):
+@pytest.fixture
+def recorded(tiny_model, tmp_path, recordings):
+    """Two summaries of two articles, to be rated from 1 to 5; a character is about a token."""
+    items = {}
+    for item in load_items("summeval", str(recordings / "items")):
+        if 1100 <= len(item.context) < 1400:
+            items.setdefault(item.item_id.split(":")[1], item)
+    two = list(items.values())[:2]
+    assert {len(item.options) for item in two} == {N_OPTIONS}
+    items_to_frame(two).write_parquet(tmp_path / "items.parquet")
+    return write_sweep(tmp_path, tiny_model, benchmark="summeval", items="items.parquet")
+
+
+def test_paper_asks_every_pair_with_its_option_inserted_and_reads_the_same(made_up, tmp_path):
+    sweep = made_up
     paper = sweep.with_name("paper.toml")
     paper.write_text(sweep.read_text() + 'mode = "paper"\n')
     tables, scored = {}, {}
@@ -77,8 +96,9 @@ def test_paper_asks_every_pair_with_its_option_inserted_and_reads_the_same(sweep
     assert (both["probability"] - both["probability_right"]).abs().max() < 1e-5
 
 
-def test_columns_compute_an_eighth_of_the_naive_prompts(sweep, tmp_path, capsys):
-    out = tmp_path / "run"
+@pytest.mark.parametrize("text", ["made_up", "recorded"])
+def test_columns_compute_an_eighth_of_the_naive_prompts(text, request, tmp_path, capsys):
+    sweep, out = request.getfixturevalue(text), tmp_path / "run"
     assert main(["run", str(sweep), "--out", str(out)]) == 0
     capsys.readouterr()
     assert main(["status", str(out), "--json"]) == 0
@@ -90,13 +110,15 @@ def test_columns_compute_an_eighth_of_the_naive_prompts(sweep, tmp_path, capsys)
     unargued = scored.filter(pl.col("outcome") == "failed")["finish_reason"]
     assert scored.height == 2 * N_OPTIONS
     assert unargued.len() < N_OPTIONS
-    assert unargued.str.contains("no assessment for answer").all()
+    assert unargued.str.contains("no assessment for").all()
     # What every assessment paired with every option would cost, each prompt computed alone.
     naive = scored["prompt_tokens"].sum() * N_OPTIONS
     assert scored["prompt_tokens"].min() > 1000
     computed = tokens["prompt"] - tokens["cached"]
     print(
-        f"columns computed {computed} prompt tokens, the naive way {naive}: {computed / naive:.4f}"
+        f"{text}: columns computed {computed} prompt tokens, the naive way {naive}: "
+        f"{computed / naive:.4f}; prompts {scored['prompt_tokens'].min()} to "
+        f"{scored['prompt_tokens'].max()}"
     )
     assert computed <= naive / 8
     # What each landed row tells of itself adds up to what the engine counted.

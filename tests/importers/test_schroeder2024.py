@@ -179,7 +179,7 @@ def test_an_unknown_format_is_told_its_neighbour():
     assert IMPORTERS["schroeder2024"] is import_schroeder2024
     with pytest.raises(SweepError, match=r"unknown format 'Schroeder24'.*Try: schroeder2024"):
         import_judgments("Schroeder24", "x.zip")
-    with pytest.raises(SweepError, match=r"expected one of schroeder2024$"):
+    with pytest.raises(SweepError, match=r"expected one of schroeder2024, table, people$"):
         import_judgments("inspect", "x.eval")
 
 

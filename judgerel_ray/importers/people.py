@@ -1,0 +1,98 @@
+"""What people said of items, as judgments: their agreement by the coefficients of judges."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+
+from judgerel_ray.benchmarks import SCALES, load_generic
+from judgerel_ray.benchmarks.judged_text import first_part
+from judgerel_ray.core import Item, Outcome, SweepError
+
+PEOPLE = "people"
+_SCHEMA = {
+    "judge": pl.String(), "benchmark": pl.String(), "criterion": pl.String(),
+    "item_id": pl.String(), "responder": pl.String(), "replication": pl.Int64(),
+    "verdict": pl.String(), "score": pl.Float64(), "outcome": pl.String(),
+}  # fmt: skip
+
+
+def import_people(path: str) -> pl.DataFrame:
+    """Read the human ratings of an items file as judgments.
+
+    Parameters
+    ----------
+    path : str
+        Items with ``ratings``, as ``judgerel items`` writes them.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a rating, in the order of the items: ``judge`` is the kind of rater (``expert`` of
+        ``expert:0``; ``people`` where they have none) and ``replication`` which of them it is,
+        numbered by name. ``verdict`` is the label, ``score`` the number, or a label's place on its
+        benchmark's scale of words. ``item_id`` names what the item is about (the first item about
+        it: an article, a question) and ``responder`` the item, so that intervals draw articles.
+
+    Raises
+    ------
+    SweepError
+        If the file holds no items, or none is rated.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from judgerel_ray.core import HumanRating
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> ratings = tuple(HumanRating(rater=f"expert:{n}", score=4.0 + n) for n in range(2))
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=ratings)
+    >>> with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+    ...     items_to_frame([item]).write_parquet(file.name)
+    ...     import_people(file.name).select("judge", "replication", "verdict", "score").rows()
+    [('expert', 0, '4', 4.0), ('expert', 1, '5', 5.0)]
+    """
+    items = load_generic(PEOPLE, path)
+    raters = sorted(
+        {(item.benchmark, rating.rater) for item in items for rating in item.ratings},
+        key=lambda one: [(len(part), part) for part in one[1].split(":")],
+    )
+    if not raters:
+        raise SweepError(
+            "no item has human ratings",
+            where={"file": path},
+            hint="write items of a benchmark that has them: judgerel items summeval ...",
+        )
+    number: dict[tuple[str, str], int] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for benchmark, rater in raters:
+        kind = (benchmark, _kind(rater))
+        number[benchmark, rater] = seen[kind]
+        seen[kind] += 1
+    first: dict[tuple[str, str], str] = {}
+    rows = [
+        (_kind(rating.rater), item.benchmark, rating.criterion, _about(item, first), item.item_id,
+         number[item.benchmark, rating.rater], *_said(item, rating.label, rating.score),
+         Outcome.SCORED.value)
+        for item in items for rating in item.ratings
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _kind(rater: str) -> str:
+    """The kind of a rater whose name says it."""
+    return rater.partition(":")[0] if ":" in rater else PEOPLE
+
+
+def _about(item: Item, first: dict[tuple[str, str], str]) -> str:
+    """The first item about the same as this one."""
+    about = first_part(item.context) if item.context else item.item_id
+    return first.setdefault((item.benchmark, about), item.item_id)
+
+
+def _said(item: Item, label: str | None, score: float | None) -> tuple[str, float | None]:
+    """A rating as verdict and score."""
+    scale = SCALES.get(item.benchmark, ())
+    if score is None and label in scale:
+        score = float(scale.index(label))
+    return (f"{score:g}" if label is None else label), score

@@ -1,0 +1,249 @@
+"""Tables of judgments whose columns have names of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.importers.source import TABLES, ending, read_table
+from judgerel_ray.reduce.columns import NUMBERS, TYPED, typed_columns
+
+REPLICATION = "replication"
+_GOLD = "gold"
+_SAID = ("verdict", "score")
+_FIRST = ("judge", "item_id", REPLICATION, *_SAID, _GOLD)
+_KNOWN = (*_FIRST, *sorted(TYPED - {*_FIRST}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableMapping:
+    """What the columns of a table stand for.
+
+    Attributes
+    ----------
+    columns : mapping of str to str
+        Columns of judgments by where their values stand: a column (``question_id``); several with
+        commas between (``subset,item``), which are joined by colons; or a column and a regular
+        expression (``pair:^([^;]+)``), of which the first group is taken. Columns that have the
+        name they need are taken as they are.
+    repeats : str, optional
+        Columns that are replications side by side, as a shell pattern (``s[0-9]``); they are
+        numbered in the order of the table. Numbers are scores, anything else verdicts.
+    values : mapping of str to str
+        What a column holds where the table says nothing.
+    missing : tuple of str
+        What stands in place of a verdict or score that is not there.
+    order : tuple of str
+        Verdicts from lowest to highest: the score of each is its place, from 0.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    repeats: str | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in (*self.columns, *self.values):
+            if name not in _KNOWN:
+                near = get_close_matches(name, _KNOWN, n=1)
+                raise SweepError(
+                    f"judgments have no column {name!r}", hint=near[0] if near else None
+                )
+
+
+def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame:
+    r"""Read a table of judgments, its columns named by what they stand for.
+
+    Parameters
+    ----------
+    path : str
+        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` file, local or at any fsspec URL.
+    mapping : TableMapping, optional
+        What stands where; by default every column has the name it needs.
+
+    Returns
+    -------
+    pl.DataFrame
+        The columns of judgments that the table has, and gold; others are left out. Where there is
+        no outcome, a row without verdict and score is ``unparsed`` to ``reduce``.
+
+    Raises
+    ------
+    SweepError
+        If the table cannot be read, a column named is not there, no column is the item, the
+        replication or what was said, or a verdict is not in the order.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> mapping = TableMapping(columns={"item_id": "question"}, repeats="s?", missing=("-1",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "log.jsonl")
+    ...     _ = file.write_text('{"question": 7, "s0": 4, "s1": -1}')
+    ...     import_table(str(file), mapping).rows()
+    [('7', 0, 4.0), ('7', 1, None)]
+    """
+    if ending(path) not in TABLES:
+        raise SweepError(
+            f"unknown kind of file, expected {', '.join(TABLES)}, got {ending(path) or 'none'}",
+            where={"path": path},
+        )
+    mapping = mapping or TableMapping()
+    table = read_table(path)
+    if mapping.repeats is not None:
+        table = _stacked(table, mapping, path)
+    found = _named(table, mapping, path)
+    found = found.with_columns(_said(found.columns, mapping.missing))
+    found = found.with_columns(_filled(found.columns, mapping.values))
+    if mapping.order:
+        found = found.with_columns(_placed(found, mapping.order, path))
+    _require(found.columns, table.columns, path)
+    try:
+        return found.with_columns(typed_columns(found.schema)).cast({REPLICATION: pl.Int64})
+    except pl.exceptions.PolarsError as error:
+        raise SweepError(
+            f"a column of numbers holds something else: {str(error).splitlines()[0]}",
+            where={"file": path, "numbers": " ".join(sorted(set(NUMBERS) & set(found.columns)))},
+        ) from error
+
+
+def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
+    """Replications that stand side by side, one below the other."""
+    pattern = str(mapping.repeats)
+    beside = [name for name in table.columns if fnmatchcase(name, pattern)]
+    if not beside:
+        raise SweepError(
+            f"no column is like {pattern!r}, got {', '.join(table.columns)}", where={"file": path}
+        )
+    # By what they hold, for a CSV has text alone.
+    texts = table.select(pl.col(beside).cast(pl.String).str.strip_chars())
+    held = pl.concat([texts[name].alias("held") for name in beside]).drop_nulls()
+    held = held.filter(~held.is_in(["", *mapping.missing]))
+    numbers = not held.cast(pl.Float64, strict=False).has_nulls()
+    said = "score" if numbers else "verdict"
+    taken = {REPLICATION, said} & {*table.columns, *mapping.columns}
+    if taken:
+        raise SweepError(
+            f"repeats give {REPLICATION} and {said}, {' and '.join(sorted(taken))} is there",
+            where={"file": path},
+        )
+    rest = [name for name in table.columns if name not in beside]
+    kind = pl.Float64() if numbers else pl.String()
+    cells = pl.col(beside).cast(pl.String).str.strip_chars().cast(kind, strict=False)
+    long = table.with_columns(cells).unpivot(
+        beside, index=rest, variable_name=REPLICATION, value_name=said
+    )
+    place = {name: number for number, name in enumerate(beside)}
+    return long.with_columns(pl.col(REPLICATION).replace_strict(place, return_dtype=pl.Int64))
+
+
+def _named(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
+    """Columns by the names of judgments."""
+    chosen = {name: pl.col(name) for name in table.columns if name in _KNOWN}
+    for name, source in mapping.columns.items():
+        chosen[name] = _source(table.columns, name, source, path)
+    ordered = sorted(chosen, key=_KNOWN.index)
+    return table.select(chosen[name].alias(name) for name in ordered)
+
+
+def _source(columns: Sequence[str], name: str, source: str, path: str) -> pl.Expr:
+    """Where the values of a column stand."""
+    if source in columns:
+        return pl.col(source)
+    column, sign, pattern = source.partition(":")
+    joined = [column] if column in columns else column.split(",")
+    for one in joined:
+        if one not in columns:
+            near = get_close_matches(one, columns, n=1)
+            raise SweepError(
+                f"no column {one!r} for {name}, got {', '.join(columns)}",
+                where={"file": path},
+                hint=f"--column {name}={near[0]}" if near else None,
+            )
+    text = pl.concat_str([pl.col(one).cast(pl.String) for one in joined], separator=":")
+    if not sign:
+        return text
+    _check_pattern(pattern)
+    return text.str.extract(pattern, 1)
+
+
+def _check_pattern(pattern: str) -> None:
+    """Refuse a regular expression without a group."""
+    try:
+        groups = re.compile(pattern).groups
+    except re.error as error:
+        raise SweepError(f"no regular expression: {pattern!r}: {error}") from error
+    if groups < 1:
+        raise SweepError(
+            f"the regular expression {pattern!r} takes nothing out", hint=f"({pattern})"
+        )
+
+
+def _said(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
+    """Verdicts and scores, null where another value says that there is none."""
+    numbers = [number for text in missing if (number := _number(text)) is not None]
+    gone = {
+        "verdict": pl.col("verdict").cast(pl.String).is_in(list(missing)),
+        "score": pl.col("score").cast(pl.Float64, strict=False).is_in(numbers),
+    }
+    return [
+        pl.when(~gone[name].fill_null(False)).then(pl.col(name)).alias(name)
+        for name in _SAID
+        if missing and name in columns
+    ]
+
+
+def _filled(columns: Sequence[str], values: Mapping[str, str]) -> list[pl.Expr]:
+    """Columns with what they hold where the table says nothing."""
+    return [
+        (pl.col(name).cast(pl.String).fill_null(text) if name in columns else pl.lit(text)).alias(
+            name
+        )
+        for name, text in values.items()
+    ]
+
+
+def _placed(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
+    """Scores of verdicts by their place in an order."""
+    if "verdict" not in found.columns or "score" in found.columns:
+        raise SweepError(
+            "an order gives scores to verdicts, the table has "
+            f"{'scores' if 'score' in found.columns else 'no verdict'}",
+            where={"file": path},
+        )
+    said = found["verdict"].cast(pl.String).drop_nulls().unique().sort().to_list()
+    if unknown := [text for text in said if text not in order]:
+        raise SweepError(
+            f"verdict {unknown[0]!r} is not in the order {', '.join(order)}", where={"file": path}
+        )
+    places = {text: float(place) for place, text in enumerate(order)}
+    verdict = pl.col("verdict").cast(pl.String)
+    return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
+
+
+def _require(columns: Sequence[str], got: Sequence[str], path: str) -> None:
+    """The columns without which there is no reliability."""
+    lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
+    if not set(_SAID) & set(columns):
+        lacking.append("verdict or score")
+    if lacking:
+        raise SweepError(
+            f"no column for {', '.join(lacking)}; got {', '.join(got)}",
+            where={"file": path},
+            hint=f"--column {lacking[0].partition(' ')[0]}=<one of them>",
+        )
+
+
+def _number(text: str) -> float | None:
+    """A text as a number, where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,65 @@
+"""People's ratings of items, as judgments of theirs."""
+
+import pytest
+
+from judgerel_ray.core import HumanRating, Item, SweepError
+from judgerel_ray.importers import import_people
+from judgerel_ray.tables import items_to_frame
+
+
+def written(tmp_path, *items):
+    items_to_frame(items).write_parquet(tmp_path / "items.parquet")
+    return str(tmp_path / "items.parquet")
+
+
+def item(name, *ratings, context=None, benchmark="b"):
+    return Item(item_id=name, benchmark=benchmark, category="c", question="?", context=context,
+                ratings=ratings)  # fmt: skip
+
+
+def rating(rater, score=None, label=None, criterion="relevance"):
+    return HumanRating(rater=rater, score=score, label=label, criterion=criterion)
+
+
+def test_kinds_of_raters_are_judges_and_raters_replications(tmp_path):
+    path = written(
+        tmp_path,
+        item("q", rating("expert:2", 4.0), rating("expert:10", 5.0), rating("crowd:x", 1.5)),
+        item("r", rating("expert:10", 3.0), rating("ann", 2.0)),
+    )
+    found = import_people(path).select("judge", "item_id", "replication", "verdict", "score")
+    assert found.rows() == [
+        ("expert", "q", 0, "4", 4.0),
+        ("expert", "q", 1, "5", 5.0),
+        ("crowd", "q", 0, "1.5", 1.5),
+        ("expert", "r", 1, "3", 3.0),
+        ("people", "r", 0, "2", 2.0),
+    ]
+
+
+def test_items_about_one_text_are_one_item_for_intervals(tmp_path):
+    text = "Article:\nIt rained.\n\nSummary:\n"
+    path = written(
+        tmp_path,
+        item("a", rating("x:0", 1.0), context=f"{text}Rain."),
+        item("b", rating("x:0", 2.0), context=f"{text}Sun."),
+        item("c", rating("x:0", 3.0), context="Article:\nIt snowed.\n\nSummary:\nSnow."),
+    )
+    found = import_people(path)
+    assert found.select("item_id", "responder").rows() == [("a", "a"), ("a", "b"), ("c", "c")]
+
+
+def test_words_have_the_score_of_their_place_where_the_benchmark_is_known(tmp_path):
+    path = written(
+        tmp_path,
+        item("q", rating("x", label="Bad"), rating("y", label="Excellent"), benchmark="feedbackqa"),
+        item("r", rating("x", label="Bad")),
+    )
+    assert import_people(path).select("verdict", "score").rows() == [
+        ("Bad", 0.0), ("Excellent", 3.0), ("Bad", None),
+    ]  # fmt: skip
+
+
+def test_items_without_ratings_are_refused(tmp_path):
+    with pytest.raises(SweepError, match="no item has human ratings"):
+        import_people(written(tmp_path, item("q")))

@@ -1,0 +1,135 @@
+"""Logs of one's own, their columns named by what they stand for."""
+
+import polars as pl
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.importers import TableMapping, import_judgments, import_table
+from judgerel_ray.reduce import load_judgments, reduce_judgments
+
+LONG = {
+    "question": ["q1", "q1", "q2", "q2"],
+    "round": [0, 1, 0, 1],
+    "pick": ["A", "tie", "B", "none"],
+    "model": ["j"] * 4,
+    "note": ["x"] * 4,
+}
+NAMED = {"item_id": "question", "replication": "round", "verdict": "pick", "judge": "model"}
+
+
+@pytest.fixture(params=["parquet", "csv", "jsonl"])
+def write(request, tmp_path):
+    def written(rows, **schema):
+        frame = pl.DataFrame(rows, schema_overrides=schema)
+        path = tmp_path / f"log.{request.param}"
+        writer = {"parquet": "write_parquet", "csv": "write_csv", "jsonl": "write_ndjson"}
+        getattr(frame, writer[request.param])(path)
+        return str(path)
+
+    return written
+
+
+def test_columns_are_named_and_others_left_out(write):
+    mapping = TableMapping(columns=NAMED, missing=("none",), values={"temperature": "0.7"})
+    found = import_table(write(LONG), mapping)
+    assert found.columns == ["judge", "item_id", "replication", "verdict", "temperature"]
+    assert found.rows() == [
+        ("j", "q1", 0, "A", 0.7),
+        ("j", "q1", 1, "tie", 0.7),
+        ("j", "q2", 0, "B", 0.7),
+        ("j", "q2", 1, None, 0.7),
+    ]
+
+
+def test_an_order_gives_scores(write):
+    mapping = TableMapping(columns=NAMED, missing=("none",), order=("A", "tie", "B"))
+    assert import_table(write(LONG), mapping)["score"].to_list() == [0.0, 1.0, 2.0, None]
+    with pytest.raises(SweepError, match="verdict 'none' is not in the order A, tie, B"):
+        import_table(write(LONG), TableMapping(columns=NAMED, order=("A", "tie", "B")))
+
+
+def test_repeats_side_by_side_are_replications_in_their_order(write):
+    rows = {"item": [1, 2], "s10": [3, 4], "s2": [5, -1], "t": [9, 9]}
+    mapping = TableMapping(columns={"item_id": "item"}, repeats="s*", missing=("-1",))
+    found = import_table(write(rows), mapping).sort("item_id", "replication")
+    assert found.select("item_id", "replication", "score").rows() == [
+        ("1", 0, 3.0), ("1", 1, 5.0), ("2", 0, 4.0), ("2", 1, None),
+    ]  # fmt: skip
+
+
+def test_repeats_of_words_are_verdicts(tmp_path):
+    pl.DataFrame({"item_id": ["q"], "a": ["Yes"], "b": [None]}, schema_overrides={"b": pl.String}
+                 ).write_parquet(tmp_path / "log.parquet")  # fmt: skip
+    found = import_table(str(tmp_path / "log.parquet"), TableMapping(repeats="[ab]"))
+    assert found.select("replication", "verdict").rows() == [(0, "Yes"), (1, None)]
+
+
+def test_a_part_of_a_text_and_several_columns_together(write):
+    rows = {"pair": ["81;x;y", "82;y;x"], "subset": ["s", "t"], "n": [0, 0], "score": [1.0, 2.0]}
+    mapping = TableMapping(
+        columns={"item_id": r"pair:^(\d+);", "responder": "subset,pair", "replication": "n"}
+    )
+    found = import_table(write(rows), mapping)
+    assert found.select("item_id", "responder").rows() == [
+        ("81", "s:81;x;y"),
+        ("82", "t:82;y;x"),
+    ]
+
+
+def test_values_fill_only_what_is_not_there(write):
+    rows = {"item_id": ["q", "q"], "replication": [0, 1], "score": [1.0, 2.0],
+            "temperature": [0.0, None]}  # fmt: skip
+    found = import_table(write(rows), TableMapping(values={"temperature": "1", "judge": "j"}))
+    assert found.select("temperature", "judge").rows() == [(0.0, "j"), (1.0, "j")]
+
+
+def test_what_is_imported_can_be_reduced(tmp_path):
+    pl.DataFrame({"item": [1, 1, 2], "s0": [1, 2, 3], "s1": [1, 2, 4], "r": ["a", "b", "a"]}
+                 ).write_parquet(tmp_path / "log.parquet")  # fmt: skip
+    mapping = TableMapping(columns={"item_id": "item", "responder": "r"}, repeats="s?")
+    found = import_judgments("table", str(tmp_path / "log.parquet"), mapping)
+    found.write_parquet(tmp_path / "judgments.parquet")
+    row = reduce_judgments(
+        load_judgments(str(tmp_path / "judgments.parquet")), coefficients=["krippendorff_alpha"]
+    ).row(0, named=True)
+    assert (row["unit"], row["measurement"], row["n_judgments"]) == (
+        "item_id x responder", "interval", 6,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"),
+    [
+        (TableMapping(), "no column for item_id, replication, verdict or score; got question"),
+        (TableMapping(columns={"item_id": "questoin"}), "no column 'questoin'.*item_id=question"),
+        (TableMapping(columns={"item_id": "question:("}), "no regular expression"),
+        (TableMapping(columns={"item_id": "question:q"}), r"takes nothing out. Try: \(q\)"),
+        (TableMapping(columns={**NAMED, "score": "pick"}), "column of numbers holds something"),
+        (TableMapping(columns=NAMED, repeats="z*"), "no column is like 'z.'"),
+        (TableMapping(columns=NAMED, repeats="note"), "repeats give replication and verdict"),
+        (
+            TableMapping(columns={"item_id": "question", "replication": "round", "score": "round"},
+                         order=("A",)),
+            "an order gives scores to verdicts, the table has scores",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line(tmp_path, mapping, said):
+    pl.DataFrame(LONG).write_parquet(tmp_path / "log.parquet")
+    with pytest.raises(SweepError, match=said) as caught:
+        import_table(str(tmp_path / "log.parquet"), mapping)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_that_judgments_do_not_have_are_refused():
+    with pytest.raises(SweepError, match=r"no column 'item'.*Try: item_id"):
+        TableMapping(columns={"item": "x"})
+    with pytest.raises(SweepError, match=r"no column 'temprature'.*Try: temperature"):
+        TableMapping(values={"temprature": "1"})
+
+
+def test_other_formats_name_their_own_columns(tmp_path):
+    with pytest.raises(SweepError, match="the columns of people are known"):
+        import_judgments("people", "x.parquet", TableMapping(repeats="s?"))
+    with pytest.raises(SweepError, match=r"expected .parquet, .csv, .jsonl, .ndjson, got .txt"):
+        import_table(str(tmp_path / "log.txt"))
