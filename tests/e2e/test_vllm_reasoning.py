@@ -13,7 +13,7 @@ from judgerel_ray.cli import main
 from judgerel_ray.core import request_key
 from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.reduce.reasonings import verdict_shares
-from judgerel_ray.stats import split_variance
+from judgerel_ray.stats import clopper_pearson, split_variance
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 pytestmark = [
@@ -204,6 +204,18 @@ def test_exploring_goes_through_the_reasoning(reasoned, truths):
         for verdict, low, high in rows.select("verdict", "low", "high").iter_rows():
             assert low - TAIL < true[verdict] < high + TAIL
         assert math.isclose(rows["low"].sum(), 1, abs_tol=UNDECIDED + 1e-6)
+
+
+def test_bounds_meet_the_interval_of_the_count_drawn_in_every_cell(reasoned, replies):
+    table = read_distributions(reasoned).filter(pl.col("benchmark") == "demo")
+    drawn = replies.filter(pl.col("temperature") == TEMPERATURES[-1])
+    counts = dict(drawn.group_by("item_id", "verdict").len().rows_by_key(["item_id", "verdict"]))
+    assert table.height == 3 * (N_LETTERS + 1)
+    for item, verdict, low, high in table.select("item_id", "verdict", "low", "high").iter_rows():
+        ((seen,),) = counts.get((item, verdict), [(0,)])
+        ends = clopper_pearson(seen, M, confidence=0.999)
+        assert low <= ends.high, (item, verdict)
+        assert ends.low <= high, (item, verdict)
 
 
 def test_a_temperature_curve_costs_a_hundredth_of_uncached_replies(reasoned):

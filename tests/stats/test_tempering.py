@@ -74,6 +74,18 @@ def test_verdicts_are_sums_of_tempered_tokens(values, data):
     assert found.probability_TV.sum(axis=1) == pytest.approx(1)
 
 
+def test_fifty_of_two_hundred_tokens_share_everything():
+    # Engines list a few more than the 50 that can be sampled: those have no share, at any T.
+    logits = np.linspace(0.5, -0.5, 200)
+    whole = softmax(logits, 1.0)
+    found = tempered_step(np.log(whole[:58]), TEMPERATURES, top_k=50, n_vocabulary=200)
+    assert (found.high_TK[:, 50:] == 0).all()
+    assert found.low_TK.sum(axis=1) == pytest.approx(1)
+    for t, temperature in enumerate(TEMPERATURES):
+        kept = softmax(np.log(whole[:50]), temperature)
+        assert found.low_TK[t, :50] == pytest.approx(kept, abs=1e-12)
+
+
 def test_tempering_the_sum_instead_would_be_another_number():
     # A form given with .95, its verdict at another token than whether it is given at all: the
     # joint power of a sum is not the product of tempered steps.
