@@ -79,7 +79,7 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
         if found["listed"] or (found["part"] and (found["rest"] or found["only"])):
             return None, found.end()
         rest = found["rest"] or found["only"] or _PARTS.get(found["mark"] or "", "")
-        rest = rest or _PARTS.get((found["part"] or "").lower(), "")
+        rest = rest or _PARTS.get((found["part"] or "").casefold(), "")
         if found["mark"] and (found["rest"] or found["only"] or found["part"]):
             return None, found.end()
         sign = "" if found["sign"] in (None, "+") else "-"
@@ -90,9 +90,9 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
     if said["hundred"]:
         whole = 100
     else:
-        whole = sum(_WORTH[said[name].lower()] for name in ("ten", "one", "unit") if said[name])
-    rest = "".join(str(_WORTH[word]) for word in (said["digits"] or "").lower().split())
-    rest = rest or _PARTS.get((said["part"] or "").lower(), "")
+        whole = sum(_WORTH[said[name].casefold()] for name in ("ten", "one", "unit") if said[name])
+    rest = "".join(str(_WORTH[word]) for word in (said["digits"] or "").casefold().split())
+    rest = rest or _PARTS.get((said["part"] or "").casefold(), "")
     return _spelled("-" if said["sign"] else "", str(whole), rest), said.end()
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from judgerel_ray.core import Scale
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.rating_values import Value, find_value
+from judgerel_ray.protocols.scales import score_of
 
 _MARKS = r"""[\s*_`"'“”‘’\\]{0,40}+"""
 _TAG = r"(?:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
@@ -34,9 +35,9 @@ _BOUNDARY = re.compile(
     r"|[!,;:：](?=\s|\Z)|\s-+\s(?!\s*\d)"
     r"|\s+(?i:because|since|due\s+to|explanation|reasons?|reasoning|justification|rationale)\b)"
 )
-_JOIN = r"(?:,\s*(?:and|or)\b|and\s*/\s*or\b|,|;|/|&|\band\b|\bor\b|\bto\b)"
+_JOIN = r"(?:,\s*(?:and|or)\b|and\s*/\s*or\b|[,;/&‐‑–—~-]|\band\b|\bor\b|\bto\b)"
 _JOINER = re.compile(
-    rf"{_CLOSERS}\s{{0,3}}(?P<join>{_JOIN})[\s*_`\"'“‘\\(]{{0,20}}+", re.IGNORECASE
+    rf"{_CLOSERS}\s{{0,3}}(?P<join>{_JOIN})[\s*_`\"'“‘\\(\[]{{0,20}}+", re.IGNORECASE
 )
 _LIST_GOES_ON = re.compile(rf"{_CLOSERS}\s{{0,3}}(?:\Z|\n|[.;](?=\s|\Z)|{_JOIN})", re.IGNORECASE)
 _MARKER = re.compile(r"[.)][ \t]+\S")
@@ -124,11 +125,12 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
         value = find_value(text, place, scale)
         if value is None or _is_marker(text, start, place, value, end):
             return None
-    labels = _listed(text, value, scale)
-    bounded = single is not None or _BOUNDARY.match(text, labels[1]) is not None
-    if not bounded or not (ended or _is_settled(text, labels[1])):
+    labels, place = _listed(text, value, scale)
+    # A round bracket may count a list, "(1) The response ...": only the others close a value.
+    closed = single is not None and not single[0].startswith("(")
+    if not closed and not _BOUNDARY.match(text, place):
         return None
-    return Mention(labels[0])
+    return Mention(labels) if ended or _is_settled(text, place) else None
 
 
 def _content(content: str, scale: Scale) -> Value | None:
@@ -167,10 +169,10 @@ def _listed(text: str, value: Value, scale: Scale) -> tuple[tuple[str, ...], int
     while (joiner := _JOINER.match(text, place)) is not None:
         found = find_value(text, joiner.end(), scale)
         # "4, good" says what a 4 is: one value, not two.
-        if found is None or found.is_word != value.is_word:
+        if found is None or not _is_alike(found, value, scale):
             break
         # "4, 5" goes on a list; "4, 5 would flatter it" goes on a sentence.
-        is_list = joiner["join"] in ",;/" or joiner["join"].lower() in ("and", "&")
+        is_list = joiner["join"].lower() not in ("or", "to", "and/or")
         if is_list and not _LIST_GOES_ON.match(text, found.end):
             break
         labels += found.labels
@@ -190,10 +192,17 @@ def _further(text: str, start: int, stated: Value, scale: Scale) -> tuple[str, .
             value = find_value(text, joiner.end(), scale)
             place = value.end if value else place
             value = value if value and _LIST_GOES_ON.match(text, place) else None
-        if value is None or value.is_word != stated.is_word:
+        if value is None or not _is_alike(value, stated, scale):
             break
         found += value.labels
     return tuple(found)
+
+
+def _is_alike(second: Value, first: Value, scale: Scale) -> bool:
+    """Whether a second value answers what the first one does: "good" beside "Yes" does not."""
+    if second.is_word != first.is_word:
+        return False
+    return not second.is_word or score_of(second.labels[0], scale) is not None
 
 
 def _is_marker(text: str, start: int, place: int, value: Value, end: int) -> bool:

@@ -11,7 +11,7 @@ from judgerel_ray.core import Scale
 from judgerel_ray.protocols.numerals import find_number
 from judgerel_ray.protocols.scales import score_of
 
-_GAP = r"[\s_‐‑–-]{0,3}"
+_GAP = r"[\s*_‐‑–-]{0,5}"
 _DEGREE = (
     r"(?:strongly|very\s+strongly|somewhat|slightly|mildly|weakly|moderately|mostly|partly"
     r"|partially|largely|fully|completely|totally|entirely|tend\s+to|rather|absolutely|definitely)"
@@ -71,6 +71,8 @@ class Value:
         """
         if len(self.labels) > 1:
             return replace(self, end=place)
+        if not self.is_word and (other := _NOT_A_VALUE.match(text, place)) is not None:
+            return replace(self, labels=(self.labels[0] + other[0],), end=other.end())
         begun = replace(self, end=place, number=self.number or _exact(self.labels[0]))
         return _measured(begun, text, self.labels[0], scale)
 

@@ -19,7 +19,8 @@ from judgerel_ray.protocols.wordings import check_keys, listed, read_wording, sh
 _KEYS = ("level", "labels", "lowest", "highest", "decimals")
 _LEVELS: tuple[ScaleLevel, ...] = get_args(ScaleLevel)
 _MOST_VALUES = 1001
-_LABEL = re.compile(r"(?!_)\w(?:[\w '’&,/-]{0,58}\w)?(?<!_)")
+_WORDLIKE = r"(?:[^\W\d_]|[0-9])"
+_LABEL = re.compile(rf"{_WORDLIKE}(?:(?:{_WORDLIKE}|[_ '’&,/-]){{0,58}}{_WORDLIKE})?")
 
 
 def load_scale(name_or_path: str) -> Scale:
