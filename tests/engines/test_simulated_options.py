@@ -66,5 +66,6 @@ def test_an_option_that_makes_no_sense_is_named(simulated, options, message):
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(simulated):
-    with pytest.raises(SweepError, match="uniform, always, dirichlet, position, got 'coin'"):
+    known = "uniform, always, dirichlet, position, latent, got 'coin'"
+    with pytest.raises(SweepError, match=known):
         simulated_options(simulated("coin"))
