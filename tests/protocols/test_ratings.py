@@ -124,7 +124,7 @@ def is_written(label: str, text: str) -> bool:
     return re.search(rf"(?<![a-z])(?<!ty[ -]){said}{words}(?![a-z])", text) is not None
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(texts, scales, policies, endings)
 def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy, ended):
     rating = read(text, scale, policy, ended)
@@ -140,7 +140,7 @@ def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy
         assert policy == "unanimous"
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(texts, scales, policies, endings)
 def test_no_reply_reads_as_a_value_that_is_not_written_in_it(text, scale, policy, ended):
     rating = read(text, scale, policy, ended)
@@ -227,7 +227,7 @@ def test_a_number_is_never_a_word_and_a_word_never_a_number(text, scale):
     assert scale.labels or read(text, scale).outcome is not Outcome.SCORED
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(texts, st.sampled_from(SCALES), st.data(), texts)
 def test_stopping_early_changes_no_reading(before, scale, data, after):
     stops = stop_strings(menu_of(scale))
@@ -237,13 +237,20 @@ def test_stopping_early_changes_no_reading(before, scale, data, after):
     assert read(text[:end], scale) == read(text, scale)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(texts, scales, policies, endings, st.integers(0, 80))
 def test_what_is_settled_early_stays(text, scale, policy, ended, cut):
     menu = menu_of(scale, policy)
     settled = settled_reading(text[:cut], finish_reason=None, menu=menu)
     if settled is not None:
         assert read_verdict(text, finish_reason=ended, menu=menu) == settled
+
+
+def test_a_list_that_goes_on_behind_a_later_rating_changes_no_earlier_one():
+    text = "Rating: 1. It is harmful.\nRating: [[2]]\n2. It is long."
+    stopped = text[: text.index("]]") + 2]
+    assert read(stopped, load_scale("points5")).label == "1"
+    assert read(text, load_scale("points5")).label == "1"
 
 
 def test_a_decimal_scale_has_no_stop_strings_and_its_labels_are_not_listed():
@@ -279,19 +286,19 @@ def test_the_whole_form_is_the_one_templates_ask_for():
 @pytest.mark.parametrize(
     "text",
     [
-        "Rating: " * 20_000,
-        "Rating: 4 " * 20_000,
-        "Rating: 1. a\n" * 10_000,
-        "Rating:" + " " * 200_000 + "[[4]]",
-        "Rating: 4" + " " * 200_000,
-        "Rating: " + "4, " * 50_000,
-        "Rating: [[4]]" + ", [[4]]" * 30_000 + ".",
-        "Rating: " + "9" * 200_000,
-        "9" * 200_000,
-        "Rating: [[" * 20_000,
-        "[" * 100_000,
-        "I cannot " * 30_000,
-        "neither agree nor " * 20_000,
+        "Rating: " * 5_000,
+        "Rating: 4 " * 5_000,
+        "Rating: 1. a\n" * 3_000,
+        "Rating:" + " " * 100_000 + "[[4]]",
+        "Rating: 4" + " " * 100_000,
+        "Rating: " + "4, " * 10_000,
+        "Rating: [[4]]" + ", [[4]]" * 6_000 + ".",
+        "Rating: " + "9" * 100_000,
+        "9" * 100_000,
+        "Rating: [[" * 5_000,
+        "[" * 50_000,
+        "I cannot " * 6_000,
+        "neither agree nor " * 5_000,
     ],
     ids=lambda text: text[:12],
 )
