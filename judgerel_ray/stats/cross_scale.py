@@ -83,7 +83,7 @@ class ScaleAxis:
             return np.concatenate([apart[:, None], totals_NG], axis=1)
         pairs = totals_NG[:, :, None] * totals_NG[:, None, :]
         pairs -= np.einsum("nmg,nmh->ngh", kinds_NMG, kinds_NMG)
-        flat = (pairs * weight_N[:, None, None]).reshape(len(pairs), -1)
+        flat = (pairs * weight_N[:, None, None]).reshape(len(pairs), self.n_kinds**2)
         return np.concatenate([flat, totals_NG], axis=1)
 
     def value(self, total: Floats, *, endless: bool = False) -> Floats:
