@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.core import UnfinishedRunWarning
 from judgerel_ray.core.naming import NamesFirst
-from judgerel_ray.pipeline.derived import limits, reasoning, settled, uncertainty
+from judgerel_ray.pipeline.derived import (
+    alignment,
+    limits,
+    ranking,
+    reasoning,
+    scales,
+    settled,
+    uncertainty,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
-__all__ += ["run", "settled", "uncertainty"]
+__all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -132,8 +140,8 @@ def reduce(
     path : str or path
         Run directory, or a Parquet, CSV or JSONL file.
     by : str or sequence of str, optional
-        Columns that make a group; default judge, benchmark, protocol, criterion, scale and
-        temperature, those that are there.
+        Columns that make a group; default judge, benchmark, protocol, criterion, definition, scale
+        and temperature, those that are there.
     measurement : str or sequence of str, optional
         "nominal", "ordinal", "interval", "ratio"; default that of the group's own scale.
     items : str, optional

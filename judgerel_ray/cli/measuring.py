@@ -13,6 +13,7 @@ from rich.console import Console
 
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.probabilities import print_probabilities
+from judgerel_ray.cli.ratings import add_ratings, asks_ratings, print_ratings
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
+    add_ratings(reduce)
     reduce.set_defaults(act=_reduce)
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
@@ -113,6 +115,8 @@ def _reduce(parsed: argparse.Namespace) -> int:
     )
     judged_path(parsed.path)
     out = parsed.out
+    if asks_ratings(parsed):
+        return print_ratings(parsed, formats or (), by=options.by)
     if parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):

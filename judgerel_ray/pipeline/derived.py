@@ -144,3 +144,149 @@ def uncertainty(
 
     options = uncertainty_options(threshold=threshold, rule=rule, risk=risk, delta=delta)
     return run_uncertainty(fspath(path), options)
+
+
+def scales(
+    path: str | PathLike[str],
+    *,
+    mapping: str | None = None,
+    preset: str | None = None,
+    pairing: str = "all",
+    by: Sequence[str] | None = None,
+    scale: Sequence[str | PathLike[str]] = (),
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Consistency of ratings on each scale, and across every pair of scales.
+
+    Parameters
+    ----------
+    path : str or path
+        A run with asks of protocol ``rating``, or a file with a column ``scale``.
+    mapping : {"minmax", "midrank", "fraction", "collapse", "binarise"}, optional
+        How scores come onto one axis; min-max by default.
+    preset : str, optional
+        One comparison with its mapping: "lee2025_case1", "lee2025_case2", "lee2025_case3".
+    pairing : {"all", "first"}
+        All replications of one scale with all of the other; or the first of each.
+    by : sequence of str, optional
+        Columns that make a group; default judge, benchmark, criterion, definition and temperature.
+    scale : sequence of str or path
+        Files of scales that a file of ratings names, and that do not ship.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As ``judgerel reduce PATH --scales`` prints: self-consistency, one row a group and scale;
+        inter-scale consistency, one row a group and comparison.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path, a name or a scale is wrong.
+
+    Examples
+    --------
+    >>> scales("no-such-run", pairing="some")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: pairing must be one of all, first, got 'some'
+    """
+    from judgerel_ray.pipeline.scales import run_scales
+    from judgerel_ray.reduce.inter_scale import scale_choice
+
+    choice = scale_choice(mapping=mapping, preset=preset, pairing=pairing)
+    return run_scales(fspath(path), choice, by=by, scale_files=[fspath(one) for one in scale])
+
+
+def alignment(
+    path: str | PathLike[str],
+    *,
+    reference: str | PathLike[str],
+    by: Sequence[str] | None = None,
+    scale: Sequence[str | PathLike[str]] = (),
+) -> pl.DataFrame:
+    """Agreement of ratings with a reference, of single replications and of their mean.
+
+    Parameters
+    ----------
+    path : str or path
+        As of :func:`scales`.
+    reference : str or path
+        A judge in it; "human", the ratings of a run's items; or a CSV or Parquet file of item_id,
+        score, and what else tells ratings apart of responder, criterion, definition, scale.
+    by, scale
+        As of :func:`scales`.
+
+    Returns
+    -------
+    DataFrame
+        As ``judgerel reduce PATH --reference WHO`` prints: one row a group, scale and coefficient.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path or the reference is wrong.
+
+    Examples
+    --------
+    >>> alignment("no-such-run", reference="human")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such file of judgments [path=no-such-run]
+    """
+    from judgerel_ray.pipeline.scales import run_alignment
+
+    files = [fspath(one) for one in scale]
+    return run_alignment(fspath(path), fspath(reference), by=by, scale_files=files)
+
+
+def ranking(
+    path: str | PathLike[str],
+    *,
+    reference: str | PathLike[str] | None = None,
+    outside: str | PathLike[str] | None = None,
+    mapping: str | None = None,
+    preset: str | None = None,
+    pairing: str = "all",
+    by: Sequence[str] | None = None,
+    scale: Sequence[str | PathLike[str]] = (),
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
+
+    Parameters
+    ----------
+    path : str or path
+        As of :func:`scales`.
+    reference : str or path, optional
+        As of :func:`alignment`; without it, no alignment. A judge that is it is not ranked.
+    outside : str or path, optional
+        A CSV or Parquet file of judge and score.
+    mapping, preset, pairing, by, scale
+        As of :func:`scales`.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As ``judgerel reduce PATH --ranking`` prints: ranks by measure, mean ranks, and how far the
+        measures agree.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path or a file is wrong, or no two judges rated at one temperature.
+
+    Examples
+    --------
+    >>> ranking("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such file of judgments [path=no-such-run]
+    """
+    from judgerel_ray.pipeline.scales import run_ranking
+    from judgerel_ray.reduce.inter_scale import scale_choice
+
+    found = run_ranking(
+        fspath(path),
+        scale_choice(mapping=mapping, preset=preset, pairing=pairing),
+        reference=None if reference is None else fspath(reference),
+        outside=None if outside is None else fspath(outside),
+        by=by,
+        scale_files=[fspath(one) for one in scale],
+    )
+    return found.ranks, found.mean_ranks, found.agreements

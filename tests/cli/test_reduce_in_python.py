@@ -13,8 +13,10 @@ from judgerel_ray.core import SweepError
 OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
-OTHER_TABLES |= {"settled"}
-"""What prints another table: judgerel_ray.limits, .uncertainty, .reasoning and .settled."""
+OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
+OTHER_TABLES |= {"ranking", "outside"}
+"""What prints another table: judgerel_ray.limits, .uncertainty, .reasoning, .settled, .scales,
+.alignment and .ranking."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (

@@ -1,0 +1,104 @@
+"""What ``reduce`` prints of ratings: across scales, against a reference, and judges ranked."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from judgerel_ray.cli.paths import output_file
+from judgerel_ray.core import SweepError
+
+DONE = 0
+
+
+def add_ratings(reduce: argparse.ArgumentParser) -> None:
+    """Add the flags of tables of ratings."""
+    reduce.add_argument(
+        "--scales", action="store_true", help="consistency of ratings across scales"
+    )
+    reduce.add_argument("--mapping", metavar="NAME", help="minmax, midrank, fraction, ...")
+    reduce.add_argument("--preset", metavar="NAME", help="lee2025_case1, _case2, _case3")
+    reduce.add_argument(
+        "--pairing", default="all", metavar="HOW", help="of replications: all (default), first"
+    )
+    reduce.add_argument(
+        "--scale", action="append", metavar="FILE", help="a scale of one's own, a .toml"
+    )
+    reduce.add_argument(
+        "--reference", metavar="WHO", help="alignment with a judge, human, or a .csv or .parquet"
+    )
+    reduce.add_argument("--ranking", action="store_true", help="judges ranked by their ratings")
+    reduce.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
+
+
+def asks_ratings(parsed: argparse.Namespace) -> bool:
+    """Whether a table of ratings is asked for; SweepError where a flag of one stands alone."""
+    asked = bool(parsed.scales or parsed.ranking or parsed.reference)
+    if not asked:
+        for flag in ("mapping", "preset", "scale", "outside"):
+            if getattr(parsed, flag):
+                hint = "--ranking" if flag == "outside" else "--scales"
+                raise SweepError(f"--{flag} is of tables of ratings", hint=f"add {hint}")
+    return asked
+
+
+def print_ratings(
+    parsed: argparse.Namespace, formats: Sequence[str], *, by: Sequence[str] | None
+) -> int:
+    """Print one table of ratings.
+
+    Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If two tables are asked for, or a name, a column or a file is wrong.
+    """
+    from judgerel_ray.pipeline import unfinished, write_coefficients
+    from judgerel_ray.pipeline.scales import run_alignment, run_ranking, run_scales
+    from judgerel_ray.reduce.inter_scale import scale_choice
+    from judgerel_ray.report import coefficients_json, tables_json
+    from judgerel_ray.report.ranks import ranking_text
+    from judgerel_ray.report.ratings import alignment_text, scales_text
+
+    other = parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled
+    twice = parsed.scales and (parsed.ranking or parsed.reference)
+    if other or parsed.questions or twice:
+        raise SweepError(
+            "--scales, --reference and --ranking are tables of their own: ask for one of them",
+            hint="--ranking --reference JUDGE ranks by alignment, too",
+        )
+    if parsed.outside and not parsed.ranking:
+        raise SweepError("--outside is a score to rank by", hint="add --ranking")
+    choice = scale_choice(mapping=parsed.mapping, preset=parsed.preset, pairing=parsed.pairing)
+    files = parsed.scale or ()
+    if parsed.scales:
+        own, rows = run_scales(parsed.path, choice, by=by, scale_files=files)
+        tables = {"self_consistency": own, "inter_scale": rows}
+        said = {"json": tables_json(tables), "table": scales_text(own, rows)}
+    elif parsed.ranking:
+        found = run_ranking(
+            parsed.path,
+            choice,
+            reference=parsed.reference,
+            outside=parsed.outside,
+            by=by,
+            scale_files=files,
+        )
+        rows = found.ranks
+        said = {
+            "json": tables_json(found.tables()),
+            "table": ranking_text(found.ranks, found.mean_ranks, found.agreements),
+        }
+    else:
+        rows = run_alignment(parsed.path, parsed.reference, by=by, scale_files=files)
+        said = {"json": coefficients_json(rows), "table": alignment_text(rows)}
+    if line := unfinished(parsed.path):
+        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+    for name in formats:
+        print(said[name])
+    if parsed.out is not None:
+        with output_file(parsed.out, (".parquet", ".csv", ".json")):
+            write_coefficients(rows, parsed.out)
+    return DONE

@@ -1,0 +1,254 @@
+"""From a run or a file of ratings to numbers across scales, against a reference, and to ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.reduce import reduce_judgments
+from judgerel_ray.reduce.alignment import (
+    alignment_table,
+    human_reference,
+    judge_reference,
+    mean_reference,
+)
+from judgerel_ray.reduce.inter_scale import ScaleChoice, compared_scales, inter_scale_table
+from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
+from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
+from judgerel_ray.reduce.scales import SCALE, scale_names
+
+if TYPE_CHECKING:
+    from judgerel_ray.store import RunDirectory
+
+PEOPLE = "human"
+"""Names the human ratings of a run's items as the reference."""
+_FILES = (".parquet", ".csv")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ratings:
+    """Ratings of a run or a file, read once for all tables of them.
+
+    Attributes
+    ----------
+    judged : Judged
+        The judgments.
+    by : tuple of str, optional
+        Columns that make a group, in place of the default ones.
+    declared : mapping of str to Scale
+        Scales besides the shipped ones and those of the run.
+    """
+
+    judged: Judged
+    by: tuple[str, ...] | None = None
+    declared: Mapping[str, Scale] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> tuple[pl.DataFrame, dict[str, Scale]]:
+        """The ratings, and their scales."""
+        scales = {**self.judged.scales, **self.declared}
+        return rated_rows(self.judged.frame, by=self.by or (), scales=scales)
+
+    @cached_property
+    def groups(self) -> list[RatedGroup]:
+        """The ratings, by group and scale."""
+        return rated_groups(*self.rows, by=self.by)
+
+    def own(self) -> pl.DataFrame:
+        """Self-consistency on each scale, at its own level."""
+        rows, scales = self.rows
+        names = group_names(rows, self.by)
+        return reduce_judgments(
+            rows.lazy(),
+            by=[*names, SCALE],
+            missing=("drop",),
+            coefficients=["krippendorff_alpha"],
+            scales=scales,
+        )
+
+    def across(self, choice: ScaleChoice) -> pl.DataFrame:
+        """Inter-scale consistency."""
+        return inter_scale_table(self.groups, choice)
+
+    def aligned(self, reference: str) -> pl.DataFrame:
+        """Alignment with a reference."""
+        return alignment_table(self.groups, self.reference(reference), name=reference)
+
+    def ranked(
+        self, choice: ScaleChoice, *, reference: str | None = None, outside: str | None = None
+    ) -> JudgeRanks:
+        """Judges, ranked."""
+        return rank_table(
+            self.groups,
+            choice,
+            reference=None if reference is None else self.reference(reference),
+            name=reference or "",
+            outside=None if outside is None else outside_scores(outside),
+        )
+
+    def reference(self, name: str) -> pl.DataFrame:
+        """Find a reference: a judge of that name, people, or a file."""
+        rows = self.rows[0]
+        if "judge" in rows.columns and name in rows["judge"].unique().to_list():
+            return judge_reference(rows, name)
+        if Path(name).suffix in _FILES:
+            found = _read_table(name, needed=("item_id", "score"), flag="--reference")
+            typed = found.with_columns(pl.col("score").cast(pl.Float64))
+            return mean_reference(typed)
+        if name != PEOPLE or self.judged.run is None:
+            return judge_reference(rows, name)
+        found = self.people()
+        if found.is_empty():
+            raise SweepError(
+                "the items of this run have no human ratings in numbers of one response each",
+                where={"run": self.judged.run.url},
+            )
+        return found
+
+    def people(self) -> pl.DataFrame:
+        """Mean human scores of the items of a run."""
+        run: RunDirectory | None = self.judged.run
+        if run is None:
+            return pl.DataFrame()
+        items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+        return human_reference(items, self.rows[0])
+
+
+def open_ratings(
+    path: str, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
+) -> Ratings:
+    """Open the ratings of a run directory or a file with a column ``scale``.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a file, a scale file or a column is wrong.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    from judgerel_ray.protocols.scales import load_scale
+
+    declared = {scale.name: scale for scale in map(load_scale, scale_files)}
+    judged = open_judgments(path, extra=by or ())
+    return Ratings(judged=judged, by=None if by is None else tuple(by), declared=declared)
+
+
+def run_scales(
+    path: str,
+    choice: ScaleChoice | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Consistency of ratings on each scale, and across scales.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As of :func:`judgerel_ray.reduce.reduce_judgments`, alpha alone, with replies that hold no
+        rating left out; and :func:`judgerel_ray.reduce.inter_scale.inter_scale_table`.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there are not the scales to compare.
+    """
+    with reading_of(path):
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        return ratings.own(), ratings.across(choice or ScaleChoice())
+
+
+def run_alignment(
+    path: str,
+    reference: str,
+    *,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Alignment of judges with a reference.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judgerel_ray.reduce.alignment.alignment_table`.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there is no such reference.
+    """
+    with reading_of(path):
+        return open_ratings(path, by=by, scale_files=scale_files).aligned(reference)
+
+
+def run_ranking(
+    path: str,
+    choice: ScaleChoice | None = None,
+    *,
+    reference: str | None = None,
+    outside: str | None = None,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> JudgeRanks:
+    """Judges, ranked by their consistency, their alignment and a score from outside.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there are no two judges to rank.
+    """
+    with reading_of(path):
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        found = ratings.ranked(choice or ScaleChoice(), reference=reference, outside=outside)
+    return found
+
+
+def outside_scores(path: str) -> dict[str, float]:
+    """Scores of judges from elsewhere: a file with columns judge and score."""
+    found = _read_table(path, needed=("judge", "score"), flag="--outside")
+    if found["judge"].is_duplicated().any():
+        raise SweepError("a judge may have one score from outside", where={"file": path})
+    typed = found.select(pl.col("judge").cast(pl.String), pl.col("score").cast(pl.Float64))
+    return dict(typed.drop_nulls().iter_rows())
+
+
+def has_ratings(judged: Judged) -> bool:
+    """Whether any judgment names a scale that others of its group can be compared with."""
+    if SCALE not in judged.frame.collect_schema():
+        return False
+    return bool(scale_names(judged.frame.select(SCALE).unique().collect()))
+
+
+def is_compared(ratings: Ratings) -> bool:
+    """Whether any group was rated on two scales."""
+    choice = ScaleChoice()
+    return any(compared_scales(list(group.scales), choice) for group in ratings.groups)
+
+
+def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
+    """A table of a few columns; SweepError where it is not one."""
+    where = {"file": path}
+    try:
+        found = pl.read_csv(path) if path.endswith(".csv") else pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        said = str(error).splitlines()[0]
+        raise SweepError(f"{flag} cannot be read: {said}", where=where) from error
+    lacking = [name for name in needed if name not in found.columns]
+    if lacking:
+        raise SweepError(
+            f"{flag} needs columns {', '.join(needed)}, got {', '.join(found.columns)}",
+            where=where,
+        )
+    if not found["score"].dtype.is_numeric():
+        raise SweepError(f"{flag} needs numbers in column score", where=where)
+    return found

@@ -1,0 +1,235 @@
+"""Alignment of judges with a reference: another judge's scores, or people's.
+
+A reference is one mean score for each thing rated: an item, a responder, a criterion, and, where
+the reference rated on scales, a scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.estimates import Row
+from judgerel_ray.reduce.rated import QUESTION, RatedGroup
+from judgerel_ray.reduce.scales import SCALE
+from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
+from judgerel_ray.stats.correlations import CORRELATIONS
+from judgerel_ray.stats.statistic import Floats
+
+REFERENCE_SCORE = "reference_score"
+THING = ("benchmark", QUESTION, "responder", "criterion", "definition", SCALE)
+"""Columns by which a reference is matched, those that it has."""
+ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
+    "coefficient": pl.String(), "single": pl.Float64(), "single_low": pl.Float64(),
+    "single_high": pl.Float64(), "averaged": pl.Float64(), "averaged_low": pl.Float64(),
+    "averaged_high": pl.Float64(), "gain": pl.Float64(), "gain_low": pl.Float64(),
+    "gain_high": pl.Float64(), "p_gain": pl.Float64(), "n_averaged": pl.Float64(),
+    "n_items": pl.Int64(), "n_units": pl.Int64(), "reference": pl.String(),
+    "estimator": pl.String(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns after those of the groups and the scale, in reading order."""
+
+
+def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
+    """Take a judge's mean scores as the reference, over all its replications and templates.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        From :func:`judgerel_ray.reduce.rated.rated_rows`.
+    judge : str
+        Its name.
+
+    Raises
+    ------
+    SweepError
+        If there is no such judge.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["a", "a", "b"], "item_id": ["q"] * 3, "score": [1.0, 2, 5]})
+    >>> judge_reference(rows, "a")["reference_score"].to_list()
+    [1.5]
+    """
+    names = [] if "judge" not in rows.columns else rows["judge"].drop_nulls().unique().to_list()
+    if judge not in names:
+        raise SweepError(
+            f"no judge {judge!r} to be the reference, got judges {', '.join(sorted(names))}",
+            hint="a judge's name, human, or a .csv or .parquet of item_id, criterion, score",
+        )
+    return mean_reference(rows.filter(pl.col("judge") == judge))
+
+
+def mean_reference(rows: pl.DataFrame) -> pl.DataFrame:
+    """Average scores of the same thing.
+
+    Examples
+    --------
+    >>> mean_reference(pl.DataFrame({"item_id": ["q", "q", "r"], "score": [1.0, 2.0, None]})).rows()
+    [('q', 1.5)]
+    """
+    scored = rows.filter(pl.col("score").is_not_null()).sort("score")
+    there = [name for name in THING if name in rows.columns]
+    told = [name for name in there if scored[name].null_count() < scored.height]
+    names = told if scored.height else there
+    return scored.group_by(names).agg(pl.col("score").mean().alias(REFERENCE_SCORE)).sort(names)
+
+
+def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Take the mean of people's scores of each item as the reference.
+
+    People rate an item, so items whose rows name several responders have no reference.
+
+    Parameters
+    ----------
+    items : pl.DataFrame
+        Of :class:`judgerel_ray.tables.Items`.
+    rows : pl.DataFrame
+        From :func:`judgerel_ray.reduce.rated.rated_rows`.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`mean_reference`; empty where nobody gave numbers.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> people = tuple(HumanRating(rater=str(n), score=3.0 + n) for n in range(2))
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=people)
+    >>> human_reference(items_to_frame([item]), pl.DataFrame({"item_id": ["q"]})).rows()
+    [('b', 'q', 3.5)]
+    """
+    told = items.select("benchmark", QUESTION, "ratings").explode("ratings").unnest("ratings")
+    if "responder" in rows.columns:
+        thing = [name for name in ("benchmark", QUESTION) if name in rows.columns]
+        many = rows.group_by(thing).agg(pl.col("responder").n_unique().alias("__n"))
+        told = told.join(many.filter(pl.col("__n") > 1), on=thing, how="anti")
+    return mean_reference(told.filter(pl.col("score").is_not_null()))
+
+
+def alignment_table(
+    groups: Sequence[RatedGroup], reference: pl.DataFrame, *, name: str
+) -> pl.DataFrame:
+    """Compute how far every group's scores agree with a reference, on every scale.
+
+    Parameters
+    ----------
+    groups : sequence of RatedGroup
+        From :func:`judgerel_ray.reduce.rated.rated_groups`.
+    reference : pl.DataFrame
+        ``reference_score`` by columns of `THING`.
+    name : str
+        What the reference is called; the judge of that name is left out.
+
+    Returns
+    -------
+    DataFrame
+        The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and
+        coefficient. ``single`` is the mean over replications of each one's coefficient,
+        ``averaged`` that of the items' mean scores, ``gain`` the one less the other. Scores are
+        compared as they are: intraclass correlations need a reference on the same scale.
+
+    Raises
+    ------
+    SweepError
+        If no rating has a reference.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.rated import rated_groups, rated_rows
+    >>> told = {"item_id": list("qrst"), "scale": ["points5"] * 4, "replication": [0] * 4,
+    ...         "score": [1, 2, 4, 5]}
+    >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)))
+    >>> people = mean_reference(pl.DataFrame({"item_id": list("qrst"), "score": [1.0, 2, 3, 4]}))
+    >>> found = alignment_table(groups, people, name="people")
+    >>> found.filter(coefficient="spearman").select("scale", "single", "n_items").rows()
+    [('points5', 1.0, 4)]
+    """
+    found: list[Row] = []
+    matched = False
+    for group in groups:
+        if group.key.get("judge") == name:
+            continue
+        for scale, scores in group.scores.items():
+            truth_N = reference_scores(group, scale, reference)
+            matched |= bool((~np.isnan(truth_N)).any())
+            for coefficient in CORRELATIONS:
+                one = reference_agreement(
+                    scores, truth_N, coefficient=coefficient, questions_N=group.questions_N
+                )
+                found.append({**group.key, SCALE: scale, **_row(one, name)})
+    if not matched:
+        by = [column for column in THING if column in reference.columns]
+        raise SweepError(f"no rating has a reference in {name} by {', '.join(by)}")
+    keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
+    return pl.DataFrame(found, schema={**keys.schema, SCALE: pl.String(), **ALIGNMENT_COLUMNS})
+
+
+def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> Floats:
+    """Find the reference of every unit of a group on one scale; NaN where there is none.
+
+    Parameters
+    ----------
+    group : RatedGroup
+        The group.
+    scale : str
+        The scale.
+    reference : pl.DataFrame
+        As of :func:`alignment_table`; a column that is null there holds for all.
+
+    Returns
+    -------
+    ndarray of float, shape (n_units,)
+
+    Examples
+    --------
+    See ``tests/reduce/test_alignment.py``.
+    """
+    told = group.units.with_columns(
+        **{name: pl.lit(value) for name, value in group.key.items()}, **{SCALE: pl.lit(scale)}
+    )
+    by = [name for name in THING if name in reference.columns and name in told.columns]
+    typed = told.with_columns(pl.col(by).cast(pl.String))
+    found = pl.Series([None] * told.height, dtype=pl.Float64)
+    known = reference.with_columns(
+        pl.col(by).cast(pl.String),
+        __told=pl.concat_list([pl.col(name).is_not_null() for name in by]),
+    )
+    # The most particular first: what a reference does not tell holds for all.
+    for mask in sorted(known["__told"].unique().to_list(), key=sum, reverse=True):
+        columns = [name for name, there in zip(by, mask, strict=True) if there]
+        rows = known.filter(pl.col("__told") == pl.lit(mask, pl.List(pl.Boolean)))
+        rows = rows.group_by(columns).agg(pl.col(REFERENCE_SCORE).mean())
+        joined = typed.join(rows, on=columns, how="left", maintain_order="left")
+        found = found.fill_null(joined[REFERENCE_SCORE]) if found.null_count() else found
+    scores: Floats = found.fill_null(float("nan")).to_numpy().copy()
+    return scores
+
+
+def _row(found: ReferenceAgreement, name: str) -> Row:
+    """One coefficient."""
+    return {
+        "coefficient": found.coefficient,
+        **_ends("single", found.single),
+        **_ends("averaged", found.averaged),
+        "gain": found.gain.value,
+        "gain_low": found.gain.low,
+        "gain_high": found.gain.high,
+        "p_gain": found.gain.p,
+        "n_averaged": found.n_averaged,
+        "n_items": found.averaged.n_questions,
+        "n_units": found.averaged.n_units,
+        "reference": name,
+        "estimator": found.averaged.estimator,
+        "undefined": found.averaged.undefined,
+    }
+
+
+def _ends(name: str, one: Estimate) -> Row:
+    """A number with its interval."""
+    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}

@@ -1,0 +1,259 @@
+"""Judges ranked by self-consistency, inter-scale consistency, alignment and a score from outside.
+
+A judge's figure is the mean over cells (a benchmark, criterion, definition, and scale or pair of
+scales) in which every judge has a value: judges are never compared on different cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.alignment import reference_scores
+from judgerel_ray.reduce.estimates import Row
+from judgerel_ray.reduce.inter_scale import ScaleChoice, compared_scales, group_ratings
+from judgerel_ray.reduce.rated import RatedGroup
+from judgerel_ray.stats import (
+    QuestionStatistic,
+    correlation,
+    count_statistic,
+    count_terms,
+    inter_scale_terms,
+    mean_of,
+    rank_judges,
+)
+from judgerel_ray.stats.question_statistic import whole
+from judgerel_ray.stats.rank_intervals import MeanRank, Rank
+from judgerel_ray.stats.ranking import RankAgreement
+from judgerel_ray.stats.statistic import Floats
+
+SELF, ACROSS, ALIGNED, OUTSIDE = "self_consistency", "inter_scale", "alignment", "outside"
+_LEAST = 2  # judges that can be ranked
+Cells = Mapping[str, Mapping[Hashable, QuestionStatistic]]
+_TEXT = ("judge", "measure", "undefined", "first", "second")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRanks:
+    """Ranks at every temperature.
+
+    Attributes
+    ----------
+    ranks : pl.DataFrame
+        temperature, then judge, measure, value, rank, low, high (of the rank), p_best,
+        n_questions, undefined; n_cells (that all judges have), n_left_out (that some lack).
+    mean_ranks : pl.DataFrame
+        temperature, judge, value, low, high, p_best.
+    agreements : pl.DataFrame
+        temperature, first, second (measures), tau, low, high, n_judges.
+    """
+
+    ranks: pl.DataFrame
+    mean_ranks: pl.DataFrame
+    agreements: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give all tables by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def own_consistency(group: RatedGroup, scale: str) -> QuestionStatistic:
+    """Lay self-consistency on one scale out by question, at the scale's own level.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.rated import rated_groups, rated_rows
+    >>> told = {"item_id": list("qqrr"), "scale": ["points5"] * 4, "replication": [0, 1] * 2,
+    ...         "score": [1, 1, 5, 5]}
+    >>> [group] = rated_groups(*rated_rows(pl.LazyFrame(told)))
+    >>> whole(own_consistency(group, "points5"))
+    1.0
+    """
+    scores = group.scores[scale]
+    there = ~np.isnan(scores)
+    values, place = np.unique(scores[there], return_inverse=True)
+    counts = np.zeros((len(scores), values.size), dtype=np.int64)
+    np.add.at(counts, (np.nonzero(there)[0], place), 1)
+    level = group.scales[scale].level
+    alpha = count_statistic("krippendorff_alpha", n_values=values.size, values=values, level=level)
+    return count_terms(counts, alpha, questions_U=group.questions_N)
+
+
+def rank_table(
+    groups: Sequence[RatedGroup],
+    choice: ScaleChoice,
+    *,
+    reference: pl.DataFrame | None = None,
+    name: str = "",
+    outside: Mapping[str, float] | None = None,
+) -> JudgeRanks:
+    """Rank judges, at every temperature by itself.
+
+    Parameters
+    ----------
+    groups : sequence of RatedGroup
+        From :func:`judgerel_ray.reduce.rated.rated_groups`; ``judge`` must be among their columns.
+    choice : ScaleChoice
+        How scales are compared. Every pair is a cell, or the comparison of a preset.
+    reference : pl.DataFrame, optional
+        As of :func:`judgerel_ray.reduce.alignment.alignment_table`: alignment is Pearson's r of the
+        items' mean scores.
+    name : str
+        What the reference is called: the judge of that name is not ranked.
+    outside : mapping of str to float, optional
+        A score of each judge from elsewhere; larger is better.
+
+    Returns
+    -------
+    JudgeRanks
+
+    Raises
+    ------
+    SweepError
+        If no two judges rated at one temperature.
+
+    Examples
+    --------
+    See ``tests/reduce/test_judge_ranks.py``.
+    """
+    if not groups or "judge" not in groups[0].key:
+        raise SweepError("to rank judges takes a column judge, and groups by it")
+    mine = [group for group in groups if group.key["judge"] != name or reference is None]
+    heats = list(dict.fromkeys(group.key.get("temperature") for group in mine))
+    rows: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
+    for heat in heats:
+        there = [group for group in mine if group.key.get("temperature") == heat]
+        judges = list(dict.fromkeys(str(group.key["judge"]) for group in there))
+        if len(judges) < _LEAST:
+            continue
+        cells = {SELF: _cells(there, _own), ACROSS: _cells(there, _across(choice))}
+        if reference is not None:
+            cells[ALIGNED] = _cells(there, _aligned(reference))
+        _rank(heat, judges, cells, outside, rows)
+    if not rows[0]:
+        raise SweepError("to rank judges takes two of them, rated at the same temperature")
+    ranks, mean_ranks, agreements = map(_frame, rows)
+    return JudgeRanks(ranks=ranks, mean_ranks=mean_ranks, agreements=agreements)
+
+
+def _rank(
+    heat: object,
+    judges: Sequence[str],
+    cells: Mapping[str, Cells],
+    outside: Mapping[str, float] | None,
+    rows: tuple[list[Row], list[Row], list[Row]],
+) -> None:
+    """Rank the judges of one temperature."""
+    measures: dict[str, Sequence[QuestionStatistic | float | None]] = {}
+    counted: dict[str, tuple[int | None, int | None]] = {OUTSIDE: (None, None)}
+    for measure, by_judge in cells.items():
+        every = list(dict.fromkeys(key for one in by_judge.values() for key in one))
+        usable = [
+            key
+            for key in every
+            if all(
+                key in by_judge.get(judge, {}) and not np.isnan(whole(by_judge[judge][key]))
+                for judge in judges
+            )
+        ]
+        counted[measure] = len(usable), len(every) - len(usable)
+        measures[measure] = [
+            mean_of(measure, [by_judge[judge][key] for key in usable]) if usable else None
+            for judge in judges
+        ]
+    if outside is not None:
+        measures[OUTSIDE] = [outside.get(judge) for judge in judges]
+    found = rank_judges(judges, measures)
+    at: Row = {"temperature": heat}
+    for rank in found.ranks:
+        n_cells, n_left_out = counted[rank.measure]
+        rows[0].append({**at, **_told(rank), "n_cells": n_cells, "n_left_out": n_left_out})
+    rows[1].extend({**at, **_told(one)} for one in found.mean_ranks)
+    rows[2].extend({**at, **_told(one)} for one in found.agreements)
+
+
+def _told(one: Rank | MeanRank | RankAgreement) -> Row:
+    """The fields of a frozen value; a rank by its measure first."""
+    told: Row = {field.name: getattr(one, field.name) for field in fields(one)}
+    if isinstance(one, Rank):
+        told = {"measure": told.pop("measure"), "judge": told.pop("judge"), **told}
+    return told
+
+
+def _frame(rows: list[Row]) -> pl.DataFrame:
+    """Rows with types that do not depend on what is null."""
+    names = list(rows[0]) if rows else []
+    return pl.DataFrame(rows, schema={name: _type(name) for name in names})
+
+
+def _type(name: str) -> pl.DataType:
+    """The type of a column of ranks."""
+    if name in _TEXT:
+        return pl.String()
+    return pl.Int64() if name.startswith("n_") else pl.Float64()
+
+
+Measure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
+
+
+def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
+    """What a measure says of each judge in each cell."""
+    found: dict[str, dict[Hashable, QuestionStatistic]] = {}
+    for group in groups:
+        cell = tuple(
+            (name, value)
+            for name, value in group.key.items()
+            if name not in ("judge", "temperature")
+        )
+        mine = found.setdefault(str(group.key["judge"]), {})
+        for what, one in measure(group).items():
+            mine[cell, what] = one
+    return found
+
+
+def _own(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+    """Self-consistency on each scale."""
+    return {scale: own_consistency(group, scale) for scale in group.scales}
+
+
+def _across(choice: ScaleChoice) -> Measure:
+    """Inter-scale consistency of each comparison; of all scales together it repeats the pairs."""
+
+    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+        found: dict[Hashable, QuestionStatistic] = {}
+        for names in compared_scales(list(group.scales), choice):
+            if len(names) > 2 and not choice.scales:
+                continue
+            try:
+                found[names] = inter_scale_terms(group_ratings(group, names, choice))
+            except ValueError:  # these scales do not allow the mapping, whoever the judge is
+                continue
+        return found
+
+    return measure
+
+
+def _aligned(reference: pl.DataFrame) -> Measure:
+    """Pearson's r of mean scores with the reference on each scale."""
+
+    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+        found: dict[Hashable, QuestionStatistic] = {}
+        for scale, scores in group.scores.items():
+            truth_N = reference_scores(group, scale, reference)
+            both = ~(np.isnan(truth_N) | np.isnan(scores).all(axis=1))
+            mean_N = _means(scores[both])
+            found[scale] = correlation("pearson", mean_N, truth_N[both], group.questions_N[both])
+        return found
+
+    return measure
+
+
+def _means(scores: Floats) -> Floats:
+    """Mean score of each unit; every one has some."""
+    there = ~np.isnan(scores)
+    means: Floats = np.where(there, scores, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return means

@@ -1,0 +1,94 @@
+"""Judges against a reference: another judge, people, a table."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgerel_ray.core import HumanRating, Item, SweepError
+from judgerel_ray.reduce.alignment import (
+    alignment_table,
+    human_reference,
+    judge_reference,
+    mean_reference,
+    reference_scores,
+)
+from judgerel_ray.reduce.rated import rated_groups, rated_rows
+from judgerel_ray.stats import reference_agreement
+from judgerel_ray.stats.correlations import CORRELATIONS
+from judgerel_ray.tables import items_to_frame
+
+N, K = 30, 4
+
+
+@pytest.fixture
+def two():
+    """Scores of two judges on five points, and the rows of both."""
+    rng = np.random.default_rng(3)
+    latent = rng.uniform(1, 5, size=(N, 1))
+    scores = {
+        judge: np.clip(np.rint(latent + noise * rng.normal(size=(N, K))), 1, 5)
+        for judge, noise in (("wise", 0.2), ("plain", 1.0))
+    }
+    rows = [
+        {"judge": judge, "benchmark": "b", "item_id": f"q{n:02}", "responder": "x",
+         "criterion": "factuality", "scale": "points5", "temperature": 1.0, "replication": r,
+         "score": table[n, r]}
+        for judge, table in scores.items() for n in range(N) for r in range(K)
+    ]  # fmt: skip
+    return scores, rated_rows(pl.DataFrame(rows).lazy())
+
+
+def test_every_coefficient_is_that_of_the_statistics(two):
+    scores, (rows, scales) = two
+    groups = rated_groups(rows, scales)
+    found = alignment_table(groups, judge_reference(rows, "wise"), name="wise")
+    assert found["judge"].unique().to_list() == ["plain"]
+    assert found["coefficient"].to_list() == list(CORRELATIONS)
+    for row in found.iter_rows(named=True):
+        expected = reference_agreement(
+            scores["plain"], scores["wise"].mean(axis=1), coefficient=row["coefficient"]
+        )
+        for kind in ("single", "averaged"):
+            one = getattr(expected, kind)
+            told = [row[kind], row[f"{kind}_low"], row[f"{kind}_high"]]
+            assert told == pytest.approx([one.value, one.low, one.high], abs=1e-12)
+        assert row["gain"] == pytest.approx(expected.gain.value)
+        assert row["averaged"] > row["single"]
+        assert (row["n_averaged"], row["n_items"]) == (K, N)
+
+
+def test_people_are_a_reference_of_items_with_one_response(two):
+    _, (rows, scales) = two
+    items = [
+        Item(item_id=f"q{n:02}", benchmark="b", category="c", question="?",
+             ratings=tuple(HumanRating(rater=f"{r}", criterion="factuality", score=float(n % 5 + r))
+                           for r in range(2)))
+        for n in range(N)
+    ]  # fmt: skip
+    people = human_reference(items_to_frame(items), rows)
+    [plain, _] = rated_groups(rows, scales)
+    assert reference_scores(plain, "points5", people)[:6].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 0.5]
+    more = pl.concat([rows, rows.with_columns(responder=pl.lit("y"))])
+    assert human_reference(items_to_frame(items), more).is_empty()
+
+
+def test_a_reference_that_tells_less_holds_for_all(two):
+    _, (rows, scales) = two
+    [plain, _] = rated_groups(rows, scales)
+    told = pl.DataFrame(
+        {"item_id": ["q00", "q00", "q01"], "criterion": ["factuality", None, None],
+         "score": [1.0, 2.0, 3.0]}
+    )  # fmt: skip
+    found = reference_scores(plain, "points5", mean_reference(told))
+    assert found[:2].tolist() == [1.0, 3.0]
+    assert np.isnan(found[2:]).all()
+
+
+def test_another_criterion_is_no_reference(two):
+    _, (rows, scales) = two
+    groups = rated_groups(rows, scales)
+    other = pl.DataFrame({"item_id": ["q00"], "criterion": ["taste"], "score": [1.0]})
+    with pytest.raises(SweepError, match="no rating has a reference in people by item_id"):
+        alignment_table(groups, mean_reference(other), name="people")
+    with pytest.raises(SweepError, match="no judge 'none' to be the reference, got judges plain"):
+        judge_reference(rows, "none")
