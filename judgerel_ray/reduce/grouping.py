@@ -19,9 +19,7 @@ from judgerel_ray.reduce.columns import FACETS, KINDS, is_judge
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows
 from judgerel_ray.reduce.tally import Tally, tally_judgments
 
-DEFAULT_GROUPS = (
-    "judge", "benchmark", "protocol", "criterion", "definition", "scale", "temperature",
-)  # fmt: skip
+DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
 Block = int | Literal["all"]
 
 

@@ -74,8 +74,8 @@ def reduce_judgments(
         Judgments of a run directory or from :func:`judgerel_ray.reduce.load_judgments`; or counts
         of them, from :func:`judgerel_ray.reduce.tally_file`.
     by : sequence of str, optional
-        Columns that make a group; by default those of judge, benchmark, protocol, criterion,
-        definition, scale and temperature that hold any value.
+        Columns that make a group; by default those of judge, benchmark, protocol, criterion, scale
+        and temperature that hold any value.
     measurement : sequence of {"nominal", "ordinal", "interval", "ratio"}, optional
         Levels of Krippendorff's alpha; by default that of the group's own scale. Nominal counts
         verdicts, the others scores.

@@ -155,18 +155,3 @@ def test_values_of_several_scales_are_all_there():
     assert values_on(["binary", "points5"]) == (7, (0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
     assert values_on([]) is None
     assert values_on(["points5", "unheard-of"]) is None
-
-
-def test_lengths_of_the_definition_are_apart_unless_left_out():
-    rows = pl.concat(
-        [ratings("points5", seed=n).with_columns(definition=pl.lit(one))
-         for n, one in enumerate(("none", "short", "long"))]
-    )  # fmt: skip
-    found = reduce_judgments(rows.lazy(), coefficients=["krippendorff_alpha"])
-    assert found.select("definition", "n_judgments", "unit").rows() == [
-        (one, 120, "item_id") for one in ("long", "none", "short")
-    ]
-    pooled = reduce_judgments(
-        rows.lazy(), by=["judge", "scale"], coefficients=["krippendorff_alpha"]
-    )
-    assert pooled.select("n_judgments", "unit").rows() == [(360, "item_id x definition")]
