@@ -68,6 +68,8 @@ def build_parser() -> argparse.ArgumentParser:
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
+    report.add_argument("--reference", metavar="WHO", help="of ratings: a judge, human, a file")
+    report.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
     report.set_defaults(act=_report)
     add_files(add_verb)
     verify = add_verb("verify", help="check a run directory end to end")
@@ -261,7 +263,8 @@ def _report(parsed: argparse.Namespace) -> int:
 
     path = judged_path(parsed.path)
     with output_file(parsed.out, (".html", ".htm")):
-        print(f"wrote {report_path(path, parsed.out)}")
+        told = {"reference": parsed.reference, "outside": parsed.outside}
+        print(f"wrote {report_path(path, parsed.out, **told)}")
     return DONE
 
 

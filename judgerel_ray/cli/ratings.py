@@ -58,9 +58,13 @@ def print_ratings(
     from judgerel_ray.pipeline import unfinished, write_coefficients
     from judgerel_ray.pipeline.scales import run_alignment, run_ranking, run_scales
     from judgerel_ray.reduce.inter_scale import scale_choice
-    from judgerel_ray.report import coefficients_json, tables_json
-    from judgerel_ray.report.ranks import ranking_text
-    from judgerel_ray.report.ratings import alignment_text, scales_text
+    from judgerel_ray.report import (
+        alignment_text,
+        coefficients_json,
+        ranking_text,
+        scales_text,
+        tables_json,
+    )
 
     other = parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled
     twice = parsed.scales and (parsed.ranking or parsed.reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
+from judgerel_ray.pipeline.rating_page import ratings_of
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.pipeline.serving import serving_of
 from judgerel_ray.pipeline.settling import settled_of
@@ -29,8 +31,13 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
-def report_path(path: str, out: str) -> str:
+def report_path(
+    path: str, out: str, *, reference: str | None = None, outside: str | None = None
+) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
+
+    Ratings are held against `reference` (a judge, ``human``, a file), and judges ranked beside the
+    scores of the file `outside`, where these are given.
 
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
@@ -43,6 +50,9 @@ def report_path(path: str, out: str) -> str:
         judged = replicated(opened)
         absent = _absent(judged)
         measured = None if absent else _measured(judged)
+        if measured is not None:
+            rated = ratings_of(judged, reference=reference, outside=outside)
+            measured = replace(measured, rated=rated)
         page = render_report(
             measured,
             title=_title(judged, path),

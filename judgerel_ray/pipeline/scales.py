@@ -20,10 +20,10 @@ from judgerel_ray.reduce.alignment import (
     judge_reference,
     mean_reference,
 )
-from judgerel_ray.reduce.inter_scale import ScaleChoice, compared_scales, inter_scale_table
+from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
-from judgerel_ray.reduce.scales import SCALE, scale_names
+from judgerel_ray.reduce.scales import SCALE
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -220,19 +220,6 @@ def outside_scores(path: str) -> dict[str, float]:
         raise SweepError("a judge may have one score from outside", where={"file": path})
     typed = found.select(pl.col("judge").cast(pl.String), pl.col("score").cast(pl.Float64))
     return dict(typed.drop_nulls().iter_rows())
-
-
-def has_ratings(judged: Judged) -> bool:
-    """Whether any judgment names a scale that others of its group can be compared with."""
-    if SCALE not in judged.frame.collect_schema():
-        return False
-    return bool(scale_names(judged.frame.select(SCALE).unique().collect()))
-
-
-def is_compared(ratings: Ratings) -> bool:
-    """Whether any group was rated on two scales."""
-    choice = ScaleChoice()
-    return any(compared_scales(list(group.scales), choice) for group in ratings.groups)
 
 
 def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:

@@ -17,6 +17,9 @@ from judgerel_ray.report.headlines import cautions, headlines
 from judgerel_ray.report.html import Measured, render_report
 from judgerel_ray.report.positions import verdict_positions
 from judgerel_ray.report.probabilities import limits_text, reasoning_text
+from judgerel_ray.report.ranks import ranking_text
+from judgerel_ray.report.rating_sections import Rated
+from judgerel_ray.report.ratings import alignment_text, scales_text
 from judgerel_ray.report.settled import settled_text
 from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
@@ -27,8 +30,10 @@ __all__ = [
     "Distributed",
     "Measured",
     "Probabilities",
+    "Rated",
     "Uncertain",
     "advice_text",
+    "alignment_text",
     "cautions",
     "coefficients_json",
     "comparison_text",
@@ -37,8 +42,10 @@ __all__ = [
     "plain_table",
     "plan_text",
     "print_coefficients",
+    "ranking_text",
     "reasoning_text",
     "render_report",
+    "scales_text",
     "settled_text",
     "status_text",
     "tables_json",

@@ -17,6 +17,7 @@ from judgerel_ray.report.failures import failure_lines
 from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
 from judgerel_ray.report.markup import facts, paragraph, section
 from judgerel_ray.report.places import place_section
+from judgerel_ray.report.rating_sections import Rated, rating_sections
 from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
 from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.settled import settled_section
@@ -57,6 +58,8 @@ class Measured:
         From :func:`judgerel_ray.reduce.failures.failed_requests`.
     serving : pl.DataFrame, optional
         From :func:`judgerel_ray.reduce.serving.serving_noise`.
+    rated : Rated, optional
+        What is compared of ratings.
     """
 
     coefficients: pl.DataFrame
@@ -66,6 +69,7 @@ class Measured:
     settled: pl.DataFrame | None = None
     failures: pl.DataFrame | None = None
     serving: pl.DataFrame | None = None
+    rated: Rated | None = None
 
 
 def render_report(
@@ -156,6 +160,7 @@ def _measured(measured: Measured) -> list[str]:
     groups = group_columns(coefficients)
     return [
         section("What came back", outcome_section(measured.outcomes)),
+        *rating_sections(measured.rated),
         section("Alpha against temperature", _charts(coefficients)),
         section("Serving noise", serving_section(measured.serving)),
         section("Stable verdicts", _settled(measured.settled)),

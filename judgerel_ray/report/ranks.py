@@ -33,7 +33,7 @@ def ranking_text(ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.D
 
     Examples
     --------
-    See ``tests/report/test_ratings.py``.
+    See ``tests/cli/test_ratings.py``.
     """
     blocks = []
     for part in ranks.partition_by("temperature", maintain_order=True):
@@ -51,7 +51,7 @@ def rank_cells(part: pl.DataFrame, mean_ranks: pl.DataFrame) -> tuple[list[str],
 
     Examples
     --------
-    See ``tests/report/test_ratings.py``.
+    See ``tests/cli/test_ratings.py``.
     """
     measures = part["measure"].unique(maintain_order=True).to_list()
     heads = ["judge", *(MEASURES.get(name, name) for name in measures), "mean rank"]

@@ -84,7 +84,7 @@ def own_cells(row: Row) -> list[str]:
 
     Examples
     --------
-    See ``tests/report/test_ratings.py``.
+    See ``tests/cli/test_ratings.py``.
     """
     return [
         str(row["measurement"]),
@@ -101,7 +101,7 @@ def across_cells(row: Row) -> list[str]:
 
     Examples
     --------
-    See ``tests/report/test_ratings.py``.
+    See ``tests/cli/test_ratings.py``.
     """
     said = remark({**row, "estimator": row["estimator"] or ""})
     if row["undefined"] == "does_not_apply":
@@ -197,7 +197,7 @@ def aligned_cells(row: Row) -> list[str]:
 
     Examples
     --------
-    See ``tests/report/test_ratings.py``.
+    See ``tests/cli/test_ratings.py``.
     """
     single = around(row, "single")
     return [

@@ -60,7 +60,7 @@ OPTIONS = {
     ],
     "advise": ["PATH", "--target NAME=VALUE", "--budget N", "--by BY", "--format FORMAT"],
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
-    "report": ["PATH", "--out report.html"],
+    "report": ["PATH", "--out report.html", "--reference WHO", "--outside FILE"],
     "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
     "import": [
         "FORMAT",

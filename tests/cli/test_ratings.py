@@ -1,0 +1,158 @@
+"""Tables of ratings: on the terminal, as JSON, in Python and on the page, the same numbers."""
+
+import json
+import re
+from html import unescape
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.report.words import estimate, number
+
+ENDS = {"points5": (1, 5), "points10": (1, 10), "binary": (0, 1)}
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory):
+    """Three judges on three scales at two temperatures: a file, and scores of them from outside."""
+    rng = np.random.default_rng(8)
+    folder = tmp_path_factory.mktemp("ratings")
+    latent = rng.uniform(size=(24, 1))
+    rows = [
+        {"judge": judge, "item_id": f"q{n}", "criterion": "factuality", "definition": "short",
+         "scale": scale, "temperature": heat, "replication": r,
+         "score": None if (n, r) == (5, 1) else float(
+             np.clip(np.rint(low + (high - low) * said[n, r]), low, high))}
+        for judge, noise in (("steady", 0.05), ("middling", 0.3), ("wild", 0.9))
+        for heat in (0.5, 1.0)
+        for scale, (low, high) in ENDS.items()
+        for said in [latent + noise * heat * rng.normal(size=(24, 3))]
+        for n in range(24) for r in range(3)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_parquet(folder / "ratings.parquet")
+    (folder / "outside.csv").write_text("judge,score\nsteady,5\nmiddling,7\nwild,6.5\n")
+    people = pl.DataFrame({"item_id": [f"q{n}" for n in range(24)], "score": latent[:, 0]})
+    people.write_csv(folder / "people.csv")
+    return folder
+
+
+def printed(capsys, *arguments):
+    capsys.readouterr()
+    assert main(["reduce", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def as_json(frame):
+    return json.loads(json.dumps(frame.to_dicts()))
+
+
+def test_scales_are_the_same_on_the_terminal_as_json_and_in_python(ratings, capsys):
+    path = ratings / "ratings.parquet"
+    text = printed(capsys, path, "--scales", "--mapping", "binarise")
+    found = json.loads(
+        printed(capsys, path, "--scales", "--mapping", "binarise", "--format", "json")
+    )
+    own, across = judgerel_ray.scales(path, mapping="binarise")
+    assert found == {"self_consistency": as_json(own), "inter_scale": as_json(across)}
+    assert across.height == 3 * 2 * 4
+    assert "scores mapped by binarise (1 where > the middle), nominal alpha" in text
+    for row in (*own.iter_rows(named=True), *across.iter_rows(named=True)):
+        assert number(row["value"]) in text
+    alone = judgerel_ray.scales(path, preset="lee2025_case3")[1]
+    same = across.filter(pl.col("scales") == "binary / points10")
+    assert alone.equals(same)
+
+
+def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
+    path = ratings / "ratings.parquet"
+    for reference in ("steady", ratings / "people.csv"):
+        out = tmp_path / "out.parquet"
+        text = printed(capsys, path, "--reference", reference, "--out", out)
+        found = json.loads(printed(capsys, path, "--reference", reference, "--format", "json"))
+        frame = judgerel_ray.alignment(path, reference=reference)
+        assert found == as_json(frame)
+        assert pl.read_parquet(out).equals(frame)
+        for row in frame.iter_rows(named=True):
+            assert f"{number(row['single'])} [" in text
+            assert f"{number(row['averaged'])} [" in text
+
+
+def test_ranks_are_the_same_everywhere(ratings, capsys):
+    path, outside = ratings / "ratings.parquet", ratings / "outside.csv"
+    flags = ["--ranking", "--outside", outside, "--reference", ratings / "people.csv"]
+    text = printed(capsys, path, *flags)
+    found = json.loads(printed(capsys, path, *flags, "--format", "json"))
+    ranks, means, agreements = judgerel_ray.ranking(
+        path, outside=outside, reference=ratings / "people.csv"
+    )
+    assert found == {
+        "ranks": as_json(ranks), "mean_ranks": as_json(means), "agreements": as_json(agreements)
+    }  # fmt: skip
+    assert set(ranks["measure"]) == {"self_consistency", "inter_scale", "alignment", "outside"}
+    best = ranks.filter(measure="self_consistency", rank=1)["judge"].to_list()
+    assert best == ["steady", "steady"]
+    for row in ranks.iter_rows(named=True):
+        assert f"at {number(row['value'])}" in text
+
+
+def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
+    path, page = ratings / "ratings.parquet", tmp_path / "page.html"
+    flags = ["--reference", "steady", "--outside", str(ratings / "outside.csv")]
+    assert main(["report", str(path), "--out", str(page), *flags]) == 0
+    said = " ".join(unescape(page.read_text("utf-8")).replace("\u00a0", " ").split())
+    for heading in (
+        "Consistency on each scale",
+        "Consistency across scales",
+        "Ratings against temperature",
+        "Alignment with steady",
+        "Judges ranked",
+    ):
+        assert f"<h2>{heading}</h2>" in said
+    own, across = judgerel_ray.scales(path)
+    case = judgerel_ray.scales(path, preset="lee2025_case3")[1]
+    for row in (*own.iter_rows(named=True), *across.iter_rows(named=True), *case.to_dicts()):
+        assert estimate(row) in said
+    aligned = judgerel_ray.alignment(path, reference="steady")
+    for row in aligned.iter_rows(named=True):
+        assert f"{number(row['averaged'])} [" in said
+    drawn = re.findall(r'aria-label="(Alpha across scales|Alpha by scale|Ranks of judges)', said)
+    assert [drawn.count(kind) for kind in dict.fromkeys(drawn)] == [6, 6, 2]
+    assert "points5 / points10: " in said
+    assert capsys.readouterr().out.startswith("wrote ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--mapping", "minmax"], "--mapping is of tables of ratings"),
+        (["--scales", "--ranking"], "ask for one of them"),
+        (["--scales", "--limits"], "ask for one of them"),
+        (["--scales", "--outside", "x.csv"], "--outside is a score to rank by"),
+        (["--scales", "--mapping", "log"], "mapping must be one of minmax"),
+        (["--scales", "--by", "scale"], "cannot group by 'scale'"),
+        (["--reference", "nobody"], "no judge 'nobody' to be the reference"),
+        (["--reference", "none.csv"], "--reference cannot be read"),
+    ],
+)
+def test_mistakes_are_one_line(flags, said, ratings, capsys):
+    assert main(["reduce", str(ratings / "ratings.parquet"), *flags]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
+    path, scale = tmp_path / "r.csv", tmp_path / "stars.toml"
+    lines = [f"q{n},{s},0,{n % 3 + 1}" for n in range(9) for s in ("stars", "points5")]
+    path.write_text("\n".join(["item_id,scale,replication,score", *lines]))
+    assert main(["reduce", str(path), "--scales"]) == 2
+    assert "nothing tells the ends of scale 'stars'" in capsys.readouterr().err
+    scale.write_text('level = "interval"\nlowest = 1\nhighest = 3\n')
+    [row] = judgerel_ray.scales(path, scale=[scale])[1].to_dicts()
+    assert row["scales"] == "stars / points5"
+    assert "stars / points5" in printed(capsys, path, "--scales", "--scale", scale)
+    assert main(["report", str(path), "--out", str(tmp_path / "p.html")]) == 0
+    assert "Consistency across scales" not in (tmp_path / "p.html").read_text("utf-8")
