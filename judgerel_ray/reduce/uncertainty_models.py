@@ -14,9 +14,9 @@ from judgerel_ray.reduce.quantities import quantity_row
 from judgerel_ray.reduce.uncertainty import ScoredMatrix, UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_groups import FOLDS, JudgedGroup, scale_steps
 from judgerel_ray.stats import (
-    auroc,
     conformal_rule,
     conformal_sets,
+    cross_fitted_auroc,
     cross_fitted_model,
 )
 from judgerel_ray.stats.folds import grouped_folds
@@ -34,7 +34,8 @@ def model_quantities(
     ------
     dict
         ``accuracy_by_model`` (of the option it prefers) and ``auroc_model`` (of its probability
-        that the judge's own verdict is right).
+        that the judge's own verdict is right: how often a right judgment has the larger one than a
+        wrong one of its fold).
     """
     told = f"logit on the matrix's features, cross-fitted in {FOLDS} folds"
     names = ("accuracy_by_model", "auroc_model")
@@ -56,9 +57,15 @@ def model_quantities(
     chosen = found.option_N == right_N
     share = clustered_share(chosen, clusters_N=group.text_N)
     yield quantity_row(names[0], share, estimator=told)
-    ranking = auroc(found.correct_N, group.correct_N, clusters_N=group.text_N)
+    ranking = cross_fitted_auroc(
+        found.correct_N, group.correct_N, fold_N=found.fold_N, clusters_N=group.text_N
+    )
     yield quantity_row(
-        names[1], ranking, n=ranking.n_ratings, estimator=told, undefined=ranking.undefined
+        names[1],
+        ranking,
+        n=ranking.n_ratings,
+        estimator=f"{told}; {ranking.estimator}",
+        undefined=ranking.undefined,
     )
 
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
     from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
     from judgerel_ray.stats.correlations import correlation
+    from judgerel_ray.stats.cross_fitted_ranking import cross_fitted_auroc
     from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
@@ -171,6 +172,7 @@ __all__ = [
     "count_terms",
     "counts_from_ratings",
     "cronbach_alpha",
+    "cross_fitted_auroc",
     "cross_fitted_labels",
     "cross_fitted_model",
     "dependability",

@@ -11,6 +11,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "confusion": ("Uncertainty", "confusion_uncertainty"),
     "correctness": ("CORRECTNESS", "correctness_statistic"),
     "correlations": ("correlation",),
+    "cross_fitted_ranking": ("cross_fitted_auroc",),
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),

@@ -7,6 +7,7 @@ import pytest
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions, scored_matrices
 from judgerel_ray.reduce.uncertainty_curves import label_table
 from judgerel_ray.reduce.uncertainty_groups import judged_groups
+from judgerel_ray.reduce.uncertainty_models import model_quantities
 from judgerel_ray.reduce.uncertainty_transfer import transfer_table
 from judgerel_ray.tables import Confusions
 
@@ -61,3 +62,18 @@ def test_a_threshold_carried_elsewhere_is_worth_nothing_there():
         right = (part["accuracy_low"].fill_null(0) * part["n_low"]).sum()
         of = part["n_low"].sum()
         assert right / of == pytest.approx(SHARE_RIGHT, abs=3 * np.sqrt(0.24 / of))
+
+
+@pytest.mark.slow
+def test_a_model_of_matrices_that_say_nothing_ranks_like_a_coin():
+    found = []
+    for seed in range(60):
+        (group,), options = noise(seed)
+        rows = {row["quantity"]: row for row in model_quantities(group, options)}
+        found.append(rows["auroc_model"])
+    values = [row["value"] for row in found]
+    # Pairs across folds, whose models move against the fold's own share, would make it .45.
+    assert np.mean(values) == pytest.approx(0.5, abs=3 * np.std(values) / np.sqrt(60))
+    assert np.mean(values) > 0.47
+    assert sum(not row["low"] <= 0.5 <= row["high"] for row in found) <= 6
+    assert "inside folds" in found[0]["estimator"]
