@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgerel_ray.stats.stopping import StoppingRule, next_replications
+from judgerel_ray.stats.stopping import StoppingRule, more_replications
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def goal_of(landed: Mapping[int, int], n_verdicts: int, rule: StoppingRule) -> G
         if seen < n:
             return Goal(n=n, block=block, is_reached=False, seen=whole)
         whole = tuple(counts)
-        more = next_replications(counts, rule)
+        more = more_replications(counts, rule)
         if not more:
             return Goal(n=n, block=block, is_reached=True, seen=whole)
         n, block = n + more, block + 1

@@ -11,7 +11,7 @@ import polars as pl
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
 from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
-from judgerel_ray.pipeline.rounds import Rounds
+from judgerel_ray.pipeline.rounds import Asks, Rounds
 from judgerel_ray.store import (
     Ledger,
     RunDirectory,
@@ -174,9 +174,7 @@ class Owing:
         """
         queued: dict[str, int] = {}
         for place, (frame, voice) in enumerate(self.asked):
-            only = self._owing[place] if self._owing else self._only
-            for work in build_wave(frame, self.wave, voice, self.texts, only=only):
-                every = [*((ask, None) for ask in work.asks), *work.impossible]
+            for item_id, every in self._built(place, frame, voice):
                 parts = [
                     (part, reason)
                     for ask, reason in every
@@ -184,7 +182,20 @@ class Owing:
                     for fresh in _unqueued(wanted, queued)
                     for part in owed_parts(fresh, self.ledger)
                 ]
-                yield place, work.item_id, parts
+                if self.rounds is not None:
+                    self.rounds.keep(place, item_id, every)
+                yield place, item_id, parts
+
+    def _built(self, place: int, frame: AskFrame, voice: Voice) -> Iterator[tuple[str, Asks]]:
+        """All that an ask asks about the items that may owe anything, built or kept."""
+        only = self._owing[place] if self._owing else self._only
+        if self.rounds is not None and self.rounds.ready is not None:
+            for (other, item_id), asks in self.rounds.ready.items():
+                if other == place and (only is None or item_id in only):
+                    yield item_id, asks
+            return
+        for work in build_wave(frame, self.wave, voice, self.texts, only=only):
+            yield work.item_id, [*((ask, None) for ask in work.asks), *work.impossible]
 
     @property
     def _only(self) -> frozenset[str] | None:

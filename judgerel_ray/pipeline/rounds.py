@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -24,6 +24,10 @@ TOLD_APART = (
     "option_order",
 )
 Place = tuple[object, ...]
+Kept = tuple[int, str]
+"""Place of an ask in the sweep, and an item's name."""
+Asks = list[tuple[Ask, str | None]]
+MOST_KEPT = 50_000  # asks; writing their prompts and hashing their keys again costs far more
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,13 @@ class Landed:
     replications: tuple[int, ...]
     verdicts: tuple[str | None, ...]
     has_failed: bool
+
+    def __add__(self, later: Landed) -> Landed:
+        return Landed(
+            self.replications + later.replications,
+            self.verdicts + later.verdicts,
+            self.has_failed or later.has_failed,
+        )
 
     def codes(self, option_ids: Sequence[str]) -> dict[int, int]:
         """Verdict of each replication by its place among the options; none as one of its own."""
@@ -79,19 +90,24 @@ class Rounds:
     Parameters
     ----------
     landed : mapping
-        What had landed of them when the round began.
+        What had landed of them when the round began, by the commits named in `read`.
 
     Notes
     -----
     A session asks nothing twice: what failed in one round is owed, and left to the next session.
     """
 
-    landed: Mapping[Place, Landed]
+    landed: dict[Place, Landed]
     only: frozenset[str] | None = None
     """Names of the items that may want more; None before the first round."""
+    ready: dict[Kept, Asks] | None = None
+    """What was built of these items in the round before; None where that was too much to keep."""
+    read: frozenset[str] = frozenset()
     _asked: dict[str, int] = field(default_factory=dict)
     _wanted: dict[str, int] = field(default_factory=dict)
     _items: set[str] = field(default_factory=set)
+    _kept: dict[Kept, Asks] = field(default_factory=dict)
+    _n_kept: int = 0
 
     def grown(self, frame: AskFrame, ask: Ask) -> Ask | None:
         """An ask as far as its condition is wanted now; None where this round has none of it."""
@@ -119,13 +135,28 @@ class Rounds:
             return Goal(n=rule.first, block=0, is_reached=True)
         return goal_of(found.codes(menu.option_ids), len(menu.option_ids) + 1, rule)
 
+    def keep(self, place: int, item_id: str, asks: Asks) -> None:
+        """Keep what was built of an item that may want more, for the next round to begin from."""
+        if item_id not in self._items or (place, item_id) in self._kept:
+            return
+        self._n_kept += len(asks)
+        if self._n_kept <= MOST_KEPT:
+            self._kept[place, item_id] = asks
+
     def advance(self, run: RunDirectory, ledger: Ledger, judge: str) -> None:
         """Go on to the next round with what has landed by now of the items that wanted more.
 
-        Effects: reads the judge's files.
+        Effects: reads the files that were not there when the round before began.
         """
         self._asked.update(self._wanted)
         self.only = frozenset(self._items)
-        self.landed = landed_verdicts(run, ledger, judge, items=self._items)
-        self._wanted.clear()
-        self._items.clear()
+        names = frozenset(ledger.commit_names)
+        fresh = replace(ledger, commits=tuple(c for c in ledger.commits if c.name not in self.read))
+        self.read = names
+        item = TOLD_APART.index("item_id")
+        landed = {place: one for place, one in self.landed.items() if place[item] in self.only}
+        for place, one in landed_verdicts(run, fresh, judge, items=self._items).items():
+            landed[place] = landed[place] + one if place in landed else one
+        self.landed = landed
+        self.ready = self._kept if self._n_kept <= MOST_KEPT else None
+        self._wanted, self._items, self._kept, self._n_kept = {}, set(), {}, 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import product
 
 import polars as pl
 
@@ -16,9 +17,11 @@ from judgerel_ray.store import Ledger, RunDirectory
 from judgerel_ray.tables import Settled
 
 SETTLED = "settled/settled.parquet"
-GROUP = ("judge", "benchmark", "temperature")
-ASKED = ("protocol", "benchmark", "item_id", "template", "temperature")
-ORDER = ("judge", *ASKED, "responder", "option_order")
+GROUP = ("judge", "benchmark", "protocol", "temperature")
+ASKED = (
+    "protocol", "benchmark", "item_id", "template", "temperature", "top_k", "top_p", "responder",
+)  # fmt: skip
+ORDER = ("judge", *ASKED, "option_order")
 
 
 def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
@@ -37,7 +40,7 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
     rows: list[dict[str, object]] = []
     for judge in dict.fromkeys(voice.name for frame in frames for voice in frame.judges):
         mine = [frame for frame in frames if judge in {voice.name for voice in frame.judges}]
-        rows += _rows(judge, mine, landed_verdicts(run, ledger, judge))
+        rows += settled_rows(judge, mine, landed_verdicts(run, ledger, judge))
     empty = Settled.create_empty()
     table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
     data = BytesIO()
@@ -81,7 +84,7 @@ def settled_of(run: RunDirectory | None) -> pl.DataFrame | None:
     return settled_summary(read_settled(run), by=GROUP)
 
 
-def _rows(
+def settled_rows(
     judge: str, frames: Sequence[AskFrame], landed: Mapping[Place, Landed]
 ) -> Iterator[dict[str, object]]:
     """What was found of every condition of a judge that landed anything."""
@@ -101,19 +104,32 @@ def _rows(
         yield {
             "judge": judge,
             **{key: told[key] for key in TOLD_APART if key in Settled.column_names()},
-            **settled_row(goal.seen, options, rule=rule, is_open=not goal.is_reached),
+            **settled_row(
+                goal.seen,
+                options,
+                rule=rule,
+                is_open=not goal.is_reached,
+                has_failed=found.has_failed,
+            ),
         }
 
 
 def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, Item]]:
-    """Which adaptive ask a condition is of, by what its rows record."""
-    return {
-        (frame.ask.protocol, item.benchmark, item.item_id, template.name, temperature): (
-            frame,
-            item,
-        )
-        for frame in frames
-        for item in frame.items
-        for template in frame.templates
-        for temperature in frame.temperatures
-    }
+    """Which adaptive ask a condition is of, by what its rows record.
+
+    Asks that these columns do not tell apart have one menu and one rule, or they are refused.
+    """
+    found: dict[Place, tuple[AskFrame, Item]] = {}
+    for frame in frames:
+        ask = frame.ask
+        for item in frame.items:
+            judged: tuple[str | None, ...] = (None,)
+            if ask.protocol == "correctness":
+                judged = answer_names(frame, item)
+            name = (ask.protocol, item.benchmark, item.item_id)
+            for template, temperature, responder in product(
+                frame.templates, frame.temperatures, judged
+            ):
+                sampling = (temperature, ask.top_k, ask.top_p)
+                found[*name, template.name, *sampling, responder] = (frame, item)
+    return found

@@ -70,15 +70,17 @@ class Waves:
 
     def _queue(self, name: str, owing: Owing, fit: PromptFit | None) -> WorkQueue:
         """A judge's work of a wave, with the rounds that follow from it."""
+        latest = owing.ledger
 
         def next_round() -> Items | None:
             """What the judge is asked next, given what landed of the round before."""
+            nonlocal latest
             rounds = owing.rounds
             if rounds is None:
                 return None
-            ledger = read_ledger(self.run)
-            rounds.advance(self.run, ledger, name)
-            wanted = replace(owing, ledger=ledger)
+            latest = read_ledger(self.run, since=latest)
+            rounds.advance(self.run, latest, name)
+            wanted = replace(owing, ledger=latest)
             n = wanted.count()
             self.pools[name].requests_left = n
             self.board.judges[name].asked += n
@@ -142,7 +144,8 @@ def _rounds(
     ]
     if not adaptive:
         return None
-    return Rounds(landed=landed_verdicts(run, ledger, adaptive[0]))
+    landed = landed_verdicts(run, ledger, adaptive[0])
+    return Rounds(landed=landed, read=frozenset(ledger.commit_names))
 
 
 def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:

@@ -9,10 +9,16 @@ import polars as pl
 from judgerel_ray.stats.confidence_sequence import distribution_interval
 from judgerel_ray.stats.shares import clustered_share
 from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled
+from judgerel_ray.tables.settled import STATES
 
 
 def settled_row(
-    counts: Sequence[int], options: Sequence[str], *, rule: StoppingRule, is_open: bool
+    counts: Sequence[int],
+    options: Sequence[str],
+    *,
+    rule: StoppingRule,
+    is_open: bool,
+    has_failed: bool = False,
 ) -> dict[str, object]:
     """What is known of one condition.
 
@@ -26,6 +32,8 @@ def settled_row(
         By which it was asked.
     is_open : bool
         Whether more replications are wanted of it.
+    has_failed : bool
+        Whether it can never be asked: then its replications say nothing.
 
     Returns
     -------
@@ -41,13 +49,15 @@ def settled_row(
     >>> settled_row([8, 8, 4], "ab", rule=rule, is_open=False)["state"]
     'unstable'
     """
+    if has_failed:
+        counts = [0] * len(counts)
     total = sum(counts)
     leader = max(range(len(counts)), key=lambda code: counts[code])
     settled = mode_is_settled(counts, delta=rule.delta)
     low, high = distribution_interval(counts, delta=rule.delta)
-    state = "open" if is_open else "unstable"
+    state = "failed" if has_failed else "open" if is_open else "unstable"
     verdict = None
-    if settled and not is_open:
+    if settled and state == "unstable":
         verdict = options[leader] if leader < len(options) else None
         state = "settled" if verdict is not None else "no_verdict"
     return {
@@ -75,10 +85,11 @@ def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each group: ``conditions``, those ``settled``, with ``no_verdict``, ``unstable``
-        and ``open``; the share with a stable verdict of those not open (``settled_share``) with the
-        ends of its 95 % interval, exact or by question (``estimator``); ``replications`` asked in
-        all and their share of the most there could have been (``used``).
+        A row for each group: ``conditions``, those ``settled``, with ``no_verdict``, ``unstable``,
+        ``failed`` and ``open``; the share with a stable verdict of those asked to the end, neither
+        failed nor open (``settled_share``), with the ends of its 95 % interval, exact or by
+        question (``estimator``); ``replications`` asked in all, and of those asked to the end their
+        share of the most there could have been (``used``).
 
     Examples
     --------
@@ -87,13 +98,10 @@ def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
     >>> settled_summary(table, by=["judge"]).select("settled", "used").row(0)
     (1, 0.75)
     """
-    states = [
-        (pl.col("state") == state).sum().alias(state)
-        for state in ("settled", "no_verdict", "unstable", "open")
-    ]
+    states = [(pl.col("state") == state).sum().alias(state) for state in STATES]
     groups = []
     for rows in table.sort(by).partition_by(by, maintain_order=True):
-        ended = rows.filter(pl.col("state") != "open")
+        ended = rows.filter(~pl.col("state").is_in(["open", "failed"]))
         stable = clustered_share(
             (ended["state"] == "settled").to_numpy(), clusters_N=ended["item_id"].to_numpy()
         )
@@ -102,7 +110,7 @@ def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
             {
                 **rows.select(by).row(0, named=True),
                 **told.row(0, named=True),
-                "used": sum(rows["replications"]) / sum(rows["most"]),
+                "used": sum(ended["replications"]) / sum(ended["most"]) if ended.height else None,
                 "settled_share": stable.value,
                 "low": stable.low,
                 "high": stable.high,

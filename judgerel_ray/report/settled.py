@@ -6,14 +6,14 @@ import polars as pl
 
 from judgerel_ray.report.markup import Column, key_columns, paragraph, table
 from judgerel_ray.report.terminal import plain_table
-from judgerel_ray.report.words import Row, cell, number, percent
+from judgerel_ray.report.words import Row, cell, percent
 
 _READ = (
     "Every question was asked on until its most frequent verdict was settled, or the most allowed "
-    "was reached: then it has no stable verdict. A settled verdict is wrong about the judge's most "
-    "frequent one with at most the chance stated, however often it was looked at. Coefficients "
-    "rest on the first replications alone, which every question has: later ones were asked where "
-    "the first disagreed."
+    "was reached: then it has no stable verdict. Shares are of the questions asked to the end. A "
+    "settled verdict is wrong about the judge's most frequent one with at most the chance stated, "
+    "however often it was looked at. Coefficients rest on the first replications alone, which "
+    "every question has: later ones were asked where the first disagreed."
 )
 
 
@@ -65,9 +65,10 @@ def settled_section(summary: pl.DataFrame) -> str:
 _HEADS = (
     "asked",
     "stable verdict",
-    "95 %",
+    "share [95 %]",
     "stably none",
     "no stable verdict",
+    "failed",
     "still open",
     "replications",
     "of the most",
@@ -76,14 +77,17 @@ _HEADS = (
 
 def _cells(row: Row) -> list[str]:
     """A group's numbers in words."""
-    ends = "-" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
+    share = "-" if row["settled_share"] is None else percent(row["settled_share"])
+    if row["low"] is not None:
+        share += f" [{percent(row['low'])}, {percent(row['high'])}]"
     return [
         f"{row['conditions']:,}",
         f"{row['settled']:,}",
-        ends,
+        share,
         f"{row['no_verdict']:,}",
         f"{row['unstable']:,}",
+        f"{row['failed']:,}",
         f"{row['open']:,}",
         f"{row['replications']:,}",
-        percent(row["used"]),
+        "-" if row["used"] is None else percent(row["used"]),
     ]

@@ -8,7 +8,9 @@ Shape suffixes: U = questions, R = replications in the order drawn, V = verdicts
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -169,11 +171,30 @@ def next_replications(counts_V: ArrayLike, rule: StoppingRule) -> int:
     0
     """
     counts = checked_draws(counts_V, rule.delta, function="next_replications")
-    n = int(counts.sum())
+    return more_replications([int(count) for count in counts], rule)
+
+
+def more_replications(counts: Sequence[int], rule: StoppingRule) -> int:
+    """As :func:`next_replications`, of counts that are known to be some.
+
+    Examples
+    --------
+    >>> more_replications([3, 1, 1], StoppingRule(step=5))
+    5
+    """
+    n = sum(counts)
     if n < rule.first:
         return rule.first - n
-    enough = mode_is_settled(counts, delta=rule.delta) and _is_known(counts, rule)
+    first, second, *_ = *sorted(counts, reverse=True), 0
+    enough = len(counts) == 1 or _pair_settles(first, second, len(counts), rule.delta)
+    enough = enough and _is_known(np.asarray(counts, dtype=np.float64), rule)
     return 0 if enough or n >= rule.most else min(rule.step, rule.most - n)
+
+
+@lru_cache(maxsize=100_000)
+def _pair_settles(first: int, second: int, n_verdicts: int, delta: float) -> bool:
+    """Whether a leader is told from its runner-up; the same pairs come back in every question."""
+    return bool(_settled(np.array([[first, second] + [0] * (n_verdicts - 2)], float), delta)[0])
 
 
 def replay(draws_UR: ArrayLike, n_values: int, rule: StoppingRule) -> Replay:

@@ -122,13 +122,15 @@ class Look:
     late: tuple[str, ...]
 
 
-def read_ledger(run: RunDirectory) -> Ledger:
+def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
     """Read what landed.
 
     Parameters
     ----------
     run : RunDirectory
         The run; it may be written to meanwhile.
+    since : Ledger, optional
+        An earlier look of the same session: its records are not read again, as none ever changes.
 
     Returns
     -------
@@ -149,13 +151,13 @@ def read_ledger(run: RunDirectory) -> Ledger:
     -----
     Effects: none. Cost: one listing and one small read for each commit, many at a time.
     """
-    look = look_at_commits(run)
+    look = look_at_commits(run, known=() if since is None else since.commits)
     number = look.session.number if look.session else 0
     return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
-def look_at_commits(run: RunDirectory) -> Look:
-    """Read the records that count, and name those that do not."""
+def look_at_commits(run: RunDirectory, *, known: Iterable[CommitRecord] = ()) -> Look:
+    """Read the records that count, but for those `known`, and name those that do not."""
     names = run.names(FOLDER)
     session, broken_sessions = _newest_session(run, names)
     if session is None:
@@ -168,10 +170,12 @@ def look_at_commits(run: RunDirectory) -> Look:
             counting.add(name)
         elif place is not None and name not in counting:
             late_names.append(name)
-    data = run.files.read_many(f"{FOLDER}/{name}" for name in sorted(counting))
-    records = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in sorted(counting)}
+    commits = [record for record in known if record.name in counting]
+    fresh = sorted(counting.difference(record.name for record in commits))
+    data = run.files.read_many(f"{FOLDER}/{name}" for name in fresh)
+    records = {name: read_attempt(name, data.get(f"{FOLDER}/{name}")) for name in fresh}
     broken = [name for name, record in records.items() if record is None]
-    commits = [record for record in records.values() if isinstance(record, CommitRecord)]
+    commits += [record for record in records.values() if isinstance(record, CommitRecord)]
     return Look(
         session=session,
         names=names,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-STATES = ("settled", "no_verdict", "unstable", "open")
+STATES = ("settled", "no_verdict", "unstable", "failed", "open")
 
 
 class Settled(dy.Schema):
@@ -27,11 +27,15 @@ class Settled(dy.Schema):
     """Index of the order in which options were shown."""
     temperature = dy.Float64(min=0)
     """Sampling temperature."""
+    top_k = dy.Int64()
+    """Most probable tokens kept; 0 keeps all."""
+    top_p = dy.Float64()
+    """Probability mass kept."""
     replications = dy.Int64(min=0)
     """Replications looked at: those of the last whole round."""
     state = dy.String()
     """settled on a verdict; no_verdict: settled that most replies hold none; unstable: no stable
-    verdict within the most allowed; open: still to be asked."""
+    verdict within the most allowed; failed: it can never be asked; open: still to be asked."""
     verdict = dy.String(nullable=True)
     """Id of the option settled on."""
     share = dy.Float64(nullable=True, min=0, max=1)

@@ -1,19 +1,23 @@
 """Rounds of adaptive replication, without a cluster: killed, failed and gone on with."""
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Completion, request_key
+from judgerel_ray.engines.replies import write_verdict
 from judgerel_ray.fleet import Board, JudgeBoard
 from judgerel_ray.pipeline import plan_resolved, read_status
+from judgerel_ray.pipeline.rounds import landed_verdicts
 from judgerel_ray.pipeline.running import _board
-from judgerel_ray.pipeline.settling import read_settled, write_settled
+from judgerel_ray.pipeline.settling import read_settled, settled_rows, write_settled
 from judgerel_ray.pipeline.waves import Waves, later_requests
-from judgerel_ray.protocols import answer_frame
+from judgerel_ray.reduce.settled import settled_summary
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 
 RULE = "replications = { adaptive = 0.2, first = 3, max = 25, step = 4 }\n"
@@ -32,9 +36,8 @@ def reply(ask, replication):
     key = request_key(ask.condition.condition_key, replication)
     draw = random.Random(key).random()
     sure = {"q0": 0.98, "q1": 0.75, "q2": 0.5}[ask.condition.item_id]
-    start, end = answer_frame(ask.condition.menu.form)
-    label = "A" if draw < sure else "B"
-    text = f"{start}{label}{end}" if draw < 0.99 else "who knows"
+    labels, form = ask.condition.menu.labels, ask.condition.menu.form
+    text = write_verdict(labels[0 if draw < sure else 1], form) if draw < 0.99 else "who knows"
     seed = ask.condition.seed_base + replication if ask.condition.temperature else None
     return Completion(
         key=key, replication=replication, seed=seed, text=text, finish_reason="stop",
@@ -173,3 +176,42 @@ def test_boards_count_nothing_twice(sweep, driver_of):
     assert isinstance(board.judges["j"], JudgeBoard)
     assert board.judges["j"].asked == plan_resolved(driver.resolved).requests
     end_session(run, session.number)
+
+
+def test_every_ask_has_its_own_rule_where_several_share_items(sweep, driver_of):
+    judged = [item[:-1] + ', "gold": "one"}' for item in ITEMS]
+    strict = "{ adaptive = 0.01, first = 3, max = 20 }"
+    loose = "{ adaptive = 0.3, first = 2, max = 6 }"
+    keys = 'responders = ["{}"]\nreplications = {}\n'
+    asks = [
+        keys.format("1", strict),
+        keys.format("2", loose),
+        "top_k = 9\n" + keys.format("1", 4),
+    ]
+    driver = driver_of(sweep(asks=asks, items=judged, protocol="correctness"))
+    one_session(driver)
+    write_settled(driver.resolved, driver.run, read_ledger(driver.run))
+    table = read_settled(driver.run)
+    rules = table.select("responder", "delta", "most", "top_k").unique().sort("responder").rows()
+    assert rules == [("1", 0.01, 20, 50), ("2", 0.3, 6, 50)]
+    assert table.height == 6  # what repeats a fixed number of times is none of its rows
+    per = scan_judgments(driver.run).filter(pl.col("top_k") == 50).collect()
+    counted = per.group_by("responder").len().sort("responder").rows()
+    said = table.group_by("responder").agg(pl.col("replications").sum()).sort("responder").rows()
+    assert said == counted
+    assert not table["state"].is_in(["open"]).any()
+
+
+def test_what_can_never_be_asked_is_no_stable_verdict(undisturbed):
+    driver, _ = undisturbed
+    ledger = read_ledger(driver.run)
+    failed = {
+        place: replace(one, has_failed=True)
+        for place, one in landed_verdicts(driver.run, ledger, "j").items()
+    }
+    rows = [row for row in settled_rows("j", driver.resolved.frames, failed)]
+    assert {(row["state"], row["verdict"], row["replications"]) for row in rows} == {
+        ("failed", None, 0)
+    }
+    summary = settled_summary(pl.DataFrame(rows), by=["judge"]).row(0, named=True)
+    assert (summary["failed"], summary["settled_share"], summary["used"]) == (6, None, None)
