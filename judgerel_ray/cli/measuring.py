@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from rich.console import Console
 
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.probabilities import print_probabilities
-from judgerel_ray.cli.ratings import add_ratings, asks_ratings, print_ratings
+from judgerel_ray.cli.ratings import add_ratings, print_ratings
+from judgerel_ray.cli.reduced import table_of
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
     add_ratings(reduce)
-    reduce.set_defaults(act=_reduce)
+    reduce.set_defaults(act=partial(_reduce, reduce.get_default))
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
@@ -96,12 +98,13 @@ def add_numbers(add_verb: AddVerb) -> None:
     compare.set_defaults(act=_compare)
 
 
-def _reduce(parsed: argparse.Namespace) -> int:
-    """Print coefficients, or every question."""
+def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int:
+    """Print coefficients, or a table of its own."""
     from judgerel_ray.pipeline import ReduceOptions
     from judgerel_ray.reduce.intervals import interval_choice
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
+    table = table_of(parsed, default)
     options = ReduceOptions(
         by=_names(parsed.by),
         measurement=_names(parsed.measurement),
@@ -115,12 +118,12 @@ def _reduce(parsed: argparse.Namespace) -> int:
     )
     judged_path(parsed.path)
     out = parsed.out
-    if asks_ratings(parsed):
+    if table in {"scales", "ranking", "reference"}:
         return print_ratings(parsed, formats or (), by=options.by)
-    if parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled:
+    if table in {"uncertainty", "limits", "reasoning", "settled"}:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
-        act = _questions if parsed.questions else _coefficients
+        act = _questions if table == "questions" else _coefficients
         return act(parsed, options, formats or ())
 
 
@@ -181,12 +184,6 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
     from judgerel_ray.report import coefficients_json
     from judgerel_ray.report.tolerances import questions_text
 
-    drawn = options.intervals.method == "bootstrap"
-    if parsed.coefficient or options.tolerance or options.bands or options.items or drawn:
-        raise SweepError(
-            "--questions has its own columns and intervals",
-            hint="leave out --coefficient, --items, --tolerance, --bands and --interval",
-        )
     frame = question_path(parsed.path, options)
     _tell_unfinished(parsed.path, formats)
     for name in formats:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from judgerel_ray.cli.paths import output_file
-from judgerel_ray.core import SweepError
 
 DONE = 0
 
@@ -20,7 +19,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
     Raises
     ------
     SweepError
-        If two tables are asked for, or the threshold, a rule, risk or delta is none.
+        If the threshold, a rule, risk or delta is none.
     """
     from judgerel_ray.pipeline import (
         run_limits,
@@ -40,10 +39,6 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         uncertainty_text,
     )
 
-    if parsed.uncertainty + parsed.limits + parsed.reasoning + parsed.settled > 1:
-        raise SweepError(
-            "--uncertainty, --limits, --reasoning and --settled are tables: ask for one of them"
-        )
     options = uncertainty_options(
         threshold=parsed.threshold,
         rule=parsed.rule.split(",") if parsed.rule else (),

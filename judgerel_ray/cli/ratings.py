@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from judgerel_ray.cli.paths import output_file
-from judgerel_ray.core import SweepError
 
 DONE = 0
 
@@ -32,17 +31,6 @@ def add_ratings(reduce: argparse.ArgumentParser) -> None:
     reduce.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
 
 
-def asks_ratings(parsed: argparse.Namespace) -> bool:
-    """Whether a table of ratings is asked for; SweepError where a flag of one stands alone."""
-    asked = bool(parsed.scales or parsed.ranking or parsed.reference)
-    if not asked:
-        for flag in ("mapping", "preset", "scale", "outside"):
-            if getattr(parsed, flag):
-                hint = "--ranking" if flag == "outside" else "--scales"
-                raise SweepError(f"--{flag} is of tables of ratings", hint=f"add {hint}")
-    return asked
-
-
 def print_ratings(
     parsed: argparse.Namespace, formats: Sequence[str], *, by: Sequence[str] | None
 ) -> int:
@@ -53,7 +41,7 @@ def print_ratings(
     Raises
     ------
     SweepError
-        If two tables are asked for, or a name, a column or a file is wrong.
+        If a name, a column or a file is wrong.
     """
     from judgerel_ray.pipeline import unfinished, write_coefficients
     from judgerel_ray.pipeline.scales import run_alignment, run_ranking, run_scales
@@ -66,15 +54,6 @@ def print_ratings(
         tables_json,
     )
 
-    other = parsed.uncertainty or parsed.limits or parsed.reasoning or parsed.settled
-    twice = parsed.scales and (parsed.ranking or parsed.reference)
-    if other or parsed.questions or twice:
-        raise SweepError(
-            "--scales, --reference and --ranking are tables of their own: ask for one of them",
-            hint="--ranking --reference JUDGE ranks by alignment, too",
-        )
-    if parsed.outside and not parsed.ranking:
-        raise SweepError("--outside is a score to rank by", hint="add --ranking")
     choice = scale_choice(mapping=parsed.mapping, preset=parsed.preset, pairing=parsed.pairing)
     files = parsed.scale or ()
     if parsed.scales:

@@ -121,16 +121,23 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     drawn = re.findall(r'aria-label="(Alpha across scales|Alpha by scale|Ranks of judges)', said)
     assert [drawn.count(kind) for kind in dict.fromkeys(drawn)] == [6, 6, 2]
     assert "points5 / points10: " in said
+    first = said[said.index('aria-label="Ranks of judges') :].partition("</svg>")[0]
+    places = {
+        (float(y), judge)
+        for y, judge in re.findall(r'cy="([0-9.]+)" r="4"><title>(\w+), self-consistency', first)
+    }
+    assert [judge for _, judge in sorted(places)] == ["middling", "wild"]
+    assert len({y for y, _ in places}) == 2
     assert capsys.readouterr().out.startswith("wrote ")
 
 
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--mapping", "minmax"], "--mapping is of tables of ratings"),
+        (["--mapping", "minmax"], "--mapping would do nothing with coefficients"),
         (["--scales", "--ranking"], "ask for one of them"),
         (["--scales", "--limits"], "ask for one of them"),
-        (["--scales", "--outside", "x.csv"], "--outside is a score to rank by"),
+        (["--scales", "--outside", "x.csv"], "--outside would do nothing with --scales"),
         (["--scales", "--mapping", "log"], "mapping must be one of minmax"),
         (["--scales", "--by", "scale"], "cannot group by 'scale'"),
         (["--reference", "nobody"], "no judge 'nobody' to be the reference"),

@@ -1,0 +1,89 @@
+"""Which flags of ``reduce`` go with which of its tables: none is taken and then ignored."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from judgerel_ray.core import SweepError
+
+COEFFICIENTS = "coefficients"
+TABLES = (
+    "questions", "uncertainty", "limits", "settled", "reasoning", "scales", "ranking", "reference",
+)  # fmt: skip
+"""What ``reduce`` prints in place of coefficients, by its flag; a reference alone is alignment."""
+_RATINGS = frozenset({"scales", "ranking", "reference"})
+_COUNTS = frozenset({COEFFICIENTS, "questions"})
+GOES_WITH: dict[str, frozenset[str]] = {
+    "by": _COUNTS | _RATINGS,
+    "block": _COUNTS,
+    "missing": _COUNTS,
+    **dict.fromkeys(
+        ("measurement", "items", "coefficient", "tolerance", "bands", "interval", "resamples",
+         "seed"), frozenset({COEFFICIENTS})
+    ),
+    **dict.fromkeys(("threshold", "rule", "risk", "delta"), frozenset({"uncertainty"})),
+    **dict.fromkeys(("mapping", "preset", "pairing"), frozenset({"scales", "ranking"})),
+    "scale": _RATINGS,
+    "outside": frozenset({"ranking"}),
+}  # fmt: skip
+"""Tables that each flag says something about."""
+
+
+def table_of(parsed: argparse.Namespace, default: Callable[[str], object]) -> str:
+    """Name the table that is asked for, and refuse what does not go with it.
+
+    Parameters
+    ----------
+    parsed : Namespace
+        Of ``reduce``.
+    default : callable
+        The value of a flag that was not given.
+
+    Returns
+    -------
+    str
+        One of `TABLES`, or `COEFFICIENTS`.
+
+    Raises
+    ------
+    SweepError
+        If two tables are asked for, or a flag is given that says nothing about the one that is.
+
+    Examples
+    --------
+    >>> given = argparse.Namespace(**dict.fromkeys((*TABLES, *GOES_WITH)) | {"limits": True})
+    >>> table_of(given, lambda flag: None)
+    'limits'
+    """
+    asked = [name for name in TABLES if getattr(parsed, name) != default(name)]
+    if "ranking" in asked and "reference" in asked:
+        asked.remove("reference")  # ranks by alignment, too
+    if len(asked) > 1:
+        raise SweepError(
+            f"{_flags(asked)} are tables of their own: ask for one of them",
+            hint="--ranking --reference JUDGE ranks by alignment, too"
+            if set(asked) <= _RATINGS
+            else None,
+        )
+    table = asked[0] if asked else COEFFICIENTS
+    idle = [
+        flag
+        for flag, tables in GOES_WITH.items()
+        if table not in tables and getattr(parsed, flag) != default(flag)
+    ]
+    if idle:
+        takes = ", ".join(
+            sorted(one if one == COEFFICIENTS else f"--{one}" for one in GOES_WITH[idle[0]])
+        )
+        raise SweepError(
+            f"{_flags(idle)} would do nothing with {table if not asked else f'--{table}'}",
+            hint=f"leave it out, or ask for what --{idle[0]} goes with: {takes}",
+        )
+    return table
+
+
+def _flags(names: list[str]) -> str:
+    """Flags in words."""
+    flags = [f"--{name}" for name in names]
+    return " and ".join([", ".join(flags[:-1]), flags[-1]]) if flags[1:] else flags[0]
