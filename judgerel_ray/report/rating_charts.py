@@ -78,8 +78,7 @@ def _line(row: Row, of: str, told: Sequence[str], *, ways: bool) -> str:
 
 def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> str:
     """One figure: alpha with its interval, the band of noise, and the ceiling where there is."""
-    least = min(min(_number(row, "low", 0.0), _number(row, "value", 0.0)) for _, row in lines)
-    start = max(q for q in _QUARTERS if q <= max(-1.0, min(0.0, least)))
+    start = max(-1.0, min(0.0, *(_least(row) for _, row in lines)))
     longest = max(len(name) for name, _ in lines)
     plane = Plane(
         width=230.0 + 5.6 * longest,
@@ -94,6 +93,12 @@ def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> 
         shapes.extend(_marks(plane, y, name, row))
     told = "; ".join(f"{name}: {_said(row)}" for name, row in lines)
     return figure(plane, shapes, label=f"{title}, {label}", told=told, caption=label)
+
+
+def _least(row: Row) -> float:
+    """The lowest number drawn on a line."""
+    floor = _number(row, "noise_floor", 0.0) - _BAND * _number(row, "noise_floor_sd", 0.0)
+    return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
 
 
 def _marks(plane: Plane, y: float, name: str, row: Row) -> Iterator[str]:
@@ -151,15 +156,16 @@ def _rank_figure(part: pl.DataFrame, label: str) -> str:
     judges = part["judge"].unique(maintain_order=True).to_list()
     longest = max(map(len, judges))
     plane = Plane(
-        width=60.0 + 90.0 * len(measures) + 6.0 * longest,
+        width=72.0 + 90.0 * len(measures) + 6.0 * longest,
         height=60.0 + 26.0 * len(judges),
+        left=56.0,
         right=50.0 + 6.0 * longest,
         x_to=max(1.0, len(measures) - 1.0),
-        y_from=len(judges) + 0.5,
-        y_to=0.5,
+        y_from=-len(judges) - 0.5,
+        y_to=-0.5,
     )
     shapes = [
-        text(plane.left - 12, plane.y(place) + 4, str(place), "end")
+        text(plane.left - 12, plane.y(-place) + 4, str(place), "end")
         for place in range(1, len(judges) + 1)
     ]
     shapes += [
@@ -169,7 +175,11 @@ def _rank_figure(part: pl.DataFrame, label: str) -> str:
     told = []
     for judge in judges:
         mine = {row["measure"]: row for row in part.filter(pl.col("judge") == judge).to_dicts()}
-        points = [(float(place), mine[name]["rank"]) for place, name in enumerate(measures)]
+        # Rank 1 stands on top.
+        points = [
+            (float(place), None if mine[name]["rank"] is None else -mine[name]["rank"])
+            for place, name in enumerate(measures)
+        ]
         shapes.append(curve(plane, "join", points))
         for (x, rank), name in zip(points, measures, strict=True):
             if rank is not None:

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines.simulated_options import SimulatedOptions
@@ -119,8 +120,51 @@ def test_each_scale_is_reduced_at_its_own_level(ratings, capsys):
     assert levels == {**expected, "binary": "nominal", "percent": "interval"}
 
 
+def law(scale):
+    """Mean and variance of what the judge says of each response, on 0 to 1."""
+    labels = scale_labels(scale)
+    menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
+    values = np.array([score_of(label, scale) for label in labels])
+    values = (values - values[0]) / (values[-1] - values[0])
+    options = SimulatedOptions(noise=0.12)
+    things = [f"q{i}:{one}:helpfulness" for i in range(N) for one in ("good", "bad")]
+    p = np.exp([option_log_weights("latent", options, item_id=one, menu=menu) for one in things])
+    return p @ values, p @ values**2 - (p @ values) ** 2
+
+
+def test_inter_scale_consistency_is_that_of_the_judges_law(ratings):
+    own, across = judgerel_ray.scales(ratings / "run")
+    assert own.height == 5
+    assert across.height == 11  # ten pairs, and all five
+    for row in across.filter(n_scales=2).iter_rows(named=True):
+        names = row["scales"].split(" / ")
+        if "percent" in names:
+            continue
+        (x, var_x), (y, var_y) = (law(load_scale(name)) for name in names)
+        observed = np.mean((x - y) ** 2 + var_x + var_y)
+        pooled = np.concatenate([x, y])
+        spread = np.mean([var_x, var_y]) + pooled.var()
+        truth = 1 - observed / (2 * spread)
+        assert row["low"] < truth < row["high"], names
+        assert row["p_noise"] < 0.05
+        assert row["n_items"] == N
+    aligned = judgerel_ray.alignment(ratings / "run", reference=percent_scores(ratings))
+    pearson = aligned.filter(coefficient="pearson", scale="points10")
+    assert pearson["averaged"][0] > pearson["single"][0] > 0.5
+
+
+def percent_scores(ratings):
+    """A table of the judge's own mean scores on another scale, as if they were people's."""
+    told = rows(ratings).filter(scale="percent").group_by("item_id", "responder")
+    path = ratings / "people.parquet"
+    told.agg(pl.col("score").mean()).write_parquet(path)
+    return path
+
+
 def test_the_page_says_what_was_rated(ratings, tmp_path):
     page = tmp_path / "page.html"
     assert main(["report", str(ratings / "run"), "--out", str(page)]) == 0
     said = " ".join(page.read_text("utf-8").split())
     assert "rated by helpfulness (definition: short) on points5, points10, likert5, binary" in said
+    assert "<h2>Consistency across scales</h2>" in said
+    assert "ceiling of a judge without noise" in said
