@@ -5,7 +5,8 @@
 Replays the rule of ``replications = { adaptive = DELTA, first = 5, max = 100, step = STEP }`` on
 the hundred recorded replications of every question (later draws carry block 1 and above), and
 prints by judge and temperature: the share of the replications used, the questions with a stable
-verdict (exact interval), how many of these are the mode of all hundred draws, and alpha from the
+verdict (exact interval) and those stably without one (the authors' rule reads no letter in most of
+these replies), how many of both are the mode of all hundred draws, and alpha from the
 first block, from everything that was asked (biased: more was asked where draws disagreed), and from
 all hundred.
 """
@@ -26,24 +27,27 @@ from judgerel_ray.stats.shares import share
 from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled
 
 JUDGES = ("llama3", "starling")
-CODES = dict(zip("ABCDE", range(5), strict=True)) | {"unparsed": 5, "conflicting": 6}
+CODES = dict(zip("ABCDE", range(5), strict=True))
+NONE = len(CODES)  # a reply without a verdict is one of its own, whatever is wrong with it
 
 
-def replayed(rows: pl.DataFrame, rule: StoppingRule) -> tuple[pl.DataFrame, int, int]:
-    """The rows that the rule asks, with their blocks; questions settled; those at their mode."""
-    asked, settled, at_mode = [], 0, 0
+def replayed(rows: pl.DataFrame, rule: StoppingRule) -> tuple[pl.DataFrame, int, int, int]:
+    """The rows that the rule asks; questions settled, stably without a verdict, at their mode."""
+    asked, settled, stably_none, at_mode = [], 0, 0, 0
     for _, question in rows.sort("replication").group_by("item_id", maintain_order=True):
-        draws = [CODES[verdict or told] for verdict, told in question["verdict", "outcome"].rows()]
-        goal = goal_of(dict(enumerate(draws)), len(CODES), rule)
+        draws = [CODES.get(verdict, NONE) for verdict in question["verdict"]]
+        goal = goal_of(dict(enumerate(draws)), NONE + 1, rule)
         later = (pl.col("replication") - rule.first) // rule.step + 1
         asked.append(
             question.head(goal.n).with_columns(block=pl.max_horizontal(later, 0).cast(pl.Int32))
         )
+        leader = int(np.argmax(goal.seen))
         if mode_is_settled(goal.seen, delta=rule.delta):
-            settled += 1
-            whole = np.bincount(draws, minlength=len(CODES))
-            at_mode += bool(whole[int(np.argmax(goal.seen))] == whole.max())
-    return pl.concat(asked), settled, at_mode
+            settled += leader != NONE
+            stably_none += leader == NONE
+            whole = np.bincount(draws, minlength=NONE + 1)
+            at_mode += bool(whole[leader] == whole.max())
+    return pl.concat(asked), settled, stably_none, at_mode
 
 
 def alpha(rows: pl.DataFrame, block: int | str = 0) -> str:
@@ -66,17 +70,21 @@ def main() -> None:
     told = parser.parse_args()
     folder = Path(os.environ["JUDGEREL_DATA"]) / "seed000"
     rule = StoppingRule(delta=told.delta, first=5, most=100, step=told.step)
-    print("judge, temperature: used; stable verdict; of these the mode of 100; alpha of the first")
-    print("five, of everything asked (biased), of all hundred")
+    print(
+        "judge, temperature: used; stable verdict, stably none; of both the mode of 100; alpha of"
+    )
+    print("the first five, of everything asked (biased), of all hundred")
     for judge in JUDGES:
         judged = import_schroeder2024(str(folder / f"judgments_{judge}.parquet"))
-        for temperature in sorted(judged["temperature"].unique()):
+        # Temperature 0 is asked once in a run: nothing is drawn there.
+        for temperature in sorted(judged.filter(pl.col("temperature") > 0)["temperature"].unique()):
             rows = judged.filter(temperature=temperature)
-            asked, settled, at_mode = replayed(rows, rule)
+            asked, settled, stably_none, at_mode = replayed(rows, rule)
             stable = share(settled, rows["item_id"].n_unique())
             print(
                 f"{judge} {temperature:g}: {asked.height / rows.height:.3f}; {stable.k} of "
-                f"{stable.n} [{stable.low:.2f}, {stable.high:.2f}]; {at_mode} of {settled}; "
+                f"{stable.n} [{stable.low:.2f}, {stable.high:.2f}], stably none {stably_none}; "
+                f"{at_mode} of {settled + stably_none}; "
                 f"{alpha(asked)}, {alpha(asked, 'all')}, {alpha(rows)}"
             )
 
