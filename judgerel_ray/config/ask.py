@@ -68,8 +68,9 @@ class ExactSettings(Table):
 
     forced: Flag = False
     """Take the form up to its label for said: one pass where labels are one token each."""
-    undecided: Number = Field(default=1e-3, gt=0, lt=1)
-    """Probability that may stay open, at each temperature."""
+    undecided: Number = Field(default=5e-3, gt=0, lt=1)
+    """Probability that may stay open, at each temperature; the default is a tenth of the standard
+    error of a share of 100 draws."""
     passes: Whole = Field(default=2_000, ge=1, le=1_000_000)
     """Looks at the next token, at most, of each prompt."""
     draws: Whole = Field(default=0, ge=0, le=10_000)
