@@ -47,6 +47,18 @@ class CountedJudgments:
     extra: tuple[str, ...] = ()
     distinct: bool = False
 
+    def by_protocol(self) -> dict[str | None, UnitRows]:
+        """Split the rows by protocol where that makes groups; else all are under None.
+
+        Answers, and what is right or wrong of them, are not of one menu though a file holds both.
+        """
+        if "protocol" not in self.groups:
+            return {None: self.nested}
+        parts = self.nested.units.partition_by("protocol", as_dict=True)
+        return {
+            name: UnitRows(units=part, kinds=self.nested.kinds) for (name,), part in parts.items()
+        }
+
     @property
     def columns(self) -> list[str]:
         """Columns of units: the groups, item_id, the facets recorded, and others kept."""

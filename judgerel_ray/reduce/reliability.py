@@ -88,8 +88,8 @@ def reduce_judgments(
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
-        Declared options of each benchmark; by default the distinct values of all rows. Ratings
-        have those of their scale.
+        Declared options of each benchmark; by default the distinct values of all rows, of those of
+        its protocol where groups have one. Ratings have those of their scale.
     items : str, optional
         Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
     intervals : IntervalChoice
@@ -237,15 +237,16 @@ def _groups(
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
-    seen = counted.nested.seen()
-    any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
+    menus = {name: (mine, mine.seen()) for name, mine in counted.by_protocol().items()}
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
         parts = dict(units.partition_by(groups, as_dict=True))
     for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
         part = parts[values]
         facets = varying_facets(part, counted.facets)
-        n_categories, scores = _menu(part, counted.nested, seen, declared, scales)
+        mine, seen = menus[part["protocol"][0] if "protocol" in groups else None]
+        any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
+        n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         rows = UnitRows(units=part, kinds=kinds)

@@ -308,3 +308,28 @@ def test_what_cannot_be_done_is_refused_in_one_line(options, told):
 def test_a_frame_without_verdicts_is_refused():
     with pytest.raises(SweepError, match="judgments need item_id, and verdict or score"):
         reduce_judgments(pl.LazyFrame({"item_id": ["q"]}))
+
+
+def test_categories_are_those_of_a_groups_own_protocol():
+    answers = [
+        ("best_of", f"q{q}", n, "abcde"[(q + n // 3) % 5]) for q in range(5) for n in range(4)
+    ]
+    right = [
+        ("correctness", f"q{q}", n, ("correct", "incorrect")[(q + n) % 3 == 0])
+        for q in range(5)
+        for n in range(4)
+    ]
+    names = ("protocol", "item_id", "replication", "verdict")
+    asked = {"coefficients": ["gwet_ac1", "brennan_prediger"]}
+    both = pl.DataFrame(answers + right, schema=names, orient="row")
+    found = reduce_judgments(both.lazy(), **asked)
+    for protocol, size in (("best_of", 5), ("correctness", 2)):
+        alone = reduce_judgments(both.filter(protocol=protocol).lazy(), **asked)
+        assert set(alone["n_categories"]) == {size}
+        assert found.filter(protocol=protocol).equals(alone)
+    assert set(reduce_judgments(both.lazy(), by=[], **asked)["n_categories"]) == {7}
+    # A reply without a verdict to one is no category of the other.
+    lost = pl.DataFrame([("correctness", "q0", 9, None)], schema=both.schema, orient="row")
+    found = reduce_judgments(pl.concat([both, lost]).lazy(), **asked)
+    assert set(found.filter(protocol="best_of")["n_categories"]) == {5}
+    assert set(found.filter(protocol="correctness")["n_categories"]) == {2, 3}
