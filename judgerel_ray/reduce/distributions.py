@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,8 @@ from judgerel_ray.tables import Distributions
 PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order")
 GROUP = ("judge", "benchmark", "temperature")
 MAJORITIES = (3, 5, 11)
+GREEDY = "temperature_0"
+"""Why a limit is undefined: nothing is drawn at temperature 0, so no two draws can agree."""
 _NOISE = 1e-6
 
 
@@ -107,7 +110,9 @@ def limit_table(
     DataFrame
         One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
         ``n_items``, ``n_categories`` (options and "no verdict" where it occurs), ``undecided`` (the
-        largest probability left open of any question), ``estimator``, ``undefined``.
+        largest probability left open of any question), ``estimator``, ``undefined``. Of temperature
+        0 every coefficient is undefined, by `GREEDY`: it has no agreement to measure. Groups of
+        several temperatures leave it out.
 
     Examples
     --------
@@ -185,6 +190,9 @@ def _limits(
     part: pl.DataFrame, majorities: Sequence[int]
 ) -> list[tuple[Coefficient, dict[str, object]]]:
     """Every coefficient of one group, with what is told beside it."""
+    drawn = part.filter(pl.col("temperature") != 0)
+    greedy = drawn.is_empty()
+    part = part if greedy else drawn
     units = [name for name in (*PLACE, "temperature") if name in part.columns]
     names = part["verdict"].unique().sort(nulls_last=True).to_list()
     place = {name: n for n, name in enumerate(names)}
@@ -209,7 +217,13 @@ def _limits(
         "n_categories": kept.shape[1],
         "undecided": max(undecided),
     }
-    return [(one, told) for one in found]
+    return [(_greedy(one) if greedy else one, told) for one in found]
+
+
+def _greedy(one: Coefficient) -> Coefficient:
+    """A coefficient of temperature 0, whose value could only be that of nothing drawn twice."""
+    why = one.undefined if one.undefined == "no_verdicts" else GREEDY
+    return replace(one, value=None, low=None, high=None, undefined=why)
 
 
 def _told(one: Coefficient) -> dict[str, object]:

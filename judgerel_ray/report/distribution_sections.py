@@ -57,7 +57,8 @@ def _limits(limits: pl.DataFrame) -> str:
     told = paragraph(
         "Nothing was sampled here: the probability of every verdict was computed at every "
         "temperature, and these are the coefficients that replications would tend to if they never "
-        "ended. Bars are 95 % intervals over questions, the only thing left to chance."
+        "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
+        "0 draws nothing, so it has no agreement to measure, and none is shown."
     )
     figures = "".join(
         _figure(part)

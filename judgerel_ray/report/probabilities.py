@@ -39,6 +39,10 @@ def limits_text(limits: pl.DataFrame) -> str:
         lines = [[str(row["coefficient"]), *numbers(row)] for row in rows]
         blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
     ending = "Endless replications, nothing sampled; intervals over questions."
+    if (limits["undefined"] == "temperature_0").any():
+        ending += (
+            "\nTemperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
+        )
     return "\n\n".join([*blocks, ending])
 
 

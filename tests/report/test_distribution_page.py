@@ -51,9 +51,25 @@ def test_limits_are_those_of_reduce_with_their_intervals(found, page):
 def test_the_figure_has_two_curves_and_says_its_numbers(page):
     [label] = re.findall(r'<figure><svg[^>]*aria-label="([^"]*)"', page)
     assert label.startswith("Limits of agreement and alpha against temperature, j, b.")
-    assert "temperature 0: percent agreement 1.000" in label
+    assert "temperature 1: percent agreement" in label
+    assert "temperature 0:" not in label
     figure = page.split("<figure>")[1].split("</figure>")[0]
-    assert (figure.count('class="point"'), figure.count('class="noise"')) == (1, 2)
+    assert (figure.count('class="point"'), figure.count('class="noise"')) == (1, 1)
+
+
+def test_temperature_0_has_no_agreement_to_measure(found, page):
+    greedy = found.limits.filter(temperature=0.0)
+    assert greedy.height == found.limits.height / 2
+    assert greedy["value"].to_list() == [None] * greedy.height
+    assert set(greedy["undefined"]) == {"temperature_0"}
+    assert found.limits.filter(temperature=1.0)["undefined"].null_count() == greedy.height
+    said = limits_text(found.limits)
+    assert re.search(r"krippendorff_alpha +- \(temperature_0\)", said)
+    assert "1.000" not in said
+    assert "no agreement to measure: not scored as 1" in said
+    assert "Temperature 0 draws nothing" in page
+    only_drawn = limits_text(found.limits.filter(temperature=1.0))
+    assert "Temperature 0" not in only_drawn
 
 
 def test_bounds_are_told_with_their_width(found, page):
