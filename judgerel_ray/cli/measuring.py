@@ -119,7 +119,9 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
     judged_path(parsed.path)
     out = parsed.out
     if table in {"scales", "ranking", "reference"}:
-        return print_ratings(parsed, formats or (), by=options.by)
+        return print_ratings(
+            parsed, formats or (), by=options.by, coefficients=options.coefficients
+        )
     if table in {"uncertainty", "limits", "reasoning", "settled"}:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):

@@ -32,7 +32,11 @@ def add_ratings(reduce: argparse.ArgumentParser) -> None:
 
 
 def print_ratings(
-    parsed: argparse.Namespace, formats: Sequence[str], *, by: Sequence[str] | None
+    parsed: argparse.Namespace,
+    formats: Sequence[str],
+    *,
+    by: Sequence[str] | None,
+    coefficients: Sequence[str] | None,
 ) -> int:
     """Print one table of ratings.
 
@@ -75,7 +79,9 @@ def print_ratings(
             "table": ranking_text(found.ranks, found.mean_ranks, found.agreements),
         }
     else:
-        rows = run_alignment(parsed.path, parsed.reference, by=by, scale_files=files)
+        rows = run_alignment(
+            parsed.path, parsed.reference, coefficients=coefficients, by=by, scale_files=files
+        )
         said = {"json": coefficients_json(rows), "table": alignment_text(rows)}
     if line := unfinished(parsed.path):
         print(line, file=sys.stderr if "json" in formats else sys.stdout)

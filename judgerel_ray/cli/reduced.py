@@ -19,9 +19,10 @@ GOES_WITH: dict[str, frozenset[str]] = {
     "block": _COUNTS,
     "missing": _COUNTS,
     **dict.fromkeys(
-        ("measurement", "items", "coefficient", "tolerance", "bands", "interval", "resamples",
-         "seed"), frozenset({COEFFICIENTS})
+        ("measurement", "items", "tolerance", "bands", "interval", "resamples", "seed"),
+        frozenset({COEFFICIENTS}),
     ),
+    "coefficient": frozenset({COEFFICIENTS, "reference"}),
     **dict.fromkeys(("threshold", "rule", "risk", "delta"), frozenset({"uncertainty"})),
     **dict.fromkeys(("mapping", "preset", "pairing"), frozenset({"scales", "ranking"})),
     "scale": _RATINGS,

@@ -200,6 +200,7 @@ def alignment(
     path: str | PathLike[str],
     *,
     reference: str | PathLike[str],
+    coefficients: Sequence[str] | None = None,
     by: Sequence[str] | None = None,
     scale: Sequence[str | PathLike[str]] = (),
 ) -> pl.DataFrame:
@@ -212,6 +213,8 @@ def alignment(
     reference : str or path
         A judge in it; "human", the ratings of a run's items; or a CSV or Parquet file of item_id,
         score, and what else tells ratings apart of responder, criterion, definition, scale.
+    coefficients : sequence of str, optional
+        Of pearson, spearman, kendall, icc_agreement, icc_consistency; by default all.
     by, scale
         As of :func:`scales`.
 
@@ -234,7 +237,9 @@ def alignment(
     from judgerel_ray.pipeline.scales import run_alignment
 
     files = [fspath(one) for one in scale]
-    return run_alignment(fspath(path), fspath(reference), by=by, scale_files=files)
+    return run_alignment(
+        fspath(path), fspath(reference), coefficients=coefficients, by=by, scale_files=files
+    )
 
 
 def ranking(

@@ -17,6 +17,7 @@ from judgerel_ray.reduce.scales import SCALE, known_scale, scale_names
 from judgerel_ray.report import Rated
 
 _NOTHING = pl.DataFrame()
+_ALIGNED = ("pearson", "spearman", "icc_agreement")  # Kendall's takes minutes of thousands
 
 
 def ratings_of(
@@ -51,7 +52,7 @@ def ratings_of(
     return Rated(
         own=ratings.own(),
         across=pl.concat(frames) if frames else _NOTHING,
-        aligned=_NOTHING if reference is None else ratings.aligned(reference),
+        aligned=_NOTHING if reference is None else ratings.aligned(reference, _ALIGNED),
         ranks=ranked.ranks,
         mean_ranks=ranked.mean_ranks,
         agreements=ranked.agreements,

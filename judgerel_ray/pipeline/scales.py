@@ -78,9 +78,11 @@ class Ratings:
         """Inter-scale consistency."""
         return inter_scale_table(self.groups, choice)
 
-    def aligned(self, reference: str) -> pl.DataFrame:
+    def aligned(self, reference: str, coefficients: Sequence[str] | None = None) -> pl.DataFrame:
         """Alignment with a reference."""
-        return alignment_table(self.groups, self.reference(reference), name=reference)
+        return alignment_table(
+            self.groups, self.reference(reference), name=reference, coefficients=coefficients
+        )
 
     def ranked(
         self, choice: ScaleChoice, *, reference: str | None = None, outside: str | None = None
@@ -172,6 +174,7 @@ def run_alignment(
     path: str,
     reference: str,
     *,
+    coefficients: Sequence[str] | None = None,
     by: Sequence[str] | None = None,
     scale_files: Sequence[str] = (),
 ) -> pl.DataFrame:
@@ -188,7 +191,8 @@ def run_alignment(
         As :func:`open_ratings`; or if there is no such reference.
     """
     with reading_of(path):
-        return open_ratings(path, by=by, scale_files=scale_files).aligned(reference)
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        return ratings.aligned(reference, coefficients)
 
 
 def run_ranking(

@@ -113,7 +113,11 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def alignment_table(
-    groups: Sequence[RatedGroup], reference: pl.DataFrame, *, name: str
+    groups: Sequence[RatedGroup],
+    reference: pl.DataFrame,
+    *,
+    name: str,
+    coefficients: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Compute how far every group's scores agree with a reference, on every scale.
 
@@ -125,6 +129,9 @@ def alignment_table(
         ``reference_score`` by columns of `THING`.
     name : str
         What the reference is called; the judge of that name is left out.
+    coefficients : sequence of str, optional
+        Which of :data:`judgerel_ray.stats.correlations.CORRELATIONS`; by default all. Kendall's
+        takes time by the square of the units: seconds a row for thousands.
 
     Returns
     -------
@@ -137,7 +144,7 @@ def alignment_table(
     Raises
     ------
     SweepError
-        If no rating has a reference.
+        If no rating has a reference, or a coefficient is none.
 
     Examples
     --------
@@ -150,6 +157,12 @@ def alignment_table(
     >>> found.filter(coefficient="spearman").select("scale", "single", "n_items").rows()
     [('points5', 1.0, 4)]
     """
+    wanted = CORRELATIONS if coefficients is None else coefficients
+    if unknown := sorted(set(wanted) - set(CORRELATIONS)):
+        raise SweepError(
+            f"alignment is told by {', '.join(CORRELATIONS)}, got coefficient {unknown[0]!r}"
+        )
+    named = [one for one in CORRELATIONS if one in wanted]
     found: list[Row] = []
     matched = False
     for group in groups:
@@ -158,7 +171,7 @@ def alignment_table(
         for scale, scores in group.scores.items():
             truth_N = reference_scores(group, scale, reference)
             matched |= bool((~np.isnan(truth_N)).any())
-            for coefficient in CORRELATIONS:
+            for coefficient in named:
                 one = reference_agreement(
                     scores, truth_N, coefficient=coefficient, questions_N=group.questions_N
                 )

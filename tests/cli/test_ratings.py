@@ -115,7 +115,9 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     case = judgerel_ray.scales(path, preset="lee2025_case3")[1]
     for row in (*own.iter_rows(named=True), *across.iter_rows(named=True), *case.to_dicts()):
         assert estimate(row) in said
-    aligned = judgerel_ray.alignment(path, reference="steady")
+    shown = ["pearson", "spearman", "icc_agreement"]
+    aligned = judgerel_ray.alignment(path, reference="steady", coefficients=shown)
+    assert set(aligned["coefficient"]) == set(shown)
     for row in aligned.iter_rows(named=True):
         assert f"{number(row['averaged'])} [" in said
     drawn = re.findall(r'aria-label="(Alpha across scales|Alpha by scale|Ranks of judges)', said)
@@ -140,6 +142,8 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
         (["--scales", "--outside", "x.csv"], "--outside would do nothing with --scales"),
         (["--scales", "--mapping", "log"], "mapping must be one of minmax"),
         (["--scales", "--by", "scale"], "cannot group by 'scale'"),
+        (["--scales", "--coefficient", "pearson"], "--coefficient would do nothing with --scales"),
+        (["--reference", "wild", "--coefficient", "r2"], "got coefficient 'r2'"),
         (["--reference", "nobody"], "no judge 'nobody' to be the reference"),
         (["--reference", "none.csv"], "--reference cannot be read"),
     ],
