@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.store.rundir import FORMAT, MANIFEST, RunDirectory
 
 SWEEP_KEY = "sweep"
 """Entry of the manifest that :func:`check_same_sweep` compares with."""
+_ASKS = "ask"
 _ABSENT = "nothing"
 
 
@@ -88,7 +90,8 @@ def check_same_sweep(
     Raises
     ------
     StoreError
-        Naming every key that differs, with what the run has and what the sweep has.
+        Naming every key that differs, with what the run has and what the sweep has; each ask beside
+        the one most like it.
 
     Examples
     --------
@@ -99,9 +102,8 @@ def check_same_sweep(
     manifest = read_manifest(run)
     if SWEEP_KEY not in manifest:
         return
-    stored = _flat(manifest[SWEEP_KEY])
     # Through JSON and back, so that a tuple equals the list it was stored as.
-    given = _flat(json.loads(json.dumps(digest_parts)))
+    stored, given = _matched(manifest[SWEEP_KEY], json.loads(json.dumps(digest_parts)))
     differing = [
         f"{name}: expected {_shown(stored, name)}, got {_shown(given, name)}"
         for name in sorted(stored.keys() | given.keys())
@@ -138,6 +140,36 @@ def _changed_versions(manifest: Mapping[str, object], now: Mapping[str, str]) ->
         f"Versions are the same (judgerel_ray {now.get('judgerel_ray', 'unknown')}): another "
         "state of its code, or a file that the sweep names"
     )
+
+
+def _matched(stored: object, given: object) -> tuple[dict[str, object], dict[str, object]]:
+    """Name the leaves of two sweeps, each ask by its place in the stored one.
+
+    Asks are stored sorted by content, so one changed number may put them in another order: by place
+    they would be compared with what they never were. Each goes with the one most like it.
+    """
+    flat = [_flat(one) for one in (stored, given)]
+    lists = [one.get(_ASKS) if isinstance(one, Mapping) else None for one in (stored, given)]
+    if not all(isinstance(one, Sequence) and not isinstance(one, str) for one in lists):
+        return flat[0], flat[1]
+    old, new = ([_flat(ask) for ask in cast(Sequence[object], one)] for one in lists)
+    distances = sorted(
+        (sum(_shown(a, name) != _shown(b, name) for name in a.keys() | b.keys()), i, j)
+        for i, a in enumerate(old)
+        for j, b in enumerate(new)
+    )
+    places: dict[int, int] = {}
+    for _, i, j in distances:
+        if i not in places.values() and j not in places:
+            places[j] = i
+    left = [j for j in range(len(new)) if j not in places]
+    places |= {j: len(old) + n for n, j in enumerate(left)}
+    for one, asks, where in ((flat[0], old, range(len(old))), (flat[1], new, places)):
+        for name in [name for name in one if name.startswith(f"{_ASKS}[")]:
+            del one[name]
+        for n, ask in enumerate(asks):
+            one |= {f"{_ASKS}[{where[n]}].{name}": value for name, value in ask.items()}
+    return flat[0], flat[1]
 
 
 def _flat(value: object, name: str = "") -> dict[str, object]:

@@ -51,6 +51,37 @@ def test_every_differing_key_is_named_with_both_values(disk_run):
     assert caught.value.where == {"run": disk_run.url}
 
 
+ASKS = [
+    {"protocol": "best_of", "replications": 20, "items": "d1", "temperatures": [0.0, 1.0]},
+    {"protocol": "correctness", "replications": {"max": 60}, "items": "d2", "temperatures": [1.0]},
+]
+
+
+def changed(asks, given, disk_run):
+    write_manifest(disk_run, {"sweep": {"name": "s", "ask": asks}})
+    with pytest.raises(StoreError) as caught:
+        check_same_sweep(disk_run, {"name": "s", "ask": given})
+    return caught.value.problem.removeprefix("the run directory is of another sweep: ")
+
+
+def test_an_ask_is_compared_with_the_one_most_like_it(disk_run):
+    more = {**ASKS[1], "replications": {"max": 80}}
+    said = "ask[1].replications.max: expected 60, got 80"
+    assert changed(ASKS, [more, ASKS[0]], disk_run) == said
+    assert changed(ASKS, [ASKS[0], more], disk_run) == said
+
+
+def test_an_ask_more_or_less_is_all_that_is_told(disk_run):
+    third = {"protocol": "pairwise"}
+    said = changed(ASKS, [third, *ASKS], disk_run)
+    assert said == 'ask[2].protocol: expected nothing, got "pairwise"'
+    said = changed([ASKS[0], third, ASKS[1]], ASKS[::-1], disk_run)
+    assert said == 'ask[1].protocol: expected "pairwise", got nothing'
+    assert changed([third], [], disk_run) == (
+        'ask: expected nothing, got []; ask[0].protocol: expected "pairwise", got nothing'
+    )
+
+
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "judgerel-run/9"}'])
 def test_a_broken_manifest_is_named(disk_run, text):
     disk_run.write_text("manifest.json", text)
