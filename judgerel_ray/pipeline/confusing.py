@@ -14,6 +14,7 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError, request_key
 from judgerel_ray.design import build_wave
 from judgerel_ray.pipeline.baselines import matrix_tokens, plain_scores
+from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.confusions import Scored, confusion_table
@@ -72,13 +73,14 @@ def _landed_reads(run: RunDirectory, ledger: Ledger) -> dict[str, list[dict[str,
 
 def read_confusions(run: RunDirectory) -> pl.DataFrame:
     """The matrices of a run; StoreError where it has none."""
-    if not run.exists(CONFUSIONS):
-        raise StoreError(
-            "the run has no confusion matrices",
-            where={"run": run.url},
-            hint='an [[ask]] with protocol = "confusion" makes them',
-        )
-    return Confusions.validate(pl.read_parquet(BytesIO(run.read_bytes(CONFUSIONS))), cast=True)
+    nothing = StoreError(
+        "the run has no confusion matrices",
+        where={"run": run.url},
+        hint='an [[ask]] with protocol = "confusion" makes them',
+    )
+    return read_made(
+        run, CONFUSIONS, Confusions, asked=lambda ask: ask.protocol == "confusion", nothing=nothing
+    )
 
 
 def run_uncertainty(

@@ -8,6 +8,7 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.distributions import GROUP, PLACE, distribution_table, limit_table
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
@@ -42,14 +43,14 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
 
 def read_distributions(run: RunDirectory) -> pl.DataFrame:
     """The verdict distributions of a run; StoreError where it has none."""
-    if not run.exists(DISTRIBUTIONS):
-        raise StoreError(
-            "the run has no verdict distributions",
-            where={"run": run.url},
-            hint='judgerel exact SWEEP.toml --out RUN, or mode = "exact" in an [[ask]], makes them',
-        )
-    frame = pl.read_parquet(BytesIO(run.read_bytes(DISTRIBUTIONS)))
-    return Distributions.validate(frame, cast=True)
+    nothing = StoreError(
+        "the run has no verdict distributions",
+        where={"run": run.url},
+        hint='judgerel exact SWEEP.toml --out RUN, or mode = "exact" in an [[ask]], makes them',
+    )
+    return read_made(
+        run, DISTRIBUTIONS, Distributions, asked=lambda ask: ask.mode == "exact", nothing=nothing
+    )
 
 
 def run_limits(path: str, *, by: Sequence[str] = GROUP) -> pl.DataFrame:

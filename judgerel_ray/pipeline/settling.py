@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.core import Item, StoreError
 from judgerel_ray.design import CORRECTNESS_LABELS, AskFrame, answer_names, goal_of
+from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.pipeline.rounds import TOLD_APART, Landed, Place, landed_verdicts
 from judgerel_ray.reduce.settled import settled_row, settled_summary
@@ -51,13 +52,14 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
 
 def read_settled(run: RunDirectory) -> pl.DataFrame:
     """What adaptive replication found in a run; StoreError where it asked nothing so."""
-    if not run.exists(SETTLED):
-        raise StoreError(
-            "the run asked nothing adaptively, or has not ended yet",
-            where={"run": run.url},
-            hint="replications = { adaptive = 0.05, first = 5, max = 100 } in an [[ask]]",
-        )
-    return Settled.validate(pl.read_parquet(BytesIO(run.read_bytes(SETTLED))), cast=True)
+    nothing = StoreError(
+        "the run asked nothing adaptively",
+        where={"run": run.url},
+        hint="replications = { adaptive = 0.05, first = 5, max = 100 } in an [[ask]]",
+    )
+    return read_made(
+        run, SETTLED, Settled, asked=lambda ask: ask.adaptive is not None, nothing=nothing
+    )
 
 
 def run_settled(path: str, *, by: Sequence[str] = GROUP) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -1,0 +1,69 @@
+"""Tables that a run makes of what landed: read back, or laid out again where they are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+
+import dataframely as dy
+import polars as pl
+
+from judgerel_ray.config import AskTable, parse_sweep
+from judgerel_ray.core import StoreError
+from judgerel_ray.store import RunDirectory
+
+
+def read_made(
+    run: RunDirectory,
+    name: str,
+    table: type[dy.Schema],
+    *,
+    asked: Callable[[AskTable], bool],
+    nothing: StoreError,
+) -> pl.DataFrame:
+    """Read a table made of what landed.
+
+    Parameters
+    ----------
+    run : RunDirectory
+        The run.
+    name : str
+        The table's file.
+    table : type of Schema
+        What it holds.
+    asked : callable
+        Whether an ask of the run's sweep makes the table.
+    nothing : StoreError
+        What to raise where no ask does.
+
+    Raises
+    ------
+    StoreError
+        If the table is not there, or cannot be read.
+    """
+    verb = "exact" if name.startswith("distributions/") else "run"
+    also = "" if verb == "run" else " (or judgerel run, as the run was made)"
+    hint = (
+        f"judgerel {verb} SWEEP --out RUN{also} lays it out again; what landed is not asked again"
+    )
+    if not run.exists(name):
+        if not run.exists("sweep.toml"):
+            raise nothing
+        text = run.read_text("sweep.toml")
+        if any(asked(ask) for ask in parse_sweep(text, source=run.address("sweep.toml")).ask):
+            raise StoreError(
+                f"the run has not ended yet, or has lost its table {name}",
+                where={"run": run.url},
+                hint=hint,
+            )
+        raise nothing
+    try:
+        return table.validate(pl.read_parquet(BytesIO(run.read_bytes(name))), cast=True)
+    except (
+        pl.exceptions.PolarsError, OSError, dy.exc.SchemaError, dy.exc.ValidationError
+    ) as error:  # fmt: skip
+        raise StoreError(
+            f"a table that the run made cannot be read: {str(error).strip().splitlines()[0]}",
+            where={"file": run.address(name)},
+            hint=hint,
+        ) from error
