@@ -244,12 +244,15 @@ def _check_templates(frame: AskFrame) -> None:
     if frame.ask.protocol == "respond":
         return
     for template in frame.templates:
-        if template.form not in FORMS:
+        # Ratings are read on a scale, which nothing else has.
+        rates = frame.ask.protocol == "rating"
+        readable = [form for form in FORMS if (form == "rating") == rates]
+        if template.form not in readable:
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "
                 f"got {template.form!r}",
                 where=where,
-                hint="form = " + " or ".join(f'"{form}"' for form in FORMS),
+                hint="form = " + " or ".join(f'"{form}"' for form in readable),
             )
         if frame.ask.early_stop and not template.verdict_first:
             raise SweepError(

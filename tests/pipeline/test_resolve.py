@@ -1,6 +1,7 @@
 """A sweep's identity is what it asks: neither where it lies nor how it is run."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline import resolve
+from judgerel_ray.protocols import load_template
 
 ITEMS = [
     '{"item_id": "q1", "question": "Larger?", "options": ["one", "two"], "gold": "two"}',
@@ -235,3 +237,21 @@ def test_two_order_seeds_share_what_they_draw_alike(sweep):
     one = sum(count.requests for count in sweep().counts)
     both = sum(count.requests for count in sweep(asks=["", "order_seed = 1"]).counts)
     assert one < both < 2 * one
+
+
+def test_a_template_declares_a_form_that_its_protocol_can_read(sweep, tmp_path):
+    write_template(tmp_path / "rates", **{"template.toml": 'form = "rating"\nverdict = "first"\n'})
+    named = f'templates = ["{tmp_path / "rates"}"]\n'
+    with pytest.raises(SweepError, match="must declare a form") as caught:
+        sweep(asks=[named])
+    assert caught.value.hint == 'form = "best_response" or "correctness"'
+    shipped = Path(load_template.__code__.co_filename).parent / "templates" / "rating" / "default"
+    copied = tmp_path / "mine"
+    shutil.copytree(shipped, copied)
+    (copied / "template.toml").write_text('form = "best_response"\nverdict = "first"\n')
+    rating = f'criteria = ["helpfulness"]\ntemplates = ["{copied}"]\n'
+    with pytest.raises(SweepError, match="must declare a form") as caught:
+        sweep(asks=[rating], protocol="rating")
+    assert caught.value.hint == 'form = "rating"'
+    (copied / "template.toml").write_text('form = "rating"\nverdict = "first"\n')
+    assert sweep(asks=[rating], protocol="rating").frames[0].templates[0].form == "rating"
