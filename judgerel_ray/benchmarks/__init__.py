@@ -15,6 +15,7 @@ Examples
 """
 
 from judgerel_ray.benchmarks.bbh import load_bbh
+from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
@@ -23,7 +24,9 @@ from judgerel_ray.benchmarks.generic import load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
 from judgerel_ray.benchmarks.lima import load_lima
+from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
+from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.strata import sample_items
@@ -35,6 +38,7 @@ __all__ = [
     "LOADERS",
     "SCALES",
     "load_bbh",
+    "load_bergman2025",
     "load_criterion",
     "load_feedback_collection",
     "load_feedbackqa",
@@ -44,7 +48,9 @@ __all__ = [
     "load_items",
     "load_lima",
     "load_mix",
+    "load_mmlu_pro",
     "load_mt_bench",
+    "load_multiple_choice",
     "load_schroeder2024",
     "load_squad",
     "load_summeval",

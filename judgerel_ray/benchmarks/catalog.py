@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from judgerel_ray.benchmarks.bbh import load_bbh
+from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
@@ -13,7 +14,9 @@ from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
 from judgerel_ray.benchmarks.lima import load_lima
 from judgerel_ray.benchmarks.mix import draw_mix
+from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
+from judgerel_ray.benchmarks.multiple_choice import ANSWERS, MULTIPLE_CHOICE, load_multiple_choice
 from judgerel_ray.benchmarks.record import closest
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.source import is_folder
@@ -53,6 +56,9 @@ LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
     "feedback_collection": load_feedback_collection,
     "criterion": load_criterion,
     "mix": load_mix,
+    "mmlu_pro": load_mmlu_pro,
+    "multiple_choice": load_multiple_choice,
+    "bergman2025": load_bergman2025,
 }
 """Loaders of upstream files; any other name is a plain items file's."""
 
@@ -107,7 +113,7 @@ def load_items(
     judgerel_ray.core.errors.SweepError: no loader of this name reads a folder \
 [benchmark=bbhh, folder=., loaders=bbh squad mt_bench head_to_tail schroeder2024 truthfulqa \
 truthfulqa_pairs hh_rlhf lima summeval summeval_summaries feedbackqa feedback_collection \
-criterion mix]. Try: bbh
+criterion mix mmlu_pro multiple_choice bergman2025]. Try: bbh
     """
     folder = is_folder(path)
     if benchmark not in LOADERS and folder:
@@ -124,7 +130,9 @@ criterion mix]. Try: bbh
                 hint="put the options into the items file",
             )
         return _ANSWERED[benchmark](path, answers)
-    if benchmark not in LOADERS or (not folder and holds_items(path)):
+    # A table of questions with a right option may name its items as a plain one does.
+    but_for = ANSWERS if benchmark == MULTIPLE_CHOICE else ()
+    if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
         return load_generic(benchmark, path)
     if benchmark in _DRAWING:
         return _DRAWING[benchmark](path, seed=seed)

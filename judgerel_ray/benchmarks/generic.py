@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
 from judgerel_ray.benchmarks.record import Record, kind_of
@@ -53,8 +54,8 @@ def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
     return admit(found, path=path)
 
 
-def holds_items(path: str) -> bool:
-    """Whether a table has the two columns that every items file has.
+def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
+    """Whether a table has the two columns that every items file has, and none of `but_for`.
 
     A document of other layout (``.json``) is never taken for one, nor are texts to be judged by a
     criterion, whose question alone says nothing.
@@ -63,7 +64,9 @@ def holds_items(path: str) -> bool:
         return False
     first = read_records(path)[0]
     judged = {"text", "criterion"} <= first.fields.keys()
-    return {"item_id", "question"} <= first.fields.keys() and not judged
+    if judged or first.fields.keys() & set(but_for):
+        return False
+    return {"item_id", "question"} <= first.fields.keys()
 
 
 def _item(record: Record, benchmark: str) -> Item:
