@@ -28,7 +28,9 @@ def add_files(add_verb: AddVerb) -> None:
     )
     items.set_defaults(act=_items)
     importing = add_verb("import", help="judgments from logs that people hold")
-    importing.add_argument("format", metavar="FORMAT", help="schroeder2024, table, people")
+    importing.add_argument(
+        "format", metavar="FORMAT", help="schroeder2024, table, people, bergman2025"
+    )
     importing.add_argument("path", metavar="PATH", nargs="+")
     importing.add_argument("--out", required=True, metavar="FILE.parquet")
     told = "of a table: "
@@ -46,6 +48,10 @@ def add_files(add_verb: AddVerb) -> None:
     )
     importing.add_argument(
         "--order", metavar="A,B", help=f"{told}verdicts from lowest to highest, for scores"
+    )
+    importing.add_argument("--judge", metavar="NAME", help="of bergman2025: whose answers they are")
+    importing.add_argument(
+        "--role", metavar="ROLE", help="of bergman2025: responder, participant, evaluator_only"
     )
     importing.set_defaults(act=_import)
 
@@ -68,7 +74,14 @@ def _import(parsed: argparse.Namespace) -> int:
 
     paths = [source_path(path) for path in parsed.path]
     with output_file(parsed.out, (".parquet",)):
-        n = write_judgments(parsed.format, paths, parsed.out, mapping=_mapping(parsed))
+        n = write_judgments(
+            parsed.format,
+            paths,
+            parsed.out,
+            mapping=_mapping(parsed),
+            judge=parsed.judge,
+            role=parsed.role,
+        )
     print(f"wrote {n} judgments to {parsed.out}")
     return DONE
 

@@ -4,10 +4,11 @@ Examples
 --------
 >>> from judgerel_ray.importers import IMPORTERS
 >>> sorted(IMPORTERS)
-['people', 'schroeder2024', 'table']
+['bergman2025', 'people', 'schroeder2024', 'table']
 """
 
 from judgerel_ray.importers.answers import scored_answers
+from judgerel_ray.importers.bergman2025 import import_bergman2025
 from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
 from judgerel_ray.importers.people import import_people
 from judgerel_ray.importers.schroeder2024 import import_schroeder2024
@@ -16,6 +17,7 @@ from judgerel_ray.importers.table import TableMapping, import_table
 __all__ = [
     "IMPORTERS",
     "TableMapping",
+    "import_bergman2025",
     "import_judgments",
     "import_people",
     "import_schroeder2024",

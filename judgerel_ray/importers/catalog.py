@@ -8,6 +8,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.importers.bergman2025 import import_bergman2025
 from judgerel_ray.importers.people import import_people
 from judgerel_ray.importers.schroeder2024 import import_schroeder2024
 from judgerel_ray.importers.table import TableMapping, import_table
@@ -16,12 +17,18 @@ IMPORTERS: Mapping[str, Callable[[str], pl.DataFrame]] = {
     "schroeder2024": import_schroeder2024,
     "table": import_table,
     "people": import_people,
+    "bergman2025": import_bergman2025,
 }
 """Readers of foreign judgments; each page says which files it reads."""
 
 
 def import_judgments(
-    format_name: str, path: str, mapping: TableMapping | None = None
+    format_name: str,
+    path: str,
+    mapping: TableMapping | None = None,
+    *,
+    judge: str | None = None,
+    role: str | None = None,
 ) -> pl.DataFrame:
     """Read foreign judgments by the name of their format.
 
@@ -33,6 +40,8 @@ def import_judgments(
         What that importer reads.
     mapping : TableMapping, optional
         What the columns stand for; of a table only.
+    judge, role : str, optional
+        Whose answers the file holds, and what it was asked as; of bergman2025 only.
 
     Returns
     -------
@@ -42,8 +51,8 @@ def import_judgments(
     Raises
     ------
     SweepError
-        If the format is unknown or has no columns to be named, or the importer cannot read the
-        path.
+        If the format is unknown, has no columns to be named or says itself whose answers it holds,
+        or the importer cannot read the path.
 
     Examples
     --------
@@ -51,7 +60,7 @@ def import_judgments(
     Traceback (most recent call last):
     ...
     judgerel_ray.core.errors.SweepError: unknown format 'shroeder2024', \
-expected one of schroeder2024, table, people. Try: schroeder2024
+expected one of schroeder2024, table, people, bergman2025. Try: schroeder2024
     """
     if format_name not in IMPORTERS:
         near = get_close_matches(format_name.lower(), IMPORTERS, n=1)
@@ -59,6 +68,13 @@ expected one of schroeder2024, table, people. Try: schroeder2024
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
+    if judge is not None or role is not None:
+        if format_name != "bergman2025":
+            raise SweepError(
+                f"--judge and --role are of bergman2025, not of {format_name}",
+                hint="--value judge=NAME" if format_name == "table" else None,
+            )
+        return import_bergman2025(path, judge=judge, role=role)
     if mapping is None:
         return IMPORTERS[format_name](path)
     if format_name != "table":

@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 
 
 def write_judgments(
-    format_name: str, paths: Sequence[str], out: str, *, mapping: TableMapping | None = None
+    format_name: str,
+    paths: Sequence[str],
+    out: str,
+    *,
+    mapping: TableMapping | None = None,
+    judge: str | None = None,
+    role: str | None = None,
 ) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
 
-    `mapping` says what the columns of a table stand for.
+    `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
+    files of bergman2025 hold.
 
     Effects: writes one file. Retry: safe.
 
@@ -35,7 +42,8 @@ def write_judgments(
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
     judgments = pl.concat(
-        [import_judgments(format_name, path, mapping) for path in paths], how="diagonal_relaxed"
+        [import_judgments(format_name, path, mapping, judge=judge, role=role) for path in paths],
+        how="diagonal_relaxed",
     )
     told_apart = (*FACETS, "item_id", "role", "block", "replication")
     key = [name for name in told_apart if name in judgments.columns]

@@ -179,7 +179,9 @@ def test_an_unknown_format_is_told_its_neighbour():
     assert IMPORTERS["schroeder2024"] is import_schroeder2024
     with pytest.raises(SweepError, match=r"unknown format 'Schroeder24'.*Try: schroeder2024"):
         import_judgments("Schroeder24", "x.zip")
-    with pytest.raises(SweepError, match=r"expected one of schroeder2024, table, people$"):
+    with pytest.raises(
+        SweepError, match=r"expected one of schroeder2024, table, people, bergman2025$"
+    ):
         import_judgments("inspect", "x.eval")
 
 
