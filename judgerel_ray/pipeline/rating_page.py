@@ -17,7 +17,7 @@ from judgerel_ray.reduce.scales import SCALE, known_scale, scale_names
 from judgerel_ray.report import Rated
 
 _NOTHING = pl.DataFrame()
-_ALIGNED = ("pearson", "spearman", "icc_agreement")  # Kendall's takes minutes of thousands
+_ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")
 
 
 def ratings_of(

@@ -130,8 +130,7 @@ def alignment_table(
     name : str
         What the reference is called; the judge of that name is left out.
     coefficients : sequence of str, optional
-        Which of :data:`judgerel_ray.stats.correlations.CORRELATIONS`; by default all. Kendall's
-        takes time by the square of the units: seconds a row for thousands.
+        Which of :data:`judgerel_ray.stats.correlations.CORRELATIONS`; by default all.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Correlations as functions of weighted questions: moments, ranks and concordant pairs.
+"""Correlations as functions of weighted questions: of moments, of ranks and of pairs.
 
 Shape suffixes: N = items, C = clusters (questions), B = sets of weights, T = terms.
 """
@@ -6,13 +6,14 @@ Shape suffixes: N = items, C = clusters (questions), B = sets of weights, T = te
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.concordance import ConcordantPairs, places
+from judgerel_ray.stats.midranks import Midranks
 from judgerel_ray.stats.question_statistic import QuestionStatistic, QuestionTerms
 from judgerel_ray.stats.statistic import Floats, divide
 
@@ -24,115 +25,7 @@ CORRELATIONS: tuple[Correlation, ...] = (
     "icc_agreement",
     "icc_consistency",
 )
-_CELLS = 2_000_000  # weights held at once: 16 MB
 _LEAST = 3  # items; any two lie on a line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RankPairs:
-    """Spearman's rho or Kendall's tau-b of items that belong to questions.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    questions_C : ndarray, shape (n_questions,)
-        The questions by name, each once, sorted.
-    first_N, second_N : ndarray of float, shape (n_items,)
-        What is correlated, sorted by question.
-    number_N : ndarray of int, shape (n_items,)
-        The place of each item's question.
-    kendall : bool
-        Whether it is tau-b.
-    """
-
-    name: str
-    questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
-    first_N: Floats  # noqa: N815
-    second_N: Floats  # noqa: N815
-    number_N: NDArray[np.intp]  # noqa: N815
-    kendall: bool = False
-
-    def at(self, weights_BC: Floats) -> Floats:
-        """Compute it with these weights of the questions.
-
-        Examples
-        --------
-        >>> pairs = RankPairs(name="spearman", questions_C=np.arange(3), number_N=np.arange(3),
-        ...                   first_N=np.array([1.0, 2.0, 3.0]), second_N=np.array([1.0, 3.0, 2.0]))
-        >>> pairs.at(np.ones((1, 3))).round(6).tolist()
-        [0.5]
-        """
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        compute = self._tau if self.kendall else self._rho
-        starts = range(0, len(weights_BC), step)
-        parts = [compute(weights_BC[start : start + step][:, self.number_N]) for start in starts]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-    def left_out(self) -> Floats:
-        """Compute it without each question in turn."""
-        n = self.questions_C.size
-        if self.kendall:
-            return self._tau_left_out()
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        parts = [
-            self.at(1.0 - np.eye(min(step, n - start), n, start)) for start in range(0, n, step)
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-    def _rho(self, weights_BN: Floats) -> Floats:
-        """Correlation of the midranks that items have by their weights."""
-        n = weights_BN.sum(axis=1)
-        ranks = [
-            _weighted_ranks(x, weights_BN) - n[:, None] / 2 for x in (self.first_N, self.second_N)
-        ]
-        sums_3B = np.stack(
-            [
-                np.einsum("bn,bn,bn->b", weights_BN, ranks[i], ranks[j])
-                for i, j in ((0, 1), (0, 0), (1, 1))
-            ]
-        )
-        enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
-        return np.where(enough, _ratio(sums_3B, n**3), np.nan)
-
-    def _tau(self, weights_BN: Floats) -> Floats:
-        """Tau-b, pairs weighted by the product of their items' weights."""
-        sums_3B = np.zeros((3, len(weights_BN)))
-        step = max(1, _CELLS // max(1, self.first_N.size))
-        for start in range(0, self.first_N.size, step):
-            rows = slice(start, start + step)
-            for i, signs in enumerate(self._signs(rows)):
-                sums_3B[i] += np.einsum("bn,bn->b", weights_BN[:, rows], weights_BN @ signs.T)
-        enough = np.count_nonzero(weights_BN, axis=1) >= _LEAST
-        return np.where(enough, _ratio(sums_3B, weights_BN.sum(axis=1) ** 2), np.nan)
-
-    def _tau_left_out(self) -> Floats:
-        """Tau-b without each question: its items' pairs go, those among them once only."""
-        n, n_questions = self.first_N.size, self.questions_C.size
-        total_3, mine_3C, own_3C = (
-            np.zeros(3),
-            np.zeros((3, n_questions)),
-            np.zeros((3, n_questions)),
-        )
-        step = max(1, _CELLS // max(1, n))
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
-            number = self.number_N[rows]
-            same = number[:, None] == self.number_N
-            for i, signs in enumerate(self._signs(rows)):
-                sums = signs.sum(axis=1)
-                total_3[i] += sums.sum()
-                mine_3C[i] += np.bincount(number, weights=sums, minlength=n_questions)
-                inside = (signs * same).sum(axis=1)
-                own_3C[i] += np.bincount(number, weights=inside, minlength=n_questions)
-        left = n - np.bincount(self.number_N, minlength=n_questions)
-        sums_3C = total_3[:, None] - 2 * mine_3C + own_3C
-        return np.where(left >= _LEAST, _ratio(sums_3C, left.astype(np.float64) ** 2), np.nan)
-
-    def _signs(self, rows: slice) -> tuple[Floats, Floats, Floats]:
-        """Whether pairs agree in order (1, -1, 0), and whether they are apart by each."""
-        one, two = (np.sign(x[rows, None] - x) for x in (self.first_N, self.second_N))
-        return one * two, one**2, two**2
 
 
 def correlation(
@@ -167,9 +60,10 @@ def correlation(
     first, second, number = first_N[order], second_N[order], number[order]
     if name in ("spearman", "kendall"):
         # Equal but for rounding is a tie.
-        return RankPairs(
-            name=name, questions_C=questions, number_N=number, first_N=first.round(9),
-            second_N=second.round(9), kendall=name == "kendall",
+        kind = ConcordantPairs if name == "kendall" else Midranks
+        return kind(
+            name=name, questions_C=questions, number_N=number, first_N=places(first.round(9)),
+            second_N=places(second.round(9)),
         )  # fmt: skip
     centre = first.mean() if first.size else 0.0
     x, y = first - centre, second - (second.mean() if name == "pearson" and second.size else centre)
@@ -181,26 +75,6 @@ def correlation(
         terms_CT=np.add.reduceat(terms, starts, axis=0) if questions.size else terms,
         value=_of_moments[name],
     )
-
-
-def _weighted_ranks(x_N: Floats, weights_BN: Floats) -> Floats:
-    """Weight below, and half of that of equals, shape (B, N)."""
-    distinct, place = np.unique(x_N, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.searchsorted(place[order], np.arange(distinct.size))
-    if not distinct.size:
-        return np.zeros_like(weights_BN)
-    totals = np.add.reduceat(weights_BN[:, order], starts, axis=1)
-    ranks: Floats = (np.cumsum(totals, axis=1) - totals / 2)[:, place]
-    return ranks
-
-
-def _ratio(sums_3: Floats, unit: Floats) -> Floats:
-    """A / sqrt(b c), NaN where b or c is nothing but rounding of `unit`."""
-    across, one, two = sums_3
-    varies = (one > 1e-12 * unit) & (two > 1e-12 * unit)
-    found = divide(across, np.where(varies, np.sqrt(np.maximum(one * two, 0.0)), 0.0))
-    return np.clip(found, -1.0, 1.0)
 
 
 def _moments(total: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:

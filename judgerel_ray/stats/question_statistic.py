@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -122,6 +123,42 @@ class Combined:
             row[:] = whole(part)
             row[np.searchsorted(every, part.questions_C)] = part.left_out()
         return self.combine(values_PC)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Remembered:
+    """A number that computes once what it is without each question in turn.
+
+    Attributes
+    ----------
+    of : QuestionStatistic
+        The number.
+    """
+
+    of: QuestionStatistic
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return self.of.name
+
+    @cached_property
+    def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
+        """The questions by name, each once."""
+        return self.of.questions_C
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions."""
+        return self.of.at(weights_BC)
+
+    def left_out(self) -> Floats:
+        """Give it without each question in turn."""
+        return self._left_out
+
+    @cached_property
+    def _left_out(self) -> Floats:
+        """It without each question in turn."""
+        return self.of.left_out()
 
 
 def whole(statistic: QuestionStatistic) -> float:

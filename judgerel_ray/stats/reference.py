@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.correlations import CORRELATIONS, Correlation, correlation
 from judgerel_ray.stats.left_out import Estimate, check_confidence, estimate, left_out_difference
 from judgerel_ray.stats.paired import Difference
-from judgerel_ray.stats.question_statistic import Combined, QuestionStatistic, whole
+from judgerel_ray.stats.question_statistic import (
+    Combined,
+    QuestionStatistic,
+    Remembered,
+    whole,
+)
 from judgerel_ray.stats.statistic import Floats
 
 _WORDS = {
@@ -110,7 +115,8 @@ def reference_agreement(
     -----
     Intervals leave one question out at a time, on Fisher's z. The single coefficient is averaged
     over replications, each weighted by its items, so that it does not depend on which came first
-    where all items have them all. Time O(N^2) for Spearman and Kendall.
+    where all items have them all. Time O(N log N), of ranks and pairs too where questions have few
+    items.
 
     Examples
     --------
@@ -137,8 +143,9 @@ def reference_agreement(
     scores, truth, questions = scores[taking], _means(reference[taking]), questions[taking]
     there_NR = ~np.isnan(scores)
     n_N = there_NR.sum(axis=1)
-    averaged = correlation(coefficient, _means(scores), truth, questions)
-    single = _single(coefficient, scores, truth, questions)
+    number = np.unique(questions, return_inverse=True)[1]  # which they are: their names are slow
+    averaged = Remembered(of=correlation(coefficient, _means(scores), truth, number))
+    single = Remembered(of=_single(coefficient, scores, truth, number))
 
     def told(statistic: QuestionStatistic, words: str) -> Estimate:
         undefined = None

@@ -115,7 +115,7 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     case = judgerel_ray.scales(path, preset="lee2025_case3")[1]
     for row in (*own.iter_rows(named=True), *across.iter_rows(named=True), *case.to_dicts()):
         assert estimate(row) in said
-    shown = ["pearson", "spearman", "icc_agreement"]
+    shown = ["pearson", "spearman", "kendall", "icc_agreement"]
     aligned = judgerel_ray.alignment(path, reference="steady", coefficients=shown)
     assert set(aligned["coefficient"]) == set(shown)
     for row in aligned.iter_rows(named=True):
