@@ -69,7 +69,8 @@ def compare_judgments(
     coefficients : sequence of str
         Names of coefficients of counts.
     missing : sequence of {"category", "drop"}
-        What verdicts that are not there count as; both are shown only where they differ.
+        What verdicts that are not there count as; both are shown only where they differ. Alpha of
+        scores has the second alone: no score is no score of its own.
     measurement : {"nominal", "ordinal", "interval", "ratio"}, optional
         Level of Krippendorff's alpha; by default that of the scale.
     tolerance : float, optional
@@ -149,12 +150,19 @@ def _compared(
     level = measurement or own_level(both)
     greedy = f"; {pair.greedy}" if pair.greedy else ""
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
-    for policy in policies if any_without else ("category",):
+    told = policies if any_without else ("category",)
+    for policy in told:
         for name in names:
             of_scores = name == "krippendorff_alpha" and level != "nominal"
+            # No reply without a score is a score of its own, and valid_rate counts each reply.
+            untrue = of_scores and any_without and policy == "category"
+            if (untrue and "drop" in told) or (name == "valid_rate" and policy != told[0]):
+                continue
             found, n_sides, n_items = _difference(
                 both, name, policy, level if of_scores else "nominal", tolerance, declared
             )
+            if untrue:
+                found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
             n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
             yield {
                 "a": pair.names[0], "b": pair.names[1], "coefficient": name,

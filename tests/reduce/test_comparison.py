@@ -194,6 +194,35 @@ def test_missing_verdicts_are_shown_both_ways():
     assert (valid["undefined"].item(), valid["standing"].item()) == ("no_spread", "undecided")
 
 
+def test_alpha_of_scores_has_no_row_for_replies_without_one():
+    frame = pl.concat(
+        [
+            judged(0.5, seed, judge=judge).with_columns(
+                score=pl.when(pl.col("replication") != seed).then(
+                    pl.col("verdict").rank("dense").cast(pl.Float64)
+                ),
+                verdict=pl.lit(None, pl.String),
+            )
+            for seed, judge in ((1, "x"), (2, "y"))
+        ]
+    )
+    found = compare_judgments(frame.lazy(), by=["judge"])
+    rows = found.select("coefficient", "measurement", "missing").rows()
+    assert rows == [
+        ("percent_agreement", "nominal", "category"),
+        ("krippendorff_alpha", "interval", "drop"),
+        ("percent_agreement", "nominal", "drop"),
+    ]
+    own = reduce_judgments(frame.lazy(), coefficients=["krippendorff_alpha"], missing=["drop"])
+    alpha = found.filter(coefficient="krippendorff_alpha")
+    assert alpha.select("value_a", "value_b").row(0) == pytest.approx(own["value"].to_list())
+    asked = compare_judgments(frame.lazy(), by=["judge"], missing=["category"])
+    assert asked.select("missing", "undefined").row(0) == ("category", "category_needs_nominal")
+    assert asked["value_a"][0] is None
+    valid = compare_judgments(frame.lazy(), by=["judge"], coefficients=["valid_rate"])
+    assert valid.height == 1
+
+
 def test_corrections_are_over_all_pairs_of_one_coefficient(three):
     both = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate", "gwet_ac1"])
     alone = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate"])
