@@ -1,0 +1,210 @@
+"""Two systems that accept the same share of the same questions: whose answers are wrong more often.
+
+Shape suffixes: N = judgments, B = resamples, G = shares accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.bootstrap import bootstrap_weights
+from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers, answered
+from judgerel_ray.stats.statistic import Floats
+
+SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 21))
+"""Shares of all questions accepted at which systems are compared unless others are asked for."""
+_MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualAcceptance:
+    """Errors of two systems at the same share accepted, second minus first.
+
+    Attributes
+    ----------
+    acceptance_G : ndarray of float
+        Shares of all answers that both can accept.
+    first_G, second_G, value_G : ndarray of float
+        Share wrong among the accepted of each, and the difference.
+    low_G, high_G : ndarray of float
+        Percentile interval of the difference, questions drawn anew; NaN where there is none.
+    mean, mean_low, mean_high, p : float or None
+        Mean difference over those shares, its interval, and its two-sided p-value: twice the
+        share of resamples on the other side of 0.
+    n_questions : int
+        Questions that both were asked.
+    undefined : str or None
+        "no_common_questions", "nothing_accepted" where the two have no share in common.
+    """
+
+    acceptance_G: Floats  # noqa: N815
+    first_G: Floats  # noqa: N815
+    second_G: Floats  # noqa: N815
+    value_G: Floats  # noqa: N815
+    low_G: Floats  # noqa: N815
+    high_G: Floats  # noqa: N815
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+    p: float | None
+    n_questions: int
+    undefined: str | None = None
+
+
+def equal_acceptance(
+    first: Answered,
+    second: Answered,
+    *,
+    shares: Sequence[float] = SHARES,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> EqualAcceptance:
+    """Compare two systems where each accepts the same share of its answers, the surest first.
+
+    The two are joined by question, whatever the order of their rows, and a question is drawn for
+    both at once. A share that falls inside a tie takes of the tied answers at random, which is an
+    operating point one can have: the expected error is given.
+
+    Parameters
+    ----------
+    first, second : Answered
+        From :func:`judgerel_ray.stats.ordered_answers.answered`; questions that only one of them
+        was asked are left out.
+    shares : sequence of float
+        Shares accepted of all answers, in (0, 1].
+    n_resamples : int
+        At least 1.
+    confidence : float
+        Of the intervals, in (0, 1).
+    seed : int
+        Of the draws; equal seeds give equal digits.
+
+    Returns
+    -------
+    EqualAcceptance
+
+    Raises
+    ------
+    ValueError
+        If a choice is out of range.
+
+    Examples
+    --------
+    >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
+    >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
+    >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
+    >>> found.first_G.tolist(), found.second_G.tolist(), found.mean
+    ([0.0, 0.5], [0.0, 0.5], 0.0)
+    """
+    if not 0 < confidence < 1 or n_resamples < 1 or not all(0 < one <= 1 for one in shares):
+        raise ValueError(
+            "equal_acceptance: confidence must be in (0, 1), n_resamples at least 1 and shares in "
+            f"(0, 1], got {confidence!r}, {n_resamples!r} and {list(shares)!r}"
+        )
+    common = np.intersect1d(first.questions_N, second.questions_N)
+    sides = [OrderedAnswers(one, common) for one in (first, second)]
+    reach = min(side.reach for side in sides)
+    grid = np.array([one for one in sorted(set(shares)) if one <= reach + REACHED])
+    if not common.size or not grid.size:
+        why = "nothing_accepted" if common.size else "no_common_questions"
+        nothing = np.zeros(0)
+        return EqualAcceptance(
+            acceptance_G=nothing, first_G=nothing, second_G=nothing, value_G=nothing,
+            low_G=nothing, high_G=nothing, mean=None, mean_low=None, mean_high=None, p=None,
+            n_questions=common.size, undefined=why,
+        )  # fmt: skip
+    whole = np.ones((1, common.size))
+    first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
+    weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
+    drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
+    low_G, high_G = _ends(drawn_BG, confidence)
+    means_B = drawn_BG.mean(axis=1)
+    (mean_low,), (mean_high,) = _ends(means_B[:, None], confidence)
+    value = second_G - first_G
+    return EqualAcceptance(
+        acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
+        high_G=high_G, mean=float(value.mean()),
+        mean_low=None if np.isnan(mean_low) else float(mean_low),
+        mean_high=None if np.isnan(mean_high) else float(mean_high),
+        p=_other_side(means_B), n_questions=common.size,
+    )  # fmt: skip
+
+
+def area_interval(
+    scores_N: ArrayLike,
+    correct_N: ArrayLike,
+    *,
+    clusters_N: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[float | None, float | None]:
+    """Compute the percentile interval of the area under the risk-coverage curve.
+
+    Parameters
+    ----------
+    scores_N, correct_N, clusters_N
+        As for :func:`judgerel_ray.stats.ordered_answers.answered`; the area is that of
+        :func:`judgerel_ray.stats.selective.risk_coverage`, ties averaged.
+    n_resamples, confidence, seed
+        As for :func:`equal_acceptance`.
+
+    Returns
+    -------
+    tuple of (float or None, float or None)
+        Ends, questions drawn anew; None below two questions or where nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> area_interval([0.9], [True])
+    (None, None)
+    """
+    one = answered(scores_N, correct_N, clusters_N)
+    common = np.unique(one.questions_N)
+    if common.size < 2:
+        return None, None
+    side = OrderedAnswers(one, common)
+    weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
+    areas = np.concatenate([side.areas(weight) for weight in weights])[:, None]
+    (low,), (high,) = _ends(areas, confidence)
+    return (None, None) if np.isnan(low) or high - low < 1e-12 else (float(low), float(high))
+
+
+def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:
+    """Errors of the second less those of the first."""
+    return sides[1].errors(weights_BC, grid) - sides[0].errors(weights_BC, grid)
+
+
+def _ends(drawn_BG: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Percentiles by column; NaN where more than one in twenty resamples have no value."""
+    low, high = np.full((2, drawn_BG.shape[1]), np.nan)
+    tail = (1 - confidence) / 2
+    for place, values in _columns(drawn_BG):
+        low[place], high[place] = np.quantile(values, [tail, 1 - tail])
+    return low, high
+
+
+def _columns(drawn_BG: Floats) -> Iterator[tuple[int, Floats]]:
+    """Columns that have values in almost all resamples."""
+    there = ~np.isnan(drawn_BG)
+    for place in np.flatnonzero(there.mean(axis=0) >= 1 - _MOST_UNDEFINED):
+        yield int(place), drawn_BG[there[:, place], place]
+
+
+def _other_side(values_B: Floats) -> float | None:
+    """Twice the smaller share of resamples at or beyond 0."""
+    values = values_B[~np.isnan(values_B)]
+    if not values.size or float(np.ptp(values)) < 1e-12:
+        return None
+    smaller = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    return min(1.0, 2.0 * (1 + smaller) / (1 + int(values.size)))

@@ -1,0 +1,112 @@
+"""Systems at equal acceptance: joined by question, ties taken at random, resampled together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgerel_ray.stats import risk_coverage
+from judgerel_ray.stats.equal_acceptance import area_interval, equal_acceptance
+from judgerel_ray.stats.ordered_answers import OrderedAnswers, answered
+
+scored = st.lists(
+    st.tuples(st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.booleans()), min_size=2, max_size=15
+)
+
+
+@given(scored)
+def test_errors_are_those_of_the_risk_coverage_curve(rows):
+    scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows])
+    side = OrderedAnswers(answered(scores, right), np.arange(len(rows)))
+    shares = np.arange(1, len(rows) + 1) / len(rows)
+    whole = np.ones((1, len(rows)))
+    curve = risk_coverage(scores, right)
+    assert side.errors(whole, shares)[0] == pytest.approx(curve.risk_N)
+    assert side.areas(whole)[0] == pytest.approx(curve.aurc)
+
+
+@given(scored, st.randoms(use_true_random=False))
+def test_the_order_of_rows_means_nothing(rows, random):
+    scores, right = np.array([s for s, _ in rows]), np.array([r for _, r in rows])
+    names = np.array([f"q{i}" for i in range(len(rows))])
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    first = answered(scores, right, names)
+    other = answered(1 - scores, right, names)
+    shuffled = answered((1 - scores)[order], right[order], names[order])
+    plain = equal_acceptance(first, other, n_resamples=20)
+    again = equal_acceptance(first, shuffled, n_resamples=20)
+    assert again.value_G == pytest.approx(plain.value_G)
+    assert again.mean_low == pytest.approx(plain.mean_low)
+
+
+def test_a_system_is_no_better_than_itself_however_its_rows_lie():
+    rng = np.random.default_rng(2)
+    scores, right = rng.choice([0.5, 0.7, 0.9], 120), rng.random(120) < 0.6
+    order = rng.permutation(120)
+    found = equal_acceptance(
+        answered(scores, right, np.arange(120)),
+        answered(scores[order], right[order], np.arange(120)[order]),
+        n_resamples=50,
+    )
+    assert (found.mean, found.mean_low, found.p) == (0.0, 0.0, None)
+
+
+def test_a_share_that_one_rejects_is_not_compared():
+    rng = np.random.default_rng(3)
+    scores = rng.random(100)
+    right = rng.random(100) < scores
+    half = np.where(scores < np.median(scores), np.nan, scores)
+    found = equal_acceptance(answered(scores, right), answered(half, right), n_resamples=30)
+    assert found.acceptance_G.max() == 0.5
+    assert found.value_G == pytest.approx(np.zeros(found.value_G.size))
+
+
+def test_what_cannot_be_compared_says_why():
+    one = answered([0.5], [True], ["a"])
+    assert equal_acceptance(one, answered([0.5], [True], ["b"])).undefined == "no_common_questions"
+    silent = answered([np.nan], [True], ["a"])
+    assert equal_acceptance(one, silent).undefined == "nothing_accepted"
+
+
+@pytest.mark.slow
+def test_coverage_of_the_difference_at_equal_acceptance():
+    rng = np.random.default_rng(9)
+    held = means = 0
+    for _ in range(200):
+        hard = rng.random(200)  # shared by both systems, so a pair tells more than two halves
+        sides = []
+        for skill in (0.0, 0.1):
+            right = rng.random(200) < np.clip(1.05 - hard + skill, 0, 1)
+            sides.append(answered(1 - hard, right))
+        found = equal_acceptance(*sides, shares=[0.5], n_resamples=300)
+        # Of the easier half: error E max(0, h - .05) against E max(0, h - .15), h uniform to .5.
+        truth = (0.35**2 - 0.45**2) / 2 / 0.5
+        held += found.low_G[0] <= truth <= found.high_G[0]
+        means += found.value_G[0] / 200
+    assert means == pytest.approx(truth, abs=0.011)
+    assert 0.9 <= held / 200 <= 0.99
+
+
+def test_the_area_has_an_interval_by_question():
+    rng = np.random.default_rng(4)
+    scores = rng.random(100)
+    right = rng.random(100) < scores
+    low, high = area_interval(scores, right, n_resamples=200)
+    assert low < risk_coverage(scores, right).aurc < high
+    twice = area_interval(
+        np.tile(scores, 2), np.tile(right, 2), clusters_N=np.tile(np.arange(100), 2),
+        n_resamples=200,
+    )  # fmt: skip
+    assert twice == pytest.approx((low, high), abs=0.02)
+
+
+def test_mistakes_are_named():
+    one = answered([0.5], [True])
+    for choice in ({"shares": [0.0]}, {"n_resamples": 0}, {"confidence": 1.0}):
+        with pytest.raises(ValueError, match="equal_acceptance: confidence"):
+            equal_acceptance(one, one, **choice)
+    with pytest.raises(ValueError, match="questions_N"):
+        answered([0.5], [True], [1, 2])
