@@ -246,12 +246,13 @@ def _kinds(
     raw: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Kinds in their own types, sorted, and which of them each of those in the file is."""
-    told = raw.with_columns(
+    # Where all that rows say is alike, the kinds have no columns and yet there is one.
+    told = (raw if raw.width else alike.select(pl.lit(0).alias(KIND))).with_columns(
         pl.lit(alike[name].first(), kind).alias(name)
         for name, kind in alike.schema.items()
         if name in KINDS
     )
-    recorded = told.columns
+    recorded = [name for name in told.columns if name != KIND]
     told = told.with_columns(typed[name] for name in recorded)
     told = told.with_columns(
         pl.lit(None, kind).alias(name) for name, kind in _READ.items() if name not in recorded
