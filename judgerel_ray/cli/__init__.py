@@ -18,6 +18,7 @@ from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
 from judgerel_ray.cli.measuring import add_numbers
 from judgerel_ray.cli.paths import judged_path, output_file
+from judgerel_ray.cli.ratings import add_page_ratings, write_page
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
-    report.add_argument("--reference", metavar="WHO", help="of ratings: a judge, human, a file")
-    report.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
+    add_page_ratings(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
     verify = add_verb("verify", help="check a run directory end to end")
@@ -259,12 +259,9 @@ def _status(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
-    from judgerel_ray.pipeline import report_path
-
     path = judged_path(parsed.path)
     with output_file(parsed.out, (".html", ".htm")):
-        told = {"reference": parsed.reference, "outside": parsed.outside}
-        print(f"wrote {report_path(path, parsed.out, **told)}")
+        print(f"wrote {write_page(parsed, path)}")
     return DONE
 
 

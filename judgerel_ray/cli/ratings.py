@@ -16,19 +16,48 @@ def add_ratings(reduce: argparse.ArgumentParser) -> None:
     reduce.add_argument(
         "--scales", action="store_true", help="consistency of ratings across scales"
     )
-    reduce.add_argument("--mapping", metavar="NAME", help="minmax, midrank, fraction, ...")
-    reduce.add_argument("--preset", metavar="NAME", help="lee2025_case1, _case2, _case3")
-    reduce.add_argument(
+    _add_choice(reduce)
+    reduce.add_argument("--ranking", action="store_true", help="judges ranked by their ratings")
+
+
+def add_page_ratings(report: argparse.ArgumentParser) -> None:
+    """Add the flags of a page's sections on ratings, in the words of ``reduce``."""
+    _add_choice(report)
+
+
+def write_page(parsed: argparse.Namespace, path: str) -> str:
+    """Write a page; say where it is.
+
+    Effects: writes one file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If a name, a column or a file is wrong.
+    """
+    from judgerel_ray.pipeline import report_path
+    from judgerel_ray.pipeline.rating_page import rating_options
+
+    names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
+    return report_path(
+        path, parsed.out, rating_options(**{name: getattr(parsed, name) for name in names})
+    )
+
+
+def _add_choice(verb: argparse.ArgumentParser) -> None:
+    """Add what is compared, and with what."""
+    verb.add_argument("--mapping", metavar="NAME", help="minmax, midrank, fraction, ...")
+    verb.add_argument("--preset", metavar="NAME", help="lee2025_case1, _case2, _case3")
+    verb.add_argument(
         "--pairing", default="all", metavar="HOW", help="of replications: all (default), first"
     )
-    reduce.add_argument(
+    verb.add_argument(
         "--scale", action="append", metavar="FILE", help="a scale of one's own, a .toml"
     )
-    reduce.add_argument(
+    verb.add_argument(
         "--reference", metavar="WHO", help="alignment with a judge, human, or a .csv or .parquet"
     )
-    reduce.add_argument("--ranking", action="store_true", help="judges ranked by their ratings")
-    reduce.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
+    verb.add_argument("--outside", metavar="FILE", help="judge, score: ranked beside the rest")
 
 
 def print_ratings(

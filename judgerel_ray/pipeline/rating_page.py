@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -20,35 +21,109 @@ _NOTHING = pl.DataFrame()
 _ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")
 
 
-def ratings_of(
-    judged: Judged, *, reference: str | None = None, outside: str | None = None
-) -> Rated | None:
-    """What a page says of ratings; None where nothing was rated on a scale whose ends are known.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingOptions:
+    """What of ratings a page is asked for, as ``reduce`` has it.
 
-    Without a reference people are it, where the items of a run have their scores.
+    Attributes
+    ----------
+    reference : str, optional
+        A judge, ``human``, a file; by default people, where the items of a run have their scores.
+    outside : str, optional
+        A file of scores of judges from elsewhere.
+    choice : ScaleChoice, optional
+        How scales are compared; by default by min-max, and by the paper's third case.
+    scale_files : tuple of str
+        Scales of one's own.
+    """
+
+    reference: str | None = None
+    outside: str | None = None
+    choice: ScaleChoice | None = None
+    scale_files: tuple[str, ...] = ()
+
+
+def rating_options(
+    *, reference: str | None = None, outside: str | None = None, mapping: str | None = None,
+    preset: str | None = None, pairing: str = "all", scale: Sequence[str] | None = None,
+) -> RatingOptions:  # fmt: skip
+    """Check what a page is asked for.
 
     Raises
     ------
     SweepError
-        If there is no such reference, nothing was rated for it, or the file is none.
+        If a name is unknown, or a mapping is given beside a preset.
+
+    Examples
+    --------
+    >>> rating_options(mapping="midrank").choice.mapping, rating_options().choice
+    ('midrank', None)
     """
-    if not _is_known(judged):
-        if reference or outside:
-            raise SweepError("--reference and --outside are of ratings, and there are none")
+    choice = None
+    if (mapping, preset, pairing) != (None, None, "all"):
+        choice = scale_choice(mapping=mapping, preset=preset, pairing=pairing)
+    return RatingOptions(
+        reference=reference, outside=outside, choice=choice, scale_files=tuple(scale or ())
+    )
+
+
+def with_scales(judged: Judged, options: RatingOptions) -> Judged:
+    """Add scales of one's own to those of a run.
+
+    Raises
+    ------
+    SweepError
+        If a file is none, or judgments name no scale.
+    """
+    if not options.scale_files:
+        return judged
+    if not _names(judged):
+        raise SweepError("--scale is of ratings, and there are none")
+    from judgerel_ray.protocols.scales import load_scale
+
+    declared = {scale.name: scale for scale in map(load_scale, options.scale_files)}
+    return replace(judged, scales={**judged.scales, **declared})
+
+
+def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
+    """Say which scales a page has nothing of, because nobody told where they end."""
+    unknown = [name for name in _names(judged) if known_scale(name, judged.scales) is None]
+    if not unknown:
+        return []
+    files = " ".join(f"--scale {name}.toml" for name in unknown)
+    said = f"nothing tells the ends of {', '.join(unknown)}, so no section compares scales: {files}"
+    return [("ratings", said)]
+
+
+def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
+    """What a page says of ratings; None where nothing was rated on a scale whose ends are known.
+
+    Raises
+    ------
+    SweepError
+        If there is no such reference, nothing was rated for it, a file is none, or there are not
+        the scales to compare that are asked for.
+    """
+    reference, outside, choice = options.reference, options.outside, options.choice
+    names = _names(judged)
+    if not names and (reference or outside or choice):
+        flags = "--reference and --outside" if choice is None else "--mapping, --preset, --pairing"
+        raise SweepError(f"{flags} are of ratings, and there are none")
+    if not names or (options == RatingOptions() and unknown_scales(judged)):
         return None
     ratings = Ratings(judged=judged)
     people = ratings.people() if reference is None else None
     if reference is None and people is not None and _has_reference(ratings.groups, people):
         reference = PEOPLE
-    choices = [ScaleChoice(), scale_choice(preset="lee2025_case3")]
+    choices = [ScaleChoice(), scale_choice(preset="lee2025_case3")] if choice is None else [choice]
     frames = [
-        ratings.across(choice)
-        for choice in choices
-        if any(compared_scales(list(group.scales), choice) for group in ratings.groups)
+        ratings.across(one)
+        for one in choices
+        if choice or any(compared_scales(list(group.scales), one) for group in ratings.groups)
     ]
     ranked = JudgeRanks(ranks=_NOTHING, mean_ranks=_NOTHING, agreements=_NOTHING)
     if outside is not None or _can_rank(ratings.groups, reference):
-        ranked = ratings.ranked(ScaleChoice(), reference=reference, outside=outside)
+        ranked = ratings.ranked(choices[0], reference=reference, outside=outside)
     return Rated(
         own=ratings.own(),
         across=pl.concat(frames) if frames else _NOTHING,
@@ -59,12 +134,11 @@ def ratings_of(
     )
 
 
-def _is_known(judged: Judged) -> bool:
-    """Whether judgments name scales, and the ends of all of them are known."""
+def _names(judged: Judged) -> tuple[str, ...]:
+    """Names of the scales that judgments are on."""
     if SCALE not in judged.frame.collect_schema():
-        return False
-    names = scale_names(judged.frame.select(SCALE).unique().collect())
-    return bool(names) and all(known_scale(name, judged.scales) for name in names)
+        return ()
+    return scale_names(judged.frame.select(SCALE).unique().collect())
 
 
 def _has_reference(groups: Sequence[RatedGroup], reference: pl.DataFrame) -> bool:

@@ -12,7 +12,12 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
-from judgerel_ray.pipeline.rating_page import ratings_of
+from judgerel_ray.pipeline.rating_page import (
+    RatingOptions,
+    ratings_of,
+    unknown_scales,
+    with_scales,
+)
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.pipeline.serving import serving_of
 from judgerel_ray.pipeline.settling import settled_of
@@ -31,32 +36,29 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
-def report_path(
-    path: str, out: str, *, reference: str | None = None, outside: str | None = None
-) -> str:
+def report_path(path: str, out: str, options: RatingOptions | None = None) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
-    Ratings are held against `reference` (a judge, ``human``, a file), and judges ranked beside the
-    scores of the file `outside`, where these are given.
+    Of ratings `options` say what they are held against and how scales are compared.
 
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
 
     Effects: writes one file. Retry: safe.
     """
+    options = options or RatingOptions()
     with reading(path):
         opened = open_judgments(path)
         probabilities = run_probabilities(opened.run) if opened.run else None
-        judged = replicated(opened)
+        judged = with_scales(replicated(opened), options)
         absent = _absent(judged)
         measured = None if absent else _measured(judged)
         if measured is not None:
-            rated = ratings_of(judged, reference=reference, outside=outside)
-            measured = replace(measured, rated=rated)
+            measured = replace(measured, rated=ratings_of(judged, options))
         page = render_report(
             measured,
             title=_title(judged, path),
-            asked=[*_asked(judged, path), *_tolerances(measured)],
+            asked=[*_asked(judged, path), *unknown_scales(judged), *_tolerances(measured)],
             standing=_standing(judged.run) if judged.run else None,
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,

@@ -165,5 +165,56 @@ def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     [row] = judgerel_ray.scales(path, scale=[scale])[1].to_dicts()
     assert row["scales"] == "stars / points5"
     assert "stars / points5" in printed(capsys, path, "--scales", "--scale", scale)
-    assert main(["report", str(path), "--out", str(tmp_path / "p.html")]) == 0
-    assert "Consistency across scales" not in (tmp_path / "p.html").read_text("utf-8")
+    page = tmp_path / "p.html"
+    assert main(["report", str(path), "--out", str(page)]) == 0
+    said = page.read_text("utf-8")
+    assert "Consistency across scales" not in said
+    assert "nothing tells the ends of stars" in said
+    assert "--scale stars.toml" in said
+    assert main(["report", str(path), "--out", str(page), "--scale", str(scale)]) == 0
+    said = page.read_text("utf-8")
+    assert "Consistency across scales" in said
+    assert "nothing tells the ends" not in said
+
+
+def test_the_page_compares_scales_as_it_is_told(ratings, tmp_path):
+    path, page = ratings / "ratings.parquet", tmp_path / "page.html"
+    flags = ["--mapping", "midrank", "--pairing", "first"]
+    assert main(["report", str(path), "--out", str(page), *flags]) == 0
+    said = " ".join(unescape(page.read_text("utf-8")).replace("\u00a0", " ").split())
+    _, across = judgerel_ray.scales(path, mapping="midrank", pairing="first")
+    plain = judgerel_ray.scales(path)[1]
+    ranks = judgerel_ray.ranking(path, mapping="midrank", pairing="first")[0]
+    assert across.height == plain.height
+    for row in across.iter_rows(named=True):
+        assert estimate(row) in said
+    for row in plain.filter(n_scales=3).iter_rows(named=True):
+        assert estimate(row) not in said
+    for row in ranks.filter(measure="inter_scale").iter_rows(named=True):
+        assert f"at {number(row['value'])}" in said
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--preset", "lee2025_case2"], "likert5"),
+        (["--mapping", "log"], "mapping must be one of minmax"),
+        (["--preset", "lee2025_case3", "--mapping", "minmax"], "leave one of them out"),
+        (["--scale", "none.toml"], "none.toml"),
+    ],
+)
+def test_the_page_refuses_in_the_words_of_reduce(flags, said, ratings, tmp_path, capsys):
+    path, out = str(ratings / "ratings.parquet"), str(tmp_path / "page.html")
+    assert main(["report", path, "--out", out, *flags]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert main(["reduce", path, "--scales", *flags]) == 2
+    assert capsys.readouterr().err == error
+
+
+@pytest.mark.parametrize("flags", [["--mapping", "midrank"], ["--scale", "none.toml"]])
+def test_what_is_of_ratings_is_refused_where_there_are_none(flags, tmp_path, capsys):
+    path = tmp_path / "plain.csv"
+    path.write_text("item_id,replication,verdict\nq,0,A\nq,1,B\n")
+    assert main(["report", str(path), "--out", str(tmp_path / "p.html"), *flags]) == 2
+    assert "of ratings, and there are none" in capsys.readouterr().err
