@@ -109,7 +109,5 @@ def _refuse_beside_rating(ask: AskTable) -> None:
     """Refuse what a rating has no place for."""
     if not ask.criteria:
         raise ValueError("protocol rating needs criteria: what responses are rated by")
-    if ask.mode != "sample" or ask.exact is not None:
-        raise ValueError(f"protocol rating samples replies, got mode {ask.mode}")
     if ask.reader == "schroeder2024":
         raise ValueError("reader schroeder2024 reads letters and words, no ratings")

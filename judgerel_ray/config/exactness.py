@@ -68,6 +68,6 @@ def as_exact(sweep: Sweep) -> Sweep:
         raise SweepError(
             "no ask of the sweep has a distribution to find",
             where={"sweep": sweep.name},
-            hint="protocols best_of and correctness have one",
+            hint="protocols best_of, correctness and rating have one",
         )
     return found

@@ -105,7 +105,10 @@ def _rating_rows(
             "scales": scale,
             "templates": (facet.template.form, texts),
         }
-        sampling = (temperature, ask.top_k, ask.top_p)
+        sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
+        if ask.mode == "exact":  # distributions record neither
+            sampling = ("exact",)
+            settings |= {"top_k": ask.top_k, "exact": ask.exact}
         for name in names:
             mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
             yield mark, settings

@@ -6,7 +6,7 @@ import json
 
 from judgerel_ray.core import Condition, RequestRefused
 from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import option_log_weights, tempered
+from judgerel_ray.engines.truth import judged_thing, option_log_weights, tempered
 
 
 def tree_findings(model: str, options: SimulatedOptions, condition: Condition) -> str:
@@ -27,7 +27,7 @@ def tree_findings(model: str, options: SimulatedOptions, condition: Condition) -
     menu, scoring = condition.menu, condition.scoring
     if menu is None or scoring is None:
         raise RequestRefused("simulated: nothing to explore", where={"item": condition.item_id})
-    weights = option_log_weights(model, options, item_id=condition.item_id, menu=menu)
+    weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
     silent = options.refuse + options.unparsed
     low = []
     for temperature in scoring.temperatures:

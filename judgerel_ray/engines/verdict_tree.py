@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring
+from judgerel_ray.engines.forced_verdict import NO_VERDICT, verdict_behind
 from judgerel_ray.protocols import read_verdict, settled_reading
 from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
 
-NO_VERDICT = -1
 MOST_LISTED = 64  # tokens an engine lists, at most
 SPARE = 8  # tokens listed beyond top_k, so that ties with the last are seen
 ROUND = 32  # prefixes asked at once
-_UNFINISHED = "\ufffd"  # stands for a character of which not all bytes have come
 
 Tokens = tuple[int, ...]
 
@@ -138,7 +137,8 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
     menu : Menu
         The labels on offer, the declared form and the reading policy.
     start : str
-        Where it is not empty, the verdict is the label right behind it.
+        Where it is not empty, the verdict is the label right behind it; of a rating, what stands
+        between the brackets that it opens.
     finish_reason : str or None
         Of a reply that ends here.
 
@@ -153,31 +153,11 @@ def verdict_of(text: str, *, menu: Menu, start: str, finish_reason: str | None) 
     -1
     """
     if start:
-        return _behind(text, menu, ended=finish_reason is not None)
+        return verdict_behind(text, menu=menu, start=start, finish_reason=finish_reason)
     reading = settled_reading(text, finish_reason=finish_reason, menu=menu)
     if reading is None:
         return None
     return NO_VERDICT if reading.label is None else menu.labels.index(reading.label)
-
-
-def _behind(text: str, menu: Menu, *, ended: bool) -> int | None:
-    """The label a text is, or begins with where none can be meant but it."""
-    written = text.strip()
-    if not ended and not all(label.isascii() for label in menu.labels):
-        written = written.rstrip(_UNFINISHED)
-    possible = [n for n, label in enumerate(menu.labels) if label.startswith(written)]
-    if written in menu.labels:
-        place = menu.labels.index(written)
-        return place if ended or possible == [place] else None
-    if possible and not ended:
-        return None
-    begun = [n for n, label in enumerate(menu.labels) if written.startswith(label)]
-    if not begun or ended:
-        return NO_VERDICT
-    place = max(begun, key=lambda n: len(menu.labels[n]))
-    rest = written[len(menu.labels[place]) :]
-    # What goes on as a word is another word; brackets and the like end the label.
-    return NO_VERDICT if rest[0].isalnum() else place
 
 
 def _finish(prefix: Tokens, ended: bool, end_tokens: frozenset[int]) -> str | None:

@@ -126,7 +126,7 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         return empty
     spent = (
         scan_judgments(run)
-        .filter(pl.col("stage") == "exact")
+        .filter((pl.col("stage") == "exact") & (pl.col("protocol") == "best_of"))
         .group_by(*_ITEM)
         .agg(
             tokens=(pl.col("prompt_tokens").fill_null(0) + pl.col("completion_tokens"))
@@ -138,6 +138,8 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     found = (
         read_distributions(run)
         .filter(pl.col("temperature") == _PLAIN, pl.col("verdict").is_not_null())
+        # Of one answer only, whether right or how good, a verdict is no option of a matrix.
+        .filter(pl.col("responder").is_null())
         .join(tokens.select(_ITEM), on=list(_ITEM), how="semi")
         .group_by(*_ITEM, "verdict", maintain_order=True)
         .agg(value=pl.col("probability").mean())

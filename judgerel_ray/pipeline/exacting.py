@@ -8,11 +8,13 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.pipeline.declaring import declared_scales
 from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
-from judgerel_ray.reduce.distributions import GROUP, PLACE, distribution_table, limit_table
+from judgerel_ray.reduce.distributions import PLACE, distribution_table
+from judgerel_ray.reduce.limits import limit_table
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
-from judgerel_ray.tables import Distributions
+from judgerel_ray.tables import LATER_COLUMNS, Distributions
 
 DISTRIBUTIONS = "distributions/distributions.parquet"
 
@@ -49,21 +51,27 @@ def read_distributions(run: RunDirectory) -> pl.DataFrame:
         hint='judgerel exact SWEEP.toml --out RUN, or mode = "exact" in an [[ask]], makes them',
     )
     return read_made(
-        run, DISTRIBUTIONS, Distributions, asked=lambda ask: ask.mode == "exact", nothing=nothing
+        run,
+        DISTRIBUTIONS,
+        Distributions,
+        asked=lambda ask: ask.mode == "exact",
+        nothing=nothing,
+        later=LATER_COLUMNS,
     )
 
 
-def run_limits(path: str, *, by: Sequence[str] = GROUP) -> pl.DataFrame:
+def run_limits(path: str, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Coefficients of endless replications of a run, from its verdict distributions.
 
     Returns
     -------
     DataFrame
-        As :func:`judgerel_ray.reduce.distributions.limit_table`.
+        As :func:`judgerel_ray.reduce.limits.limit_table`.
 
     Raises
     ------
     StoreError
         If the path is no run, or the run has no distributions.
     """
-    return limit_table(read_distributions(RunDirectory.open(path)), by=by)
+    run = RunDirectory.open(path)
+    return limit_table(read_distributions(run), by=by, scales=declared_scales(run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 
 import dataframely as dy
@@ -20,6 +20,7 @@ def read_made(
     *,
     asked: Callable[[AskTable], bool],
     nothing: StoreError,
+    later: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Read a table made of what landed.
 
@@ -35,6 +36,8 @@ def read_made(
         Whether an ask of the run's sweep makes the table.
     nothing : StoreError
         What to raise where no ask does.
+    later : sequence of str
+        Columns that earlier versions did not write: null where they are not there.
 
     Raises
     ------
@@ -58,7 +61,10 @@ def read_made(
             )
         raise nothing
     try:
-        return table.validate(pl.read_parquet(BytesIO(run.read_bytes(name))), cast=True)
+        found = pl.read_parquet(BytesIO(run.read_bytes(name)))
+        lacking = [column for column in later if column not in found.columns]
+        found = found.with_columns(**{column: pl.lit(None, pl.String) for column in lacking})
+        return table.validate(found, cast=True)
     except (
         pl.exceptions.PolarsError, OSError, dy.exc.SchemaError, dy.exc.ValidationError
     ) as error:  # fmt: skip

@@ -7,9 +7,11 @@ from dataclasses import replace
 import polars as pl
 
 from judgerel_ray.pipeline.confusing import CONFUSIONS, run_uncertainty_tables
+from judgerel_ray.pipeline.declaring import declared_scales
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
 from judgerel_ray.pipeline.reducing import Judged
-from judgerel_ray.reduce.distributions import limit_table, width_table
+from judgerel_ray.reduce.distributions import width_table
+from judgerel_ray.reduce.limits import limit_table
 from judgerel_ray.report import Distributed, Probabilities, Uncertain
 from judgerel_ray.store import RunDirectory, scan_judgments
 
@@ -40,7 +42,8 @@ def _distributed(run: RunDirectory) -> Distributed | None:
     if not run.exists(DISTRIBUTIONS):
         return None
     distributions = read_distributions(run)
-    return Distributed(limits=limit_table(distributions), widths=width_table(distributions))
+    limits = limit_table(distributions, scales=declared_scales(run))
+    return Distributed(limits=limits, widths=width_table(distributions))
 
 
 def replicated(judged: Judged) -> Judged:

@@ -243,6 +243,13 @@ def _check_templates(frame: AskFrame) -> None:
         _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
     if frame.ask.protocol == "respond":
         return
+    endless = [scale.name for scale in frame.scales if scale.decimals]
+    if frame.ask.mode == "exact" and endless:
+        raise SweepError(
+            f"mode exact needs scales whose values can be listed, {endless[0]} allows decimals",
+            where=where,
+            hint='decimals = false, or mode = "sample"',
+        )
     for template in frame.templates:
         # Ratings are read on a scale, which nothing else has.
         rates = frame.ask.protocol == "rating"

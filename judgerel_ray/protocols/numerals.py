@@ -38,6 +38,8 @@ _TEN = "|".join(_TENS)
 _DIGIT = "|".join(_UNITS[:10])
 _PART = r"(?:[ ]+and[ ]+a[ ]+(?P<part>half|quarter)\b)?"
 
+NUMBER_WORDS = (*_UNITS, *_TENS, "a hundred", "minus", "negative")
+"""What a number in words begins with."""
 DIGITS = re.compile(
     rf"(?P<sign>[+−-])?(?:(?P<whole>[0-9]++)(?P<listed>(?:,[0-9]++)+)?(?:\.(?P<rest>[0-9]++))?"
     rf"|\.(?P<only>[0-9]++))?(?P<mark>[¼½¾])?{_PART}",

@@ -49,7 +49,8 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
         raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
     if menu.reader != "first":
         return None
-    mentions = FORMS[menu.form].find(text, menu, False)
-    if not mentions or not mentions[0].complete:
+    # An earlier statement without its brackets counts in a reply that ends, and not in a cut one.
+    firsts = (FORMS[menu.form].find(text, menu, ended)[:1] for ended in (False, True))
+    if not all(first and first[0].complete for first in firsts):
         return None
     return read_verdict(text, finish_reason="stop", menu=menu)

@@ -1,23 +1,22 @@
-"""From what engines found of verdict distributions to the distributions table, and its limits."""
+"""From what engines found of verdicts to the distributions table, and how certain it is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.stats import Coefficient, limit_coefficients
-from judgerel_ray.tables import Distributions
+from judgerel_ray.reduce.scales import SCALE
+from judgerel_ray.tables import LATER_COLUMNS, Distributions
 
-PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order")
+PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order", *LATER_COLUMNS)
+"""Columns that tell one prompt's distributions from another's."""
 GROUP = ("judge", "benchmark", "temperature")
-MAJORITIES = (3, 5, 11)
-GREEDY = "temperature_0"
-"""Why a limit is undefined: nothing is drawn at temperature 0, so no two draws can agree."""
+RATED = ("criterion", "definition", SCALE)
+"""Columns that make groups of ratings, too."""
 _NOISE = 1e-6
 
 
@@ -27,8 +26,8 @@ def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.
     Parameters
     ----------
     found : sequence of (mapping, str)
-        Judge, benchmark, item_id, template, criterion and option_order of each prompt, and what an
-        engine found (the text of its completion; see ``engines.verdict_tree``).
+        Columns of `PLACE` of each prompt (those that are not there are null), and what an engine
+        found (the text of its completion; see ``engines.verdict_tree``).
 
     Returns
     -------
@@ -54,7 +53,7 @@ def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.
             for v, verdict in enumerate(content["verdicts"]):
                 rows.append(
                     {
-                        **{name: place[name] for name in PLACE},
+                        **{name: place.get(name) for name in PLACE},
                         "temperature": temperature,
                         "verdict": verdict,
                         "probability": float(guess[v]),
@@ -88,54 +87,31 @@ def _guess(
     return guess
 
 
-def limit_table(
-    distributions: pl.DataFrame,
-    *,
-    by: Sequence[str] = GROUP,
-    majorities: Sequence[int] = MAJORITIES,
-) -> pl.DataFrame:
-    """Coefficients of endless replications, with intervals over questions.
-
-    Parameters
-    ----------
-    distributions : DataFrame
-        Of :class:`judgerel_ray.tables.Distributions`.
-    by : sequence of str
-        Columns of the groups.
-    majorities : sequence of int
-        Replications that vote, for majority stability.
-
-    Returns
-    -------
-    DataFrame
-        One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
-        ``n_items``, ``n_categories`` (options and "no verdict" where it occurs), ``undecided`` (the
-        largest probability left open of any question), ``estimator``, ``undefined``. Of temperature
-        0 every coefficient is undefined, by `GREEDY`: it has no agreement to measure. Groups of
-        several temperatures leave it out.
+def distribution_groups(distributions: pl.DataFrame) -> tuple[str, ...]:
+    """Name the columns of groups: judge, benchmark, what tells ratings apart, and temperature.
 
     Examples
     --------
-    >>> limit_table(distribution_table([])).height
-    0
+    >>> distribution_groups(pl.DataFrame({"scale": ["points5"], "criterion": [None]}))
+    ('judge', 'benchmark', 'scale', 'temperature')
     """
-    rows: list[dict[str, object]] = []
-    for name, part in distributions.group_by(*by, maintain_order=True):
-        for one, told in _limits(part, majorities):
-            rows.append({**dict(zip(by, name, strict=True)), **told, **_told(one)})
-    kinds = {name: distributions.schema[name] for name in by}
-    return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
+    rated = [
+        name
+        for name in RATED
+        if name in distributions.columns and distributions[name].null_count() < distributions.height
+    ]
+    return (*GROUP[:-1], *rated, GROUP[-1])
 
 
-def width_table(distributions: pl.DataFrame, *, by: Sequence[str] = GROUP) -> pl.DataFrame:
+def width_table(distributions: pl.DataFrame, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Tell how far apart the certain bounds on verdict probabilities are.
 
     Parameters
     ----------
     distributions : DataFrame
         Of :class:`judgerel_ray.tables.Distributions`.
-    by : sequence of str
-        Columns of the groups.
+    by : sequence of str, optional
+        Columns of the groups; by default those of :func:`distribution_groups`.
 
     Returns
     -------
@@ -149,6 +125,7 @@ def width_table(distributions: pl.DataFrame, *, by: Sequence[str] = GROUP) -> pl
     >>> width_table(distribution_table([])).height
     0
     """
+    by = distribution_groups(distributions) if by is None else by
     units = [name for name in (*PLACE, "temperature") if name not in by]
     width = pl.col("high") - pl.col("low")
     best = pl.col("low").arg_max()
@@ -171,68 +148,3 @@ def width_table(distributions: pl.DataFrame, *, by: Sequence[str] = GROUP) -> pl
         )
         .sort(*by, maintain_order=True)
     )
-
-
-_SCHEMA = {
-    "coefficient": pl.String(),
-    "value": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "n_items": pl.Int64(),
-    "n_categories": pl.Int64(),
-    "undecided": pl.Float64(),
-    "estimator": pl.String(),
-    "undefined": pl.String(),
-}
-
-
-def _limits(
-    part: pl.DataFrame, majorities: Sequence[int]
-) -> list[tuple[Coefficient, dict[str, object]]]:
-    """Every coefficient of one group, with what is told beside it."""
-    drawn = part.filter(pl.col("temperature") != 0)
-    greedy = drawn.is_empty()
-    part = part if greedy else drawn
-    units = [name for name in (*PLACE, "temperature") if name in part.columns]
-    names = part["verdict"].unique().sort(nulls_last=True).to_list()
-    place = {name: n for n, name in enumerate(names)}
-    shares, clusters, undecided = [], [], []
-    for key, rows in part.group_by(*units, maintain_order=True):
-        share = np.zeros(len(names))
-        for verdict, probability in rows.select("verdict", "probability").iter_rows():
-            share[place[verdict]] = probability
-        shares.append(share / share.sum())
-        clusters.append(key[units.index("item_id")])
-        undecided.append(max(0.0, 1.0 - float(rows["low"].sum())))
-    matrix = np.array(shares)
-    used = matrix.sum(axis=0) > _NOISE  # "no verdict" that never occurs is no category
-    kept = matrix[:, used | np.array([name is not None for name in names])]
-    found = limit_coefficients(
-        kept / kept.sum(axis=1, keepdims=True),
-        clusters_U=np.array([str(one) for one in clusters]),
-        majorities=majorities,
-    )
-    told = {
-        "n_items": len(set(clusters)),
-        "n_categories": kept.shape[1],
-        "undecided": max(undecided),
-    }
-    return [(_greedy(one) if greedy else one, told) for one in found]
-
-
-def _greedy(one: Coefficient) -> Coefficient:
-    """A coefficient of temperature 0, whose value could only be that of nothing drawn twice."""
-    why = one.undefined if one.undefined == "no_verdicts" else GREEDY
-    return replace(one, value=None, low=None, high=None, undefined=why)
-
-
-def _told(one: Coefficient) -> dict[str, object]:
-    """A coefficient's own columns."""
-    return {
-        "coefficient": one.name,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "estimator": one.estimator,
-        "undefined": one.undefined,
-    }

@@ -104,6 +104,21 @@ def values_on(
     return len(labels), tuple(sorted(scores))
 
 
+def scale_scores(scale: Scale) -> dict[str, float] | None:
+    """Score of every value of a scale by its canonical text; None where decimals may be given.
+
+    Examples
+    --------
+    >>> binary = known_scale("binary")
+    >>> scale_scores(binary)
+    {'No': 0.0, 'Yes': 1.0}
+    """
+    from judgerel_ray.protocols.scales import scale_labels, scale_values
+
+    values = scale_values(scale)
+    return None if values is None else dict(zip(scale_labels(scale), values, strict=True))
+
+
 @lru_cache(maxsize=1)
 def _shipped() -> dict[str, Scale]:
     """Scales that come with the package, by name; imported where a row names one."""

@@ -10,10 +10,20 @@ import polars as pl
 
 from judgerel_ray.report.markup import Column, counts, key_columns, paragraph, section, table
 from judgerel_ray.report.plot import Plane, axes, curve, dot, figure, legend, segment
-from judgerel_ray.report.words import Row, cell, estimate, group_label, interval, number, reason
+from judgerel_ray.report.words import (
+    Row,
+    cell,
+    estimate,
+    group_columns,
+    group_label,
+    interval,
+    number,
+    reason,
+)
 
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_DRAWN = (("percent_agreement", "noise"), ("krippendorff_alpha", "point"))
+_ALPHA = "krippendorff_alpha"
+_DRAWN = (("percent_agreement", "noise"), (_ALPHA, "point"))
 _LEGEND = [
     ("point", "Krippendorff's alpha (in the limit also Fleiss' kappa and ICC(1))"),
     ("noise", "how often two replications agree"),
@@ -27,7 +37,7 @@ class Distributed:
     Attributes
     ----------
     limits : pl.DataFrame
-        From :func:`judgerel_ray.reduce.distributions.limit_table`.
+        From :func:`judgerel_ray.reduce.limits.limit_table`.
     widths : pl.DataFrame
         From :func:`judgerel_ray.reduce.distributions.width_table`.
     """
@@ -62,7 +72,9 @@ def _limits(limits: pl.DataFrame) -> str:
     )
     figures = "".join(
         _figure(part)
-        for part in limits.partition_by("judge", "benchmark", maintain_order=True)
+        for part in limits.partition_by(
+            *(name for name in group_columns(limits) if name != "temperature"), maintain_order=True
+        )
         if part["temperature"].n_unique() > 1
     )
     drawn = f'{legend(_LEGEND)}<div class="charts">{figures}</div>' if figures else ""
@@ -70,8 +82,8 @@ def _limits(limits: pl.DataFrame) -> str:
 
 
 def _limit_table(limits: pl.DataFrame) -> str:
-    """Every coefficient, a row a judge, benchmark and temperature."""
-    by = ["judge", "benchmark", "temperature"]
+    """Every coefficient, a row a judge, benchmark, way of rating and temperature."""
+    by = group_columns(limits)
     parts = limits.partition_by(by, maintain_order=True)
     found = [{row["coefficient"]: row for row in part.iter_rows(named=True)} for part in parts]
     first = [part.row(0, named=True) for part in parts]
@@ -88,9 +100,14 @@ def _limit_table(limits: pl.DataFrame) -> str:
             is_number=True,
         )
 
+    levels = [mine[_ALPHA]["measurement"] for mine in found]
     columns = [
         *key_columns(first, by),
         counts("questions", [row["n_items"] for row in first]),
+        Column(
+            head="level of alpha",
+            cells=["" if set(levels) == {"nominal"} else str(level) for level in levels],
+        ),
         *(column(name) for name in found[0]),
     ]
     caption = "Coefficients of endless replications, with 95 % intervals over questions"
@@ -100,7 +117,7 @@ def _limit_table(limits: pl.DataFrame) -> str:
 def _figure(part: pl.DataFrame) -> str:
     """Agreement and alpha of one judge on one benchmark."""
     rows = part.sort("temperature").to_dicts()
-    label = group_label(rows[0], ["judge", "benchmark"])
+    label = group_label(rows[0], [name for name in group_columns(part) if name != "temperature"])
     drawn = [row for row in rows if row["value"] is not None]
     named = {name for name, _ in _DRAWN}
     ends = [
@@ -150,7 +167,7 @@ def _widths(widths: pl.DataFrame) -> str:
         )
 
     columns = [
-        *key_columns(rows, ["judge", "benchmark", "temperature"]),
+        *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
         counts("questions", [row["n_questions"] for row in rows]),
         small("width, mean", "mean_width"),
         small("width, largest", "largest_width"),

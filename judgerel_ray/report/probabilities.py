@@ -10,8 +10,8 @@ from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.uncertainty import numbers
 from judgerel_ray.report.words import group_label
 
-_TOLD = ("coefficient", "value", "low", "high", "n_items", "n_categories", "undecided",
-         "estimator", "undefined")  # fmt: skip
+_TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
+         "undecided", "estimator", "undefined")  # fmt: skip
 
 
 def limits_text(limits: pl.DataFrame) -> str:
@@ -20,7 +20,7 @@ def limits_text(limits: pl.DataFrame) -> str:
     Parameters
     ----------
     limits : DataFrame
-        As :func:`judgerel_ray.reduce.distributions.limit_table`.
+        As :func:`judgerel_ray.reduce.limits.limit_table`.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def limits_text(limits: pl.DataFrame) -> str:
             f"{title}: {first['n_items']} questions, {first['n_categories']} categories, at most "
             f"{first['undecided']:.2g} of a question left open"
         )
-        lines = [[str(row["coefficient"]), *numbers(row)] for row in rows]
+        lines = [[_named(row), *numbers(row)] for row in rows]
         blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
     ending = "Endless replications, nothing sampled; intervals over questions."
     if (limits["undefined"] == "temperature_0").any():
@@ -81,6 +81,12 @@ def reasoning_text(split: pl.DataFrame) -> str:
         "differ,\nand how much the verdict drawn after one does. ratio: reasonings needed, as a "
         "share of letters drawn, for the same error."
     )
+
+
+def _named(row: Mapping[str, object]) -> str:
+    """A coefficient, with its level where that is not nominal."""
+    level = row["measurement"]
+    return f"{row['coefficient']}{'' if level == 'nominal' else f' ({level})'}"
 
 
 def _blocks(

@@ -13,7 +13,12 @@ _DISTRIBUTION = [
     "criterion",
     "option_order",
     "temperature",
+    "responder",
+    "definition",
+    "scale",
 ]
+LATER_COLUMNS = ("responder", "definition", "scale")
+"""Columns that tables written before ratings were explored do not have: all null there."""
 _ROUNDING = 1e-6  # engines give log-probabilities in single precision
 
 
@@ -35,13 +40,19 @@ class Distributions(dy.Schema):
     temperature = dy.Float64(min=0)
     """Temperature the probabilities are at; 0 is greedy, ties sharing it."""
     verdict = dy.String(nullable=True)
-    """Id of the option; null is a reply without a verdict."""
+    """Id of the option, or the rating; null is a reply without a verdict."""
     probability = dy.Float64(min=0, max=1 + _ROUNDING)
     """Best guess; those of a distribution sum to 1."""
     low = dy.Float64(min=0, max=1 + _ROUNDING)
     """The probability is certainly no lower."""
     high = dy.Float64(min=0, max=1 + _ROUNDING)
     """The probability is certainly no higher."""
+    responder = dy.String(nullable=True)
+    """Whose answer is judged, where it is one answer."""
+    definition = dy.String(nullable=True)
+    """Length of the criterion's definition, of ratings."""
+    scale = dy.String(nullable=True)
+    """Scale rated on; a verdict is then its canonical text."""
 
     @dy.rule()
     def between_its_bounds(cls) -> pl.Expr:  # noqa: N805  dataframely calls rules on the class

@@ -27,6 +27,14 @@ def test_keys_of_sampling_are_left_out(keys):
     assert [judge.name for judge in found.judge] == ["j", "k"]
 
 
+def test_ratings_are_explored_too():
+    ask = ASK.replace("best_of", "rating") + 'criteria = ["helpfulness"]\nreplications = 9\n'
+    [found] = as_exact(parse_sweep(f'name = "s"\n{JUDGE}{ask}')).ask
+    assert (found.mode, found.protocol, found.scales) == ("exact", "rating", ("points5",))
+    with pytest.raises(SweepError, match="mode exact needs reader = \"first\", got 'last'"):
+        as_exact(parse_sweep(f'name = "s"\n{JUDGE}{ask}reader = "last"\n'))
+
+
 def test_a_sweep_without_verdicts_has_no_distribution():
     text = f'name = "s"\n{JUDGE}{ASK.replace("best_of", "respond")}'
     with pytest.raises(SweepError, match="no ask of the sweep has a distribution"):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.design import build_wave, check_asks, check_facets
-from judgerel_ray.protocols import load_criterion
+from judgerel_ray.design import build_wave, check_asks, check_facets, count_stages
+from judgerel_ray.protocols import load_criterion, scale_labels
 
 KEYS = {
     "protocol": "rating",
@@ -93,3 +93,31 @@ def test_asks_that_rate_the_same_are_refused_and_those_on_other_scales_are_not(m
     other = replace(one, index=1, criteria=(replace(one.criteria[0], question="Is it so?"),))
     with pytest.raises(SweepError, match="differ only in criteria"):
         check_asks([one, other])
+
+
+def test_mode_exact_asks_every_prompt_once_for_all_temperatures(make):
+    keys = {name: value for name, value in KEYS.items() if name != "replications"}
+    for forced in (False, True):
+        asked = make.frame(
+            [make.item("q", options="xy")], mode="exact", exact={"forced": forced}, **keys
+        )
+        found = conditions(asked)
+        assert len(found) == len({c.condition_key for c, _ in found}) == 2 * 2 * 3 * 4 * 3
+        assert {n for _, n in found} == {1}
+        assert sum(one.requests for one in count_stages([asked])) == len(found)
+        for condition, _ in found:
+            assert (condition.stage, condition.role) == ("exact", "scorer")
+            assert condition.scoring.temperatures == (1.0, 0.0)
+            assert condition.scoring.start == ("Rating: [[" if forced else "")
+            assert condition.menu.labels == scale_labels(condition.menu.scale)
+
+
+def test_exact_asks_that_no_column_tells_apart_are_refused(make):
+    keys = {name: value for name, value in KEYS.items() if name != "replications"}
+    keys |= {"mode": "exact", "scales": ("points5",)}
+    one = make.frame([make.item("q")], index=0, **keys)
+    check_asks([one, make.frame([make.item("q")], index=1, **{**keys, "scales": ("binary",)})])
+    for more in ({"top_k": 20}, {"exact": {"forced": True}}, {"temperatures": (0.5,)}):
+        other = make.frame([make.item("q")], index=1, **{**keys, **more})
+        with pytest.raises(SweepError, match=r"would be pooled|ask the same"):
+            check_asks([one, other])

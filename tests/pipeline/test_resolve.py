@@ -255,3 +255,14 @@ def test_a_template_declares_a_form_that_its_protocol_can_read(sweep, tmp_path):
     assert caught.value.hint == 'form = "rating"'
     (copied / "template.toml").write_text('form = "rating"\nverdict = "first"\n')
     assert sweep(asks=[rating], protocol="rating").frames[0].templates[0].form == "rating"
+
+
+def test_mode_exact_needs_scales_whose_values_can_be_listed(sweep, tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "grade.toml").write_text(
+        'level = "interval"\nlowest = 0\nhighest = 10\ndecimals = true\n'
+    )
+    ask = 'criteria = ["helpfulness"]\nscales = ["points5", "grade.toml"]\n'
+    assert len(sweep(asks=[ask], protocol="rating").frames[0].scales) == 2
+    with pytest.raises(SweepError, match="scales whose values can be listed, grade allows dec"):
+        sweep(asks=[ask + 'mode = "exact"\n'], protocol="rating")

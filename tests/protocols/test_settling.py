@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, SweepError
-from judgerel_ray.protocols import read_verdict, settled_reading
+from judgerel_ray.protocols import (
+    load_scale,
+    read_verdict,
+    scale_labels,
+    settled_reading,
+    shipped_scales,
+)
 
 FRAGMENTS = (
     "Best Response:", "best response : ", "[[", "]]", "[", "]", "A", "B", "F", "letter", "Better",
@@ -35,6 +41,36 @@ def test_nothing_that_follows_changes_it(text, rest, finish_reason):
             settled = settled_reading(opening + text, finish_reason=None, menu=menu)
             whole = read_verdict(opening + text + rest, finish_reason=finish_reason, menu=menu)
             assert settled in (None, whole)
+
+
+RATED = (
+    "Rating:", "rating : ", "Rating: [[", "]]", "[[", "[", "]", "4", "5", "10", ".", "Agree",
+    "Strongly ", " ", "\n", " and ", ", ", " or ", "/10", "out of", "**", "rating", "(", ")",
+    "none", "four", "-", " because it is all that a reader could ask for", "I cannot rate", "Yes",
+)  # fmt: skip
+ratings = st.lists(st.sampled_from(RATED), max_size=7).map("".join)
+
+
+@settings(max_examples=400)
+@given(ratings, ratings, ratings, st.sampled_from(shipped_scales()))
+def test_nothing_that_follows_changes_a_rating(before, after, rest, name):
+    labels = scale_labels(load_scale(name))
+    menu = menu_of(labels=labels, option_ids=labels, form="rating", scale=load_scale(name))
+    text = f"{before}Rating: [[{labels[0]}]]{after}"
+    settled = settled_reading(text, finish_reason=None, menu=menu)
+    for finish_reason in ("stop", "length"):
+        whole = read_verdict(text + rest, finish_reason=finish_reason, menu=menu)
+        assert settled in (None, whole)
+
+
+@pytest.mark.parametrize("before", ["Rating: 4. ", "rating : 1.  and rating"])
+def test_an_earlier_statement_without_brackets_keeps_a_rating_open(before):
+    labels = scale_labels(load_scale("points5"))
+    menu = menu_of(labels=labels, option_ids=labels, form="rating", scale=load_scale("points5"))
+    text = f"{before}Rating: [[5]]"
+    readings = [read_verdict(text, finish_reason=one, menu=menu) for one in ("stop", "length")]
+    assert readings[0] != readings[1]
+    assert settled_reading(text, finish_reason=None, menu=menu) is None
 
 
 @given(texts, st.sampled_from(["stop", "length"]))

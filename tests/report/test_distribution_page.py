@@ -6,7 +6,8 @@ from html import unescape
 
 import pytest
 
-from judgerel_ray.reduce.distributions import distribution_table, limit_table, width_table
+from judgerel_ray.reduce.distributions import distribution_table, width_table
+from judgerel_ray.reduce.limits import limit_table
 from judgerel_ray.report import Distributed, Probabilities, limits_text, render_report
 from judgerel_ray.report.words import number
 

@@ -43,7 +43,7 @@ def test_the_columns_are_those_of_the_contract():
     ]  # fmt: skip
     assert Distributions.create_empty().columns == [
         "judge", "benchmark", "item_id", "template", "criterion", "option_order", "temperature",
-        "verdict", "probability", "low", "high",
+        "verdict", "probability", "low", "high", "responder", "definition", "scale",
     ]  # fmt: skip
 
 

@@ -1,0 +1,173 @@
+"""Coefficients of endless replications, from the distributions table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.core import Scale
+from judgerel_ray.reduce.distributions import PLACE, distribution_groups
+from judgerel_ray.reduce.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.stats import Coefficient, limit_coefficients
+from judgerel_ray.stats.score_limits import score_limit
+
+MAJORITIES = (3, 5, 11)
+GREEDY = "temperature_0"
+"""Why a limit is undefined: nothing is drawn at temperature 0, so no two draws can agree."""
+_NOISE = 1e-6
+_ALPHA = "krippendorff_alpha"
+
+
+def limit_table(
+    distributions: pl.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    majorities: Sequence[int] = MAJORITIES,
+    scales: Mapping[str, Scale] | None = None,
+) -> pl.DataFrame:
+    """Coefficients of endless replications, with intervals over questions.
+
+    Ratings have alpha at the level of their scale, replies without a score left out; all other
+    coefficients take verdicts for mere names.
+
+    Parameters
+    ----------
+    distributions : DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`.
+    by : sequence of str, optional
+        Columns of the groups; by default those of :func:`distribution_groups`.
+    majorities : sequence of int
+        Replications that vote, for majority stability.
+    scales : mapping of str to Scale, optional
+        Scales besides the shipped ones.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
+        ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where
+        it occurs), ``undecided`` (the largest probability left open of any question),
+        ``estimator``, ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`:
+        it has no agreement to measure. Groups of several temperatures leave it out. Of several
+        scales together all are undefined ("several_scales"), of a scale nobody declared alpha
+        ("unknown_scale").
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.distributions import distribution_table
+    >>> limit_table(distribution_table([])).height
+    0
+    """
+    rows: list[dict[str, object]] = []
+    by = distribution_groups(distributions) if by is None else by
+    for name, part in distributions.group_by(*by, maintain_order=True):
+        for one, told in _limits(part, majorities, scales):
+            rows.append({**dict(zip(by, name, strict=True)), **told, **_told(one)})
+    kinds = {name: distributions.schema[name] for name in by}
+    return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
+
+
+_SCHEMA = {
+    "coefficient": pl.String(),
+    "measurement": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "n_items": pl.Int64(),
+    "n_categories": pl.Int64(),
+    "undecided": pl.Float64(),
+    "estimator": pl.String(),
+    "undefined": pl.String(),
+}
+
+
+def _limits(
+    part: pl.DataFrame, majorities: Sequence[int], scales: Mapping[str, Scale] | None
+) -> list[tuple[Coefficient, dict[str, object]]]:
+    """Every coefficient of one group, with what is told beside it."""
+    drawn = part.filter(pl.col("temperature") != 0)
+    greedy = drawn.is_empty()
+    part = part if greedy else drawn
+    units = [name for name in (*PLACE, "temperature") if name in part.columns]
+    names = part["verdict"].unique().sort(nulls_last=True).to_list()
+    place = {name: n for n, name in enumerate(names)}
+    shares, clusters, undecided = [], [], []
+    for key, rows in part.group_by(*units, maintain_order=True):
+        share = np.zeros(len(names))
+        for verdict, probability in rows.select("verdict", "probability").iter_rows():
+            share[place[verdict]] = probability
+        shares.append(share / share.sum())
+        clusters.append(str(key[units.index("item_id")]))
+        undecided.append(max(0.0, 1.0 - float(rows["low"].sum())))
+    matrix = np.array(shares)
+    used = matrix.sum(axis=0) > _NOISE  # "no verdict" that never occurs is no category
+    kept = matrix[:, used | np.array([name is not None for name in names])]
+    found = limit_coefficients(
+        kept / kept.sum(axis=1, keepdims=True),
+        clusters_U=np.array(clusters),
+        majorities=majorities,
+    )
+    told: dict[str, object] = {
+        "n_items": len(set(clusters)),
+        "n_categories": kept.shape[1],
+        "undecided": max(undecided),
+    }
+    at_level = _at_level(found, part[SCALE].unique().to_list(), names, matrix, clusters, scales)
+    return [
+        (_undefined(one, GREEDY) if greedy else one, {**told, "measurement": level})
+        for one, level in at_level
+    ]
+
+
+def _at_level(
+    found: Sequence[Coefficient],
+    on: Sequence[str | None],
+    names: Sequence[str | None],
+    matrix: NDArray[np.float64],
+    clusters: Sequence[str],
+    scales: Mapping[str, Scale] | None,
+) -> list[tuple[Coefficient, str]]:
+    """Each coefficient with its level: of ratings alpha at that of their scale."""
+    if on == [None]:
+        return [(one, "nominal") for one in found]
+    if len(on) > 1 or on[0] is None:
+        return [(_undefined(one, "several_scales"), "nominal") for one in found]
+    scale = known_scale(on[0], scales)
+    values = None if scale is None else scale_scores(scale)
+    if scale is None or values is None:
+        alpha = next(one for one in found if one.name == _ALPHA)
+        return [
+            (_undefined(one, "unknown_scale") if one is alpha else one, "nominal") for one in found
+        ]
+    if scale.level == "nominal":
+        return [(one, "nominal") for one in found]
+    columns = [n for n, name in enumerate(names) if name in values]
+    alpha = score_limit(
+        matrix[:, columns],
+        [values[str(names[n])] for n in columns],
+        level=scale.level,
+        clusters_U=np.array(clusters),
+    )
+    return [(alpha, scale.level) if one.name == _ALPHA else (one, "nominal") for one in found]
+
+
+def _undefined(one: Coefficient, why: str) -> Coefficient:
+    """A coefficient that has no meaning here, whatever its value would be."""
+    why = one.undefined if one.undefined == "no_verdicts" else why
+    return replace(one, value=None, low=None, high=None, undefined=why)
+
+
+def _told(one: Coefficient) -> dict[str, object]:
+    """A coefficient's own columns."""
+    return {
+        "coefficient": one.name,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "estimator": one.estimator,
+        "undefined": one.undefined,
+    }
