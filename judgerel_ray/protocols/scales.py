@@ -119,6 +119,17 @@ def score_of(label: str, scale: Scale) -> float | None:
     return float(label) if on_it and (scale.decimals or "." not in label) else None
 
 
+def folded_label(label: str) -> str:
+    """Spell a word as the reader tells words apart: in any case, blanks and hyphens at will.
+
+    Examples
+    --------
+    >>> folded_label("Strongly-agree") == folded_label("STRONGLY AGREE")
+    True
+    """
+    return re.sub(r"[\s_-]+", "", label.casefold())
+
+
 def _of_words(
     name: str, level: ScaleLevel, content: dict[str, object], where: dict[str, object]
 ) -> Scale:
@@ -155,8 +166,7 @@ def _of_words(
                 f"or digits, got {label!r}",
                 where=where,
             )
-        # As the reader sees it: any case, blanks and hyphens at will.
-        folded = re.sub(r"[\s_-]+", "", label.casefold())
+        folded = folded_label(label)
         if folded in seen:
             how = "twice" if seen[folded] == label else f"beside {seen[folded]!r}"
             raise SweepError(

@@ -73,7 +73,9 @@ def outcome_column(columns: Iterable[str]) -> pl.Expr:
     if "outcome" not in columns:
         return told.alias("outcome")
     recorded = pl.col("outcome").cast(pl.String)
-    return pl.when(recorded.is_null() & is_judge(columns)).then(told).otherwise(recorded)
+    # Named, or it would be called after what stands in for it and leave the column as it was.
+    found = pl.when(recorded.is_null() & is_judge(columns)).then(told).otherwise(recorded)
+    return found.alias("outcome")
 
 
 def is_judge(columns: Iterable[str]) -> pl.Expr:

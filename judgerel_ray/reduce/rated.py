@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.protocols.scales import scale_labels, scale_values
+from judgerel_ray.protocols.scales import folded_label, scale_values
+from judgerel_ray.protocols.wordings import listed
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, is_judge, outcome_column, typed_column
 from judgerel_ray.reduce.grouping import varying_facets
 from judgerel_ray.reduce.policy import SCORED
@@ -24,6 +25,7 @@ from judgerel_ray.stats.statistic import Floats
 RATED_GROUPS = ("judge", "benchmark", "criterion", "definition", "temperature")
 """Columns that make a group of ratings, those that hold any value."""
 QUESTION, REPLICATION = "item_id", "replication"
+_ROUNDING = 1e-9
 _READ = (QUESTION, REPLICATION, "role", "block", "label", *FACETS, *KINDS)
 
 
@@ -245,22 +247,43 @@ def _fineness(scale: Scale) -> float:
 
 def _scored(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Rows of one scale with their scores, from their verdicts where they have none."""
-    told = pl.lit(None, pl.Float64)
+    told: pl.Expr | pl.Series = pl.lit(None, pl.Float64)
     if "verdict" in rows.columns:
-        labels, values = scale_labels(scale), scale_values(scale)
-        named = dict(zip(labels, values or (), strict=False))
-        text = pl.col("verdict").cast(pl.String)
-        told = text.cast(pl.Float64, strict=False) if not named else text.replace_strict(
-            named, default=None, return_dtype=pl.Float64
-        )  # fmt: skip
+        told = _read(rows["verdict"].cast(pl.String), scale)
     own = pl.col("score") if "score" in rows.columns else pl.lit(None, pl.Float64)
     found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(own, told)))
-    low, high = scale_ends(scale)
-    off = found.filter((pl.col("score") < low) | (pl.col("score") > high))
+    values, (low, high) = scale_values(scale), scale_ends(scale)
+    score = pl.col("score")
+    whole = pl.lit(False) if values is None else (score - score.round()).abs() > _ROUNDING
+    off = found.filter((score < low) | (score > high) | whole)
     if off.height:
-        raise SweepError(
-            f"score {off['score'][0]:g} is not on scale {scale.name}, which goes from {low:g} to "
-            f"{high:g}",
-            where={"item_id": off[QUESTION][0]},
-        )
+        raise _off_scale(f"score {off['score'][0]:g}", off, scale)
+    unread = found.filter(SCORED & score.is_null())
+    if unread.height:
+        raise _off_scale(f"verdict {unread['verdict'][0]!r}", unread, scale)
     return found
+
+
+def _read(verdicts: pl.Series, scale: Scale) -> pl.Series:
+    """Scores of verdicts, words in any case and numbers however spelled; null of what is none."""
+    values = scale_values(scale)
+    if not scale.labels:
+        return verdicts.cast(pl.Float64, strict=False)
+    named = dict(zip(map(folded_label, scale.labels), values or (), strict=True))
+    written = verdicts.drop_nulls().unique().to_list()
+    meant = [named.get(folded_label(one)) for one in written]
+    return verdicts.replace_strict(written, meant, default=None, return_dtype=pl.Float64)
+
+
+def _off_scale(what: str, rows: pl.DataFrame, scale: Scale) -> SweepError:
+    """Say that something is not on a scale, and what is."""
+    low, high = scale_ends(scale)
+    kind = "numbers" if scale.decimals else "whole numbers"
+    told = listed(scale.labels) if scale.labels else f"{kind} from {low:g} to {high:g}"
+    places = f" (places {low:g} to {high:g})" if scale.labels else ""
+    return SweepError(
+        f"{what} is not on scale {scale.name}, which has {told}{places}",
+        where={"item_id": rows[QUESTION][0]},
+        hint="a scale of your own has a file and a name of its own; a reply without a rating has "
+        "no verdict",
+    )

@@ -1,0 +1,57 @@
+"""Ratings as rows of files have them: scores, verdicts in any spelling, and what is on no scale."""
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import outcome_column
+from judgerel_ray.reduce.rated import rated_rows
+
+
+def scores(scale, **columns):
+    n = len(next(iter(columns.values())))
+    rows = pl.LazyFrame({"item_id": [f"q{i}" for i in range(n)], "scale": [scale] * n, **columns})
+    return rated_rows(rows)[0]["score"].to_list()
+
+
+def test_verdicts_are_read_however_they_are_spelled():
+    assert scores("points5", verdict=["4", "4.0", "04", None]) == [4.0, 4.0, 4.0, None]
+    words = ["agree", "STRONGLY AGREE", "Strongly-disagree", "Neutral"]
+    assert scores("likert5", verdict=words) == [3.0, 4.0, 0.0, 2.0]
+    assert scores("binary", verdict=["yes", "No"]) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("scale", "columns", "said"),
+    [
+        ("points5", {"score": [3.5]}, "score 3.5 is not on scale points5, which has whole numbers"),
+        ("points5", {"verdict": ["6"]}, "score 6 is not on scale points5"),
+        ("points5", {"verdict": ["good"]}, "verdict 'good' is not on scale points5"),
+        ("likert5", {"verdict": ["somewhat agree"]}, "verdict 'somewhat agree' is not on scale"),
+        ("likert5", {"score": [1.5]}, "which has Strongly Disagree, Disagree, Neutral, Agree"),
+    ],
+)
+def test_what_is_on_no_scale_is_refused(scale, columns, said):
+    with pytest.raises(SweepError, match=said):
+        scores(scale, **columns)
+
+
+def test_outcomes_that_a_file_leaves_empty_are_told_by_what_was_read(tmp_path):
+    told = pl.DataFrame({"outcome": [None, "off_menu", "scored"], "score": [4.0, None, 5.0]})
+    assert told.with_columns(outcome_column(told.columns)).columns == ["outcome", "score"]
+    rows = [
+        {"item_id": f"q{i}", "scale": scale, "replication": r, "score": float(1 + (i + r) % 4)}
+        for scale in ("points5", "points10") for i in range(12) for r in range(2)
+    ]  # fmt: skip
+    full, partly = pl.DataFrame(rows), tmp_path / "partly.parquet"
+    full.write_parquet(tmp_path / "full.parquet")
+    every_other = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.lit("scored"))
+    full.with_columns(outcome=every_other).write_parquet(partly)
+    expected = judgerel_ray.scales(tmp_path / "full.parquet")
+    found = judgerel_ray.scales(partly)
+    assert found[1].to_dicts() == expected[1].to_dicts()
+    assert found[0].to_dicts() == expected[0].to_dicts()
+    with pytest.raises(SweepError, match=r"no column 'x' to group by, got columns [a-z_, ]+") as no:
+        judgerel_ray.scales(partly, by=["x"])
+    assert "literal" not in str(no.value)
