@@ -19,8 +19,9 @@ from judgerel_ray.config.thresholds import Thresholds
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
 
-ProtocolName = Literal["respond", "best_of", "correctness", "confusion", "rating"]
+ProtocolName = Literal["respond", "best_of", "correctness", "confusion", "rating", "think_twice"]
 DefinitionName = Literal["none", "short", "long"]
+JudgeRole = Literal["participant", "evaluator_only"]
 ModeName = Literal["sample", "exact", "columns", "paper", "single"]
 
 
@@ -31,6 +32,7 @@ _DEFAULTS: dict[str, tuple[float, int, int]] = {
     "correctness": (1.0, 5, 16),
     "confusion": (0.0, 1, 256),
     "rating": (1.0, 5, 64),
+    "think_twice": (1.0, 5, 512),
 }
 
 
@@ -81,7 +83,7 @@ class AskTable(Table):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
     protocol: ProtocolName
-    """respond, best_of, correctness, confusion or rating."""
+    """respond, best_of, correctness, confusion, rating or think_twice."""
     mode: ModeName = "sample"
     """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact); of
     confusion columns (default), paper or single."""
@@ -107,8 +109,8 @@ class AskTable(Table):
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
     max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
-    """New tokens at most; default 150, 16 for correctness, 256 for confusion and 64 for
-    rating."""
+    """New tokens at most; default 150, 16 for correctness, 256 for confusion, 64 for rating and
+    512 for think_twice."""
     verdict_logprobs: Flag = False
     """Read, where each reply writes its verdict, how probable every other one was."""
     early_stop: Flag = False
@@ -118,7 +120,7 @@ class AskTable(Table):
     templates: tuple[Text, ...] = ("default",)
     """Names of shipped templates, or folders; several are crossed."""
     option_orders: Whole = Field(default=1, ge=1, le=1000)
-    """Orders of the options, crossed; each item's are drawn once and held."""
+    """Orders of the options, of think_twice of the models; each item's are drawn once and held."""
     order_seed: Whole = 0
     """The draw of the orders."""
     option_labels: Literal["letters", "ids"] = "letters"
@@ -133,12 +135,20 @@ class AskTable(Table):
     """How much of each criterion's definition is put: none, short (default) or long; crossed."""
     scales: tuple[Text, ...] = ()
     """What ratings are on: names of shipped scales (default points5), or files; crossed."""
+    candidates: Whole = Field(default=0, ge=0, le=100)
+    """How many options a model selects, or answers it writes, before it thinks twice; default 2."""
+    roles: tuple[JudgeRole, ...] = ()
+    """What judges of think_twice compare: answers with their own among them (participant), or the
+    others' (evaluator_only); default both."""
+    answer_temperature: Number | None = None
+    """Temperature of the answers that judges of think_twice compare; default the first."""
     responders: tuple[Text, ...] = ()
-    """Judges that write the candidate answers first, or recorded option ids to keep."""
+    """Judges that write the candidate answers first, or recorded option ids to keep; of think_twice
+    those that answer, default all."""
     respond: RespondSettings | None = None
     """How they write them."""
     judges: tuple[Text, ...] = ()
-    """Judges asked; default every judge that is no responder."""
+    """Judges asked; default every judge that is no responder, of think_twice every responder."""
 
     @field_validator("temperatures")
     @classmethod
@@ -151,6 +161,12 @@ class AskTable(Table):
             raise ValueError(f"must all differ, got {list(values)}")
         return plain
 
+    @field_validator("answer_temperature")
+    @classmethod
+    def _plain(cls, value: float | None) -> float | None:
+        """Map machine epsilon to 0."""
+        return None if value is None else plain_temperature(value)
+
     @field_validator("replications", "max_tokens")
     @classmethod
     def _asked_for_some(cls, value: int | AdaptiveReplications) -> int | AdaptiveReplications:
@@ -159,7 +175,9 @@ class AskTable(Table):
             raise ValueError(f"must be at least 1, got {value}")
         return value
 
-    @field_validator("templates", "responders", "judges", "criteria", "definitions", "scales")
+    @field_validator(
+        "templates", "responders", "judges", "criteria", "definitions", "scales", "roles"
+    )
     @classmethod
     def _all_differ(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse repeats."""
@@ -200,11 +218,17 @@ class AskTable(Table):
         if self.protocol == "rating":
             defaults["definitions"] = self.definitions or ("short",)
             defaults["scales"] = self.scales or ("points5",)
+        if self.protocol == "think_twice":
+            defaults["candidates"] = self.candidates or 2
+            defaults["roles"] = self.roles or ("participant", "evaluator_only")
+            first = (self.temperatures or (temperature,))[0]
+            given = self.answer_temperature
+            defaults["answer_temperature"] = first if given is None else given
         if self.mode == "exact" and self.exact is None:
             defaults["exact"] = ExactSettings()
         if self.protocol == "confusion" and self.mode == "sample":
             defaults["mode"] = "columns"
-        if self.responders and self.respond is None:
+        if self.responders and self.respond is None and self.protocol != "think_twice":
             defaults["respond"] = RespondSettings()
         for key, value in defaults.items():
             object.__setattr__(self, key, value)

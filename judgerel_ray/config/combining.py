@@ -29,6 +29,13 @@ def refuse_combinations(ask: AskTable) -> None:
         raise ValueError(
             f"criteria, definitions and scales need protocol rating, got {ask.protocol}"
         )
+    if ask.protocol == "think_twice":
+        _refuse_beside_thinking(ask)
+    elif ask.candidates or ask.roles or ask.answer_temperature is not None:
+        raise ValueError(
+            f"candidates, roles and answer_temperature need protocol think_twice, "
+            f"got {ask.protocol}"
+        )
     if ask.adaptive is not None and ask.protocol not in ("best_of", "correctness"):
         raise ValueError(f"adaptive replications settle verdicts, {ask.protocol} has none")
     if ask.exact is not None and ask.protocol in ("respond", "confusion"):
@@ -44,8 +51,8 @@ def refuse_combinations(ask: AskTable) -> None:
         )
     if ask.verdict_logprobs:
         _refuse_beside_logprobs(ask)
-    if ask.option_orders > 1 and ask.protocol != "best_of":
-        raise ValueError(f"option_orders needs protocol best_of, got {ask.protocol}")
+    if ask.option_orders > 1 and ask.protocol not in ("best_of", "think_twice"):
+        raise ValueError(f"option_orders needs protocol best_of or think_twice, got {ask.protocol}")
     if ask.protocol == "confusion":
         _refuse_beside_confusion(ask)
     elif ask.thresholds:
@@ -111,3 +118,20 @@ def _refuse_beside_rating(ask: AskTable) -> None:
         raise ValueError("protocol rating needs criteria: what responses are rated by")
     if ask.reader == "schroeder2024":
         raise ValueError("reader schroeder2024 reads letters and words, no ratings")
+
+
+def _refuse_beside_thinking(ask: AskTable) -> None:
+    """Refuse what two steps and a comparison have no place for."""
+    if ask.mode != "sample" or ask.exact is not None:
+        raise ValueError(f"protocol think_twice samples replies, got mode {ask.mode}")
+    if ask.reader == "schroeder2024":
+        raise ValueError("reader schroeder2024 reads letters and words, no numbers")
+    if ask.respond is not None or ask.answers is not None:
+        raise ValueError(
+            "protocol think_twice has its models answer as it judges: leave out respond and answers"
+        )
+    temperature, asked = ask.answer_temperature, ask.temperatures or (1.0,)
+    if temperature is not None and temperature not in asked:
+        raise ValueError(
+            f"answer_temperature must be one of the temperatures {list(asked)}, got {temperature}"
+        )

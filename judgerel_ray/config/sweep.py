@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from judgerel_ray.config.ask import AskTable
 from judgerel_ray.config.judge import Judge
+from judgerel_ray.config.limits import SHARED, Limits
 from judgerel_ray.config.table import Name, Number, Table, Whole
 from judgerel_ray.core import SweepError
 
@@ -65,6 +66,11 @@ class Sweep(Table):
                 if name not in names:
                     raise ValueError(f"ask[{index}].judges names {name!r}, known are {names}")
             known = [name in names for name in ask.responders]
+            if ask.protocol == "think_twice" and not all(known):
+                raise ValueError(
+                    f"ask[{index}].responders must be judges of the sweep, got "
+                    f"{list(ask.responders)}, judges are {names}"
+                )
             if any(known) and not all(known):
                 raise ValueError(
                     f"ask[{index}].responders mixes judges of the sweep with recorded option ids: "
@@ -74,17 +80,42 @@ class Sweep(Table):
                 raise ValueError(f"ask[{index}] has no judge: every judge is a responder")
         return self
 
+    @model_validator(mode="after")
+    def _providers_agree(self) -> Self:
+        """Judges of one provider share its limits, so they must state the same ones."""
+        first: dict[tuple[str | None, str | None], Judge] = {}
+        for judge in self.judge:
+            if judge.engine != "openai":
+                continue
+            other = first.setdefault((judge.base_url, judge.api_key_env), judge)
+            ours, theirs = judge.limits or Limits(), other.limits or Limits()
+            for key in SHARED:
+                if getattr(ours, key) != getattr(theirs, key):
+                    raise ValueError(
+                        f"judges {other.name} and {judge.name} share a provider (base_url and "
+                        f"api_key_env) and so its limits, but limits.{key} is "
+                        f"{getattr(theirs, key)} and {getattr(ours, key)}"
+                    )
+        return self
+
     def judges_of(self, index: int) -> tuple[Judge, ...]:
-        """Judges asked by ``ask[index]``: those it names, else all that are no responder of any."""
+        """Judges asked by ``ask[index]``: those it names, else all that are no responder of any.
+
+        Of think_twice those are its responders: each model is a judge of the others too.
+        """
         wanted = self.ask[index].judges
         if wanted:
             return tuple(judge for judge in self.judge if judge.name in wanted)
+        if self.ask[index].protocol == "think_twice":
+            return self.responders_of(index)
         responders = {name for ask in self.ask for name in ask.responders}
         return tuple(judge for judge in self.judge if judge.name not in responders)
 
     def responders_of(self, index: int) -> tuple[Judge, ...]:
-        """Judges that write the candidate answers of ``ask[index]``."""
+        """Judges that write the candidate answers of ``ask[index]``; of think_twice default all."""
         wanted = self.ask[index].responders
+        if not wanted and self.ask[index].protocol == "think_twice":
+            return self.judge
         return tuple(judge for judge in self.judge if judge.name in wanted)
 
     def find(self, path: str) -> str:

@@ -12,8 +12,10 @@ from judgerel_ray.core.errors import (
     UnfinishedRunWarning,
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
-from judgerel_ray.core.outcome import OUTCOMES, Outcome
+from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
 from judgerel_ray.core.types import (
+    CHOSEN,
+    JUDGE_ROLES,
     Ask,
     Completion,
     Condition,
@@ -32,6 +34,9 @@ from judgerel_ray.core.types import (
 )
 
 __all__ = [
+    "CHOSEN",
+    "DECLINED",
+    "JUDGE_ROLES",
     "OUTCOMES",
     "Ask",
     "Completion",

@@ -28,4 +28,7 @@ class Outcome(StrEnum):
     """The request can never succeed (prompt too long, refused by validation); never a category."""
 
 
+DECLINED = "content_filter"
+"""Finish reason of a reply that was declined outside its text, by the provider or the model."""
+
 OUTCOMES: tuple[str, ...] = tuple(outcome.value for outcome in Outcome)

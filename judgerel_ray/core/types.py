@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["judge", "responder", "assessor", "scorer"]
+Role = Literal["judge", "responder", "assessor", "scorer", "participant", "evaluator_only"]
+JUDGE_ROLES: tuple[Role, ...] = ("judge", "participant", "evaluator_only")
+"""Roles in which a reply is a verdict."""
+CHOSEN = "choose"
+"""The stage in which a model that thinks twice gives a verdict of its own, as a responder."""
 ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
 ScaleLevel = Literal["nominal", "ordinal", "interval"]
 
@@ -28,12 +32,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanRating:
-    """One rating a person gave to an item: a number, a word, or both."""
+    """One rating a person gave: a number, a word, or both.
+
+    ``responder`` is the option that was rated, by its id. Without it the rating is of the item as
+    a whole, and so of its response where it has only one.
+    """
 
     rater: str
     criterion: str | None = None
     score: float | None = None
     label: str | None = None
+    responder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +96,8 @@ class Menu:
 
     ``labels`` are in the order shown and ``option_ids[i]`` is what ``labels[i]`` stands for.
     ``form`` names the declared form of the verdict (see ``protocols.FORMS``);
-    ``reader`` is the reading policy. ``scale`` is set where a rating is asked for.
+    ``reader`` is the reading policy. ``scale`` is set where a rating is asked for. ``most`` is how
+    many labels a reply may name where it selects several.
     """
 
     labels: tuple[str, ...]
@@ -95,6 +105,7 @@ class Menu:
     form: str
     reader: ReaderPolicy = "first"
     scale: Scale | None = None
+    most: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +209,10 @@ class Ask:
 class Completion:
     """What came back for one replication: text and counts, never a verdict.
 
-    ``finish_reason`` is ``stop`` or ``length`` for a whole reply, or
-    ``refused: <why>`` for a request that can never succeed (its text is then None).
-    ``cached_tokens`` is None where the engine cannot say it for this one reply. ``logprobs`` hold
+    ``finish_reason`` is ``stop`` or ``length`` for a whole reply, ``content_filter`` for one that
+    the provider or the model declined outside its text, or ``refused: <why>`` for a request that
+    can never succeed (its text is then None). Token counts are None where the engine cannot say
+    them for this one reply. ``logprobs`` hold
     what a condition with ``scoring`` asked for; its text is empty.
     """
 
@@ -211,7 +223,7 @@ class Completion:
     finish_reason: str
     prompt_tokens: int | None
     cached_tokens: int | None
-    completion_tokens: int
+    completion_tokens: int | None
     logprobs: tuple[TokenLogprob, ...] = ()
 
 

@@ -1,5 +1,6 @@
 """Asking: asks to conditions, wave by wave. May import config, protocols, core; touches no file."""
 
+from judgerel_ray.design.comparing import check_thinking
 from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.counting import StageCount, count_stages
 from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items, voices_of
@@ -23,6 +24,7 @@ __all__ = [
     "check_asks",
     "check_facets",
     "check_items",
+    "check_thinking",
     "count_stages",
     "goal_of",
     "option_orders",

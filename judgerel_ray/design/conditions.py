@@ -101,6 +101,9 @@ def keyed_condition(
         "responder": condition.responder,
         "parents": list(parents),
     }
+    if condition.role in ("participant", "evaluator_only"):
+        # Where a model's answer is lost, two roles or orders may show the same ones.
+        content["role"] = [condition.role, condition.option_order]
     sampling = [condition.temperature, condition.top_k, condition.top_p, condition.max_tokens]
     # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
     # is the same, so stop strings are in the key and not in the seed.

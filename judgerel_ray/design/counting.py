@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
+from judgerel_ray.design.comparing import STAGES, n_conditions
 from judgerel_ray.design.confusing import STAGE_ROLES, n_scored
 from judgerel_ray.design.frame import AskFrame, Voice, voices_of
 from judgerel_ray.design.judging import answer_names
@@ -59,6 +60,9 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
     written: dict[Mark, int] = {}
     judged: dict[Mark, int] = {}
     for frame in frames:
+        if frame.ask.protocol == "think_twice":
+            counts += _thinking_counts(frame)
+            continue
         for wave in range(frame.respond_waves):
             for voice in voices_of(frame, wave):
                 counts += _answer_counts(frame, wave, voice, written)
@@ -132,6 +136,28 @@ def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
             requests=n * n_prompts,
             requests_at_most=n * n_prompts,
         )
+
+
+def _thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
+    """The three stages of thinking twice: both steps of every model, and the comparisons."""
+    n_items = len(frame.items)
+    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+    for wave, stage in enumerate(STAGES):
+        for voice in voices_of(frame, wave):
+            for role, n in n_conditions(frame, voice, wave):
+                # Prompts of the second step are one for each reply to the first.
+                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
+                yield StageCount(
+                    ask=frame.index,
+                    judge=voice.name,
+                    role=role,
+                    stage=stage,
+                    wave=wave,
+                    items=n_items,
+                    conditions=n * n_items,
+                    requests=requests * n_items,
+                    requests_at_most=requests * n_items,
+                )
 
 
 def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> StageCount:

@@ -53,7 +53,12 @@ class AskFrame:
 
     @property
     def respond_waves(self) -> int:
-        """Rounds of requests that write candidate answers: 0, 1, or 2 where there are dialogues."""
+        """Rounds of requests that write candidate answers: 0, 1, or 2 where there are dialogues.
+
+        Of think_twice 2, its steps.
+        """
+        if self.ask.protocol == "think_twice":
+            return 2
         if self.ask.protocol != "respond" and not self.responders:
             return 0
         return 2 if self.has_dialogues else 1
@@ -150,7 +155,7 @@ def check_items(frame: AskFrame) -> None:
         place = {**where, "item": item.item_id}
         if item.turns and len(item.turns) != TURNS:
             raise SweepError(f"a dialogue has {TURNS} turns, got {len(item.turns)}", where=place)
-        if ask.protocol != "respond":
+        if ask.protocol not in ("respond", "think_twice"):
             _check_answers(frame, item, place)
 
 

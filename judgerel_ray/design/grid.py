@@ -2,20 +2,23 @@
 
 A wave is a round of requests whose prompts can be written at once. The first waves write candidate
 answers where responders are named (one, or two for dialogues), the last asks the judges; confusion
-asks them twice, for assessments and for what they make of them. All of it
-is built lazily, one item at a time: a sweep of a million conditions needs the memory of one item.
+asks them twice, for assessments and for what they make of them, and think_twice first has its
+models answer in two steps. All of it is built lazily, one item at a time: a sweep of a million
+conditions needs the memory of one item.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from judgerel_ray.design.comparing import comparing_work
 from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.confusing import confusion_work
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.judging import best_of_work, correctness_work
 from judgerel_ray.design.rating import rating_work
 from judgerel_ray.design.responding import respond_work
+from judgerel_ray.design.thinking import thinking_work
 
 
 def build_wave(
@@ -63,7 +66,12 @@ def build_wave(
     for item in frame.items:
         if only is not None and item.item_id not in only:
             continue
-        if responding:
+        work: ItemWork | None
+        if frame.ask.protocol == "think_twice" and responding:
+            work = thinking_work(frame, wave, voice, item, texts)
+        elif frame.ask.protocol == "think_twice":
+            work = comparing_work(frame, voice, item, texts)
+        elif responding:
             work = respond_work(frame, wave, voice, item, texts)
         elif frame.ask.protocol == "confusion":
             work = confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)

@@ -14,6 +14,9 @@ from judgerel_ray.design.pooling import refuse_pooled
 from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
 
+UNJUDGED = ("respond", "think_twice")
+"""Protocols whose asks no other protocol's requests could be."""
+
 
 def check_asks(frames: Sequence[AskFrame]) -> None:
     """Refuse asks that name different items alike, or whose judgments could not be told apart.
@@ -45,6 +48,7 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     judgerel_ray.core.errors.SweepError: ask[0] and ask[1] ask the same of judge m ...
     """
     _refuse_clashing_items(frames)
+    _refuse_thinking_again(frames)
     _refuse_equal_wordings(frames)
     _refuse_asking_twice(frames)
     refuse_pooled(frames)
@@ -65,9 +69,24 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
                 )
 
 
+def _refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
+    """One think_twice ask an item: rows do not say how many were selected, or who was compared."""
+    seen: dict[tuple[str, str], int] = {}
+    for frame in (frame for frame in frames if frame.ask.protocol == "think_twice"):
+        for item in frame.items:
+            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
+            if first != frame.index:
+                raise SweepError(
+                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
+                    "rows could not be told apart",
+                    where={"benchmark": item.benchmark, "item": item.item_id},
+                    hint="merge the asks, or make them two sweeps with a run directory each",
+                )
+
+
 def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
     """No two templates of an ask that put items to its judges in the same words."""
-    for frame in (frame for frame in frames if frame.ask.protocol != "respond"):
+    for frame in (frame for frame in frames if frame.ask.protocol not in UNJUDGED):
         first_of = {question_form(item): item for item in reversed(frame.items)}
         for form, item in first_of.items():
             for one, two in combinations(frame.templates, 2):
@@ -116,7 +135,7 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
     """No judgment that two asks would both make, but for orders that two seeds draw alike."""
     asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
     seen: dict[Mark, tuple[AskFrame, str]] = {}
-    for frame in frames:
+    for frame in (frame for frame in frames if frame.ask.protocol != "think_twice"):
         coinciding: dict[str, tuple[AskFrame, Item]] = {}
         fresh: set[str] = set()
         for item in frame.items:

@@ -34,7 +34,7 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
     """
     asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
     seen: dict[Mark, tuple[AskFrame, Settings]] = {}
-    for frame in (frame for frame in frames if frame.ask.protocol != "respond"):
+    for frame in (one for one in frames if one.ask.protocol not in ("respond", "think_twice")):
         for item in frame.items:
             if asked_about[item.benchmark, item.item_id] == 1:
                 continue

@@ -72,7 +72,7 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     replies = []
     for replication, (kind, place, _) in zip(ask.replications, draws, strict=True):
         limits = list(accumulate(reasoned(shares, options, condition, replication)))
-        off = _without_verdict(options, kind, greedy=condition.temperature == 0)
+        off = reply_without_verdict(options, kind, greedy=condition.temperature == 0)
         if off is None:
             label = menu.labels[min(bisect_right(limits, place), len(limits) - 1)]
             off = write_verdict(label, menu.form) + (f" {reason}." if reason else "")
@@ -80,8 +80,14 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     return replies
 
 
-def _without_verdict(options: SimulatedOptions, kind: float, *, greedy: bool) -> str | None:
-    """A reply without a verdict at its share; greedily, only if it is the likeliest kind."""
+def reply_without_verdict(options: SimulatedOptions, kind: float, *, greedy: bool) -> str | None:
+    """A reply without a verdict at its share; greedily, only if it is the likeliest kind.
+
+    Examples
+    --------
+    >>> reply_without_verdict(SimulatedOptions(refuse=0.2), 0.1, greedy=False)
+    'I cannot judge this.'
+    """
     if greedy:
         verdict = 1 - options.refuse - options.unparsed
         if verdict >= max(options.refuse, options.unparsed):

@@ -31,6 +31,7 @@ from judgerel_ray.engines.replies import CHARACTERS_PER_TOKEN, count_tokens, cut
 from judgerel_ray.engines.simulated_options import simulated_options
 from judgerel_ray.engines.simulated_scoring import scored_logprobs, verdict_logprobs
 from judgerel_ray.engines.simulated_tree import tree_findings
+from judgerel_ray.engines.thinking_replies import thinking_replies
 from judgerel_ray.protocols import as_plain, read_verdict
 
 BLOCK_TOKENS = 16
@@ -134,7 +135,9 @@ class SimulatedEngine:
         scoring = ask.condition.scoring
         if scoring is not None and scoring.kind != "verdict":
             return (await self._scored(prepared, ask),)
-        replies = draw_replies(self.spec.model, self.options, ask)
+        thinks = ask.condition.protocol == "think_twice"
+        draw = thinking_replies if thinks else draw_replies
+        replies = draw(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
         completions = tuple(
             self._completion(ask.condition, replication, reply, prepared.prompt_tokens, hit)
@@ -142,7 +145,7 @@ class SimulatedEngine:
         )
         if scoring is not None:
             completions = tuple(self._with_logprobs(ask.condition, one) for one in completions)
-        generated = sum(completion.completion_tokens for completion in completions)
+        generated = sum(completion.completion_tokens or 0 for completion in completions)
         await self._take_time(generated)
         self._counts += TokenCounts(
             prompt=ask.n * prepared.prompt_tokens, cached=sum(cached), generated=generated

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import polars as pl
 
 from judgerel_ray.config import Prices
-from judgerel_ray.core import Ask, Completion, request_key
-from judgerel_ray.protocols import read_assessment, read_rating, read_verdict
+from judgerel_ray.core import DECLINED, Ask, Completion, Condition, Outcome, request_key
+from judgerel_ray.protocols import (
+    read_assessment,
+    read_confidence,
+    read_rating,
+    read_selection,
+    read_verdict,
+)
 from judgerel_ray.tables import Completions, Errors, Judgments
-
-MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,30 +167,12 @@ def _judgment(
 ) -> dict[str, object]:
     """One row of the judgments table."""
     condition = ask.condition
-    menu = condition.menu
-    refused = completion.text is None
-    verdict: str | None = None
-    label: str | None = None
-    score: float | None = None
-    outcome: str | None = "failed" if refused else None
-    if condition.role == "assessor" and menu is not None and condition.argued is not None:
-        label = menu.labels[menu.option_ids.index(condition.argued)]
-        absent = read_assessment(completion.text)
-        outcome = absent.value if absent else None
-    elif menu is not None and menu.scale is not None and completion.text is not None:
-        rating = read_rating(completion.text, finish_reason=completion.finish_reason, menu=menu)
-        outcome, score = rating.outcome.value, rating.score
-        verdict = label = rating.label
-    elif condition.role == "judge" and menu is not None and completion.text is not None:
-        reading = read_verdict(completion.text, finish_reason=completion.finish_reason, menu=menu)
-        label, outcome = reading.label, reading.outcome.value
-        if label is not None and outcome == "scored":
-            verdict = menu.option_ids[menu.labels.index(label)]
+    refused = completion.text is None and completion.finish_reason != DECLINED
+    verdict, label, score, confidence, outcome = _read(condition, completion)
     cost = None
-    if prices is not None and completion.prompt_tokens is not None and not refused:
-        spent = completion.prompt_tokens * prices.prompt
-        spent += completion.completion_tokens * prices.completion
-        cost = spent / MILLION
+    prompt, new = completion.prompt_tokens, completion.completion_tokens
+    if prices is not None and prompt is not None and new is not None and not refused:
+        cost = prices.cost(prompt, completion.cached_tokens or 0, new)
     return {
         "key": completion.key,
         "judge": condition.judge,
@@ -210,7 +197,7 @@ def _judgment(
         "verdict": verdict,
         "label": label,
         "score": score,
-        "confidence": None,
+        "confidence": confidence,
         "outcome": outcome,
         "prompt_tokens": completion.prompt_tokens,
         "cached_tokens": completion.cached_tokens,
@@ -220,3 +207,46 @@ def _judgment(
         "attempt": attempt,
         "landed_at": landed_at,
     }
+
+
+class _Read(NamedTuple):
+    """What a reply was read as."""
+
+    verdict: str | None = None
+    label: str | None = None
+    score: float | None = None
+    confidence: float | None = None
+    outcome: str | None = None
+
+
+def _read(condition: Condition, completion: Completion) -> _Read:
+    """Read one reply by what was asked for."""
+    menu, text = condition.menu, completion.text
+    if completion.finish_reason == DECLINED:
+        return _Read(outcome=Outcome.REFUSED.value)
+    if text is None:
+        return _Read(outcome="failed")
+    if menu is None or condition.role == "scorer":
+        return _Read()
+    if condition.role == "assessor" and condition.argued is not None:
+        absent = read_assessment(text)
+        return _Read(
+            label=menu.labels[menu.option_ids.index(condition.argued)],
+            outcome=absent.value if absent else None,
+        )
+    if condition.stage == "select":
+        selection = read_selection(text, finish_reason=completion.finish_reason, menu=menu)
+        why = selection.outcome
+        return _Read(label=",".join(selection.labels) or None, outcome=why.value if why else None)
+    if menu.scale is not None:
+        rating = read_rating(text, finish_reason=completion.finish_reason, menu=menu)
+        return _Read(rating.label, rating.label, rating.score, None, rating.outcome.value)
+    reading = read_verdict(text, finish_reason=completion.finish_reason, menu=menu)
+    label = reading.label
+    if label is None or reading.outcome is not Outcome.SCORED:
+        return _Read(label=label, outcome=reading.outcome.value)
+    confidence = None
+    if condition.protocol == "think_twice":
+        confidence = read_confidence(text, finish_reason=completion.finish_reason, form=menu.form)
+    verdict = menu.option_ids[menu.labels.index(label)]
+    return _Read(verdict, label, None, confidence, reading.outcome.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.config import AskTable, Judge, parse_sweep
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import JUDGE_ROLES, SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
@@ -116,7 +116,7 @@ def _absent(judged: Judged) -> str:
     if judged.run is None:
         return ""
     roles = dict(judged.frame.group_by("role").len().collect().iter_rows())
-    if roles.get("judge"):
+    if any(roles.get(role) for role in JUDGE_ROLES):
         return ""
     answers = f"{roles.get('responder', 0):,} candidate answers landed"
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask

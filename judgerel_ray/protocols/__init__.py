@@ -8,6 +8,7 @@ from judgerel_ray.protocols.assessing import (
     render_together,
     render_verdict,
 )
+from judgerel_ray.protocols.confidence import read_confidence
 from judgerel_ray.protocols.criteria import (
     DEFINITION_LENGTHS,
     Criterion,
@@ -17,6 +18,7 @@ from judgerel_ray.protocols.criteria import (
 )
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
 from judgerel_ray.protocols.rating_prompts import render_rating
 from judgerel_ray.protocols.ratings import Rating, read_rating
 from judgerel_ray.protocols.rendering import (
@@ -37,11 +39,16 @@ from judgerel_ray.protocols.scales import (
 )
 from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import (
-    PLACEHOLDERS,
-    STAGE_TEXTS,
     Template,
     load_template,
     shipped_templates,
+)
+from judgerel_ray.protocols.thinking import (
+    Selection,
+    read_selection,
+    render_choose,
+    render_compare,
+    render_select,
 )
 from judgerel_ray.protocols.verdicts import READER_VERSION, Reading, read_verdict, stop_strings
 
@@ -57,6 +64,7 @@ __all__ = [
     "Mention",
     "Rating",
     "Reading",
+    "Selection",
     "Template",
     "answer_frame",
     "as_plain",
@@ -67,14 +75,19 @@ __all__ = [
     "load_template",
     "question_form",
     "read_assessment",
+    "read_confidence",
     "read_rating",
+    "read_selection",
     "read_verdict",
     "render_assessment",
     "render_best_of",
+    "render_choose",
+    "render_compare",
     "render_confused",
     "render_correctness",
     "render_rating",
     "render_respond",
+    "render_select",
     "render_together",
     "render_verdict",
     "scale_labels",

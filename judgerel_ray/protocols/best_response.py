@@ -15,6 +15,7 @@ _MARKS = r"""[\s*_`"'“”‘’]*"""
 _TAG = r"(?-i:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
 _OPENERS = rf"""(?:[\s*_`"'“”‘’\\>#•-]|{_TAG})*"""
 _LEAD = re.compile(rf"best\s+response{_MARKS}[:：]{_OPENERS}", re.IGNORECASE)
+_NAMED = r"(?:(?:option|answer|candidate|model|response)\s*(?:number\s*|no\.\s*)?#?\s*)?"
 _DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
 _SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
 _OPEN = re.compile(r"(?:[\[({<]\\?\s*){0,2}" + _MARKS)
@@ -66,7 +67,21 @@ _CUT_CHARACTERS = 24
 _AUTHORS_LETTER = re.compile(r"Best Response:\W*([A-Ea-e])")
 
 
-def find_best_response(text: str, labels: tuple[str, ...], ended: bool) -> list[Mention]:
+def lead_of(words: str) -> re.Pattern[str]:
+    r"""What comes before the label in a form of other words, as in "Final Answer: Option 2".
+
+    Examples
+    --------
+    >>> find_best_response("**Final Answer:** Option 2", ("1", "2"), True,
+    ...                    lead=lead_of(r"final\s+answer"))[0].labels
+    ('2',)
+    """
+    return re.compile(rf"(?<![^\W_]){words}{_MARKS}[:：]{_OPENERS}{_NAMED}", re.IGNORECASE)
+
+
+def find_best_response(
+    text: str, labels: tuple[str, ...], ended: bool, *, lead: re.Pattern[str] = _LEAD
+) -> list[Mention]:
     """Find ``Best Response: [[X]]``, whatever its case, blanks, emphasis and brackets.
 
     Parameters
@@ -78,6 +93,8 @@ def find_best_response(text: str, labels: tuple[str, ...], ended: bool) -> list[
     ended : bool
         False for a reply that was cut off: a label without brackets at its very end may be the
         start of a longer word and is not found.
+    lead : re.Pattern
+        What comes before the label, where the form has other words (see :func:`lead_of`).
 
     Returns
     -------
@@ -91,7 +108,7 @@ def find_best_response(text: str, labels: tuple[str, ...], ended: bool) -> list[
     >>> find_best_response("Best Response: [[A]] or [[B]]", ("A", "B"), True)
     [Mention(labels=('A',), complete=True, also=('B',))]
     """
-    mentions = (_stated(text, lead.end(), labels, ended) for lead in _LEAD.finditer(text))
+    mentions = (_stated(text, found.end(), labels, ended) for found in lead.finditer(text))
     return [mention for mention in mentions if mention is not None]
 
 
@@ -207,7 +224,9 @@ def _bare_pattern(labels: tuple[str, ...], ended: bool) -> re.Pattern[str]:
     return re.compile(rf"(?:{wordlike}|(?:{letters}){_STRICT[ended]})")
 
 
-def best_response_is_cut(text: str, labels: tuple[str, ...]) -> bool:
+def best_response_is_cut(
+    text: str, labels: tuple[str, ...], *, lead: re.Pattern[str] = _LEAD
+) -> bool:
     """Whether a cut reply ends inside the form, before its label is whole.
 
     Examples
@@ -215,7 +234,7 @@ def best_response_is_cut(text: str, labels: tuple[str, ...]) -> bool:
     >>> best_response_is_cut("Best Response: [[", ("A", "B"))
     True
     """
-    leads = list(_LEAD.finditer(text))
+    leads = list(lead.finditer(text))
     if not leads:
         return False
     begun = leads[-1]

@@ -16,6 +16,7 @@ from judgerel_ray.protocols.best_response import (
 )
 from judgerel_ray.protocols.correctness import authors_correctness, find_correctness
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.numbered import NUMBERED_FORMS, find_numbered, numbered_is_cut
 from judgerel_ray.protocols.rating_form import find_ratings, rating_is_cut
 
 
@@ -67,5 +68,10 @@ FORMS: Mapping[str, Form] = {
         complete="Rating: [[{}]]".format,
         schroeder2024=None,
     ),
+    # No stop string: what comes after the number is the confidence in it.
+    **{
+        name: Form(find=find_numbered, is_cut=numbered_is_cut, complete=None, schroeder2024=None)
+        for name in NUMBERED_FORMS
+    },
 }
 """Declared forms by the name a template's ``form`` and a menu's ``form`` use."""

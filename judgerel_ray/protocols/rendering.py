@@ -7,7 +7,8 @@ from string import ascii_uppercase
 from typing import Literal
 
 from judgerel_ray.core import Item, Message, Option, SweepError
-from judgerel_ray.protocols.templates import PLACEHOLDER, Template
+from judgerel_ray.protocols.placeholders import PLACEHOLDER
+from judgerel_ray.protocols.templates import Template
 
 QuestionForm = Literal["question", "context", "dialogue"]
 

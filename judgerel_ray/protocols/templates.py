@@ -10,7 +10,6 @@ a sweep may name any other folder by its path.
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,52 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgerel_ray.core import SweepError, digest
-
-PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
-"""``{name}`` is filled (group 2); ``{{name}}`` stands for the text ``{name}`` (group 1)."""
-
-PLACEHOLDERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "respond": {
-        "question": ("question",),
-        "context": ("context", "question"),
-        "dialogue": ("question_1", "response_1", "question_2"),
-    },
-    "best_of": {
-        "question": ("question", "responses"),
-        "context": ("context", "question", "responses"),
-        "dialogue": ("question_1", "question_2", "responses"),
-    },
-    "correctness": {
-        "question": ("question", "ground_truth", "prediction"),
-        "context": ("context", "question", "ground_truth", "prediction"),
-        "dialogue": ("question_1", "question_2", "ground_truth", "prediction"),
-    },
-    "confusion": {
-        "question": ("question", "options"),
-        "context": ("context", "question", "options"),
-        "verdict": (),
-        "assessment": ("option",),
-        "neutral": (),
-        "choice": (),
-        "single": ("assessments",),
-    },
-    "rating": {
-        "question": ("question", "response", "criterion", "scale"),
-        "context": ("context", "question", "response", "criterion", "scale"),
-        "dialogue": ("question_1", "question_2", "response", "criterion", "scale"),
-        "defined": ("criterion", "definition"),
-        "numbers": ("lowest", "highest"),
-        "decimals": ("lowest", "highest"),
-        "words": ("labels",),
-    },
-}
-"""Protocol -> text file -> the placeholders it has; all of them must appear."""
-
-STAGE_TEXTS: Mapping[str, tuple[str, ...]] = {
-    "confusion": ("verdict", "assessment", "neutral", "choice", "single"),
-    "rating": ("defined", "numbers", "decimals", "words"),
-}
-"""Protocol -> the texts of its stages, which every folder holds beside those of its items."""
+from judgerel_ray.protocols.placeholders import PLACEHOLDER, PLACEHOLDERS, STAGE_TEXTS
 
 _SHIPPED = Path(__file__).parent / "templates"
 _SETTINGS = "template.toml"
@@ -115,7 +69,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
     Parameters
     ----------
     protocol : str
-        ``respond``, ``best_of``, ``correctness``, ``confusion`` or ``rating``.
+        ``respond``, ``best_of``, ``correctness``, ``confusion``, ``rating`` or ``think_twice``.
     name_or_folder : str
         A shipped name; or a folder, when it holds a path separator or no shipped template has
         the name and such a folder exists.

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from judgerel_ray.core import OUTCOMES, Outcome
+from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, Outcome
 
 FACETS = (
-    "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "responder", "criterion",
-    "definition", "scale", "template", "temperature", "top_k", "top_p", "option_order",
+    "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "role", "responder",
+    "criterion", "definition", "scale", "template", "temperature", "top_k", "top_p",
+    "option_order",
 )  # fmt: skip
 """What makes a unit besides item_id, where it is recorded."""
 KINDS = ("verdict", "score", "outcome")
@@ -79,15 +80,25 @@ def outcome_column(columns: Iterable[str]) -> pl.Expr:
 
 
 def is_judge(columns: Iterable[str]) -> pl.Expr:
-    """Tell rows of judges; a file without roles has no others.
+    """Tell rows that hold a verdict, or why there is none; a file without roles has no others.
+
+    Beside judges' those are the verdicts of models that think twice, before anyone judges them.
 
     Examples
     --------
-    >>> rows = pl.DataFrame({"role": ["judge", "responder", None]})
+    >>> rows = pl.DataFrame({"role": ["judge", "responder", None, "responder", "participant"],
+    ...                      "stage": ["judge", "answer", None, "choose", "judge"]})
     >>> rows.select(is_judge(rows.columns)).to_series().to_list()
-    [True, False, True]
+    [True, False, True, True, True]
     """
-    return pl.col("role").fill_null("judge") == "judge" if "role" in columns else pl.lit(True)
+    there = set(columns)
+    if "role" not in there:
+        return pl.lit(True)
+    judges = pl.col("role").fill_null("judge").is_in(JUDGE_ROLES)
+    if "stage" not in there:
+        return judges
+    chose = (pl.col("role") == "responder") & (pl.col("stage") == CHOSEN)
+    return judges | chose.fill_null(False)
 
 
 def is_read(columns: Iterable[str]) -> pl.Expr:

@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import is_judge
 
 Unit = Literal["judgments", "tokens", "gpu_seconds"]
 UNITS: tuple[Unit, ...] = ("judgments", "tokens", "gpu_seconds")
@@ -103,8 +104,7 @@ def measured_costs(
     Costs(prompt_tokens=20.0, completion_tokens=2.0, gpu_seconds=None)
     """
     columns = frame.collect_schema().names()
-    if "role" in columns:
-        frame = frame.filter(pl.col("role").fill_null("judge") == "judge")
+    frame = frame.filter(is_judge(columns))
     tokens = [name for name in ("prompt_tokens", "completion_tokens") if name in columns]
     # Whose judgments they are: two names are enough to know that a group has no one judge.
     judges = ["judge"] if "judge" in columns else []

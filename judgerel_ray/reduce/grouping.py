@@ -143,15 +143,21 @@ def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...
 def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
     """Counts of judges (a file without roles has no others), of one block."""
     if "role" in counts.columns:
-        counts = counts.filter(is_judge(counts.columns))
+        counts = counts.filter(is_judge(counts.columns)).with_columns(
+            pl.col("role").fill_null("judge")
+        )
     if "block" in counts.columns and block != "all":
         counts = counts.filter(pl.col("block").fill_null(0) == block)
     return counts
 
 
 def _default_groups(counts: pl.DataFrame, recorded: Sequence[str]) -> tuple[str, ...]:
-    """The default columns that hold any value."""
-    candidates = [name for name in DEFAULT_GROUPS if name in recorded]
+    """The default columns that hold any value, and roles where there are several."""
+    names = list(DEFAULT_GROUPS)
+    if "role" in recorded and counts["role"].n_unique() > 1:
+        # A model alone and a judge of others' answers are not one system (decision 010).
+        names.insert(names.index("protocol") + 1, "role")
+    candidates = [name for name in names if name in recorded]
     return tuple(name for name in candidates if counts[name].null_count() < counts.height)
 
 

@@ -46,11 +46,15 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
             "one set of judgments: expected the column whose values are compared", hint="--by judge"
         )
     columns = frame.collect_schema().names()
-    default = [name for name in DEFAULT_GROUPS if name in columns and name not in by]
+    wanted = (*DEFAULT_GROUPS, "role")
+    default = [name for name in wanted if name in columns and name not in by]
     everything = count_judgments(frame, by=[*default, *by], block=block)
     counted = sampled(everything)
     shared = tuple(
-        name for name in default if counted.frame[name].null_count() < counted.frame.height
+        name
+        for name in default
+        if counted.frame[name].null_count() < counted.frame.height
+        and (name != "role" or counted.frame[name].n_unique() > 1)
     )
     found = False
     for key, part in _parts(counted.frame, shared):

@@ -38,7 +38,7 @@ def plan_text(plan: Row, sweep: Row) -> str:
     """
     lines = [f"sweep {plan['sweep']}: {_requests(plan)}"]
     lines += [
-        f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}: "
+        f"  ask[{stage['ask']}] {stage['stage']:<7} {stage['judge']}{_as(stage)}: "
         f"{_count(stage['items'])} items, {_count(stage['conditions'])} conditions, "
         f"{_requests(stage)}"
         for stage in _rows(plan["stages"])
@@ -55,6 +55,11 @@ def plan_text(plan: Row, sweep: Row) -> str:
     lines += [f"note: {note}" for note in cast("Sequence[str]", plan["notes"])]
     lines += ["", "resolved sweep:", *_toml_like(sweep, "  ")]
     return "\n".join(lines)
+
+
+def _as(stage: Row) -> str:
+    """In which role a judge is asked, where a stage has several."""
+    return f", {stage['role']}" if stage["role"] in ("participant", "evaluator_only") else ""
 
 
 def _requests(row: Row) -> str:

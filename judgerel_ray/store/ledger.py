@@ -273,7 +273,7 @@ def _outcomes(
     dropped = [request_key(key, replication) for key, replication in twice]
     try:
         data = run.files.read_many([record.data_file]).get(record.data_file, b"")
-        rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "outcome"])
+        rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "stage", "outcome"])
     except (pl.exceptions.PolarsError, OSError):
         return {}  # it is damaged, and its rows are no longer counted by the next session
     return count_outcomes(rows.filter(~pl.col("key").is_in(dropped)))

@@ -25,7 +25,7 @@ from judgerel_ray.store.records import (
     unseal,
 )
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
-from judgerel_ray.tables import Completions, Judgments, count_outcomes
+from judgerel_ray.tables import Completions, Judgments, count_answers, count_outcomes
 
 _SORT = ("item_id", "temperature", "replication", "key")
 _ZSTD_LEVEL = 3
@@ -136,6 +136,7 @@ def land(
         written_at=datetime.now(UTC).isoformat(),
         texts_bytes=len(texts_part.data),
         parents=None if parents is None else tuple(sorted(set(parents))),
+        n_answers=count_answers(rows),
     )
     for part in (data_part, texts_part):
         run.write_bytes(part.name, part.data)

@@ -41,7 +41,8 @@ class CommitRecord:
     (first, n) of replications landed for every condition key; ``outcomes`` counts the verdicts by
     what became of them, and what failed; ``tokens`` is what the engine's counters moved by,
     ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
-    ``parents``, the keys of the answers that the prompts hold, are None in records of versions
+    ``parents``, the keys of the answers that the prompts hold, and ``n_answers``, how many rows are
+    such answers themselves, are None in records of versions
     that did not write them down.
     """
 
@@ -63,11 +64,14 @@ class CommitRecord:
     written_at: str
     texts_bytes: int | None = None
     parents: tuple[str, ...] | None = None
+    n_answers: int | None = None
 
     @property
     def holds_answers(self) -> bool:
         """Whether some rows are what later work is made of: answers, assessments, probabilities."""
-        return sum(self.outcomes.values()) < self.rows
+        if self.n_answers is None:
+            return sum(self.outcomes.values()) < self.rows
+        return self.n_answers > 0
 
     def is_whole(self, file: Literal["data_file", "texts_file"], size: int | None) -> bool:
         """Whether a file of this size, None for one that is not there, can be what landed."""
@@ -193,7 +197,7 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
     tokens = record.tokens
     return {
         "kind": "commit",
-        **{name: getattr(record, name) for name in (*_PLAIN, "texts_bytes")},
+        **{name: getattr(record, name) for name in (*_PLAIN, "texts_bytes", "n_answers")},
         "parents": None if record.parents is None else list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
@@ -260,6 +264,7 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         engine=_mapping(content["engine"]),
         texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]
         parents=None if parents is None else tuple(_list(parents)),
+        n_answers=content.get("n_answers"),  # type: ignore[arg-type]
     )
 
 

@@ -36,10 +36,11 @@ class Items(dy.Schema):
                 "criterion": dy.String(nullable=True),
                 "score": dy.Float64(nullable=True),
                 "label": dy.String(nullable=True),
+                "responder": dy.String(nullable=True),
             }
         )
     )
-    """Human ratings; empty where there are none."""
+    """Human ratings, of the option that ``responder`` names or of the item; empty where none."""
 
 
 def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
@@ -61,7 +62,13 @@ def items_to_frame(items: Iterable[Item]) -> dy.DataFrame[Items]:
             "options": [{"option_id": o.option_id, "text": o.text} for o in item.options],
             "gold": item.gold,
             "ratings": [
-                {"rater": r.rater, "criterion": r.criterion, "score": r.score, "label": r.label}
+                {
+                    "rater": r.rater,
+                    "criterion": r.criterion,
+                    "score": r.score,
+                    "label": r.label,
+                    "responder": r.responder,
+                }
                 for r in item.ratings
             ],
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
-from judgerel_ray.core import OUTCOMES
+from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES
 
 
 class Judgments(dy.Schema):
@@ -27,9 +27,10 @@ class Judgments(dy.Schema):
     protocol = dy.String()
     """What was asked of the judge: respond, best_of, correctness, ..."""
     stage = dy.String()
-    """Which round of the protocol: judge, turn1, turn2, ..."""
+    """Which round of the protocol: judge, turn1, turn2, select, choose, ..."""
     role = dy.String()
-    """judge, or responder where the row is a candidate answer."""
+    """judge; responder where the row is a candidate answer, or a model's own verdict before it is
+    judged; participant or evaluator_only where a judge compared what models chose."""
     responder = dy.String(nullable=True)
     """Model whose answer is judged or written, where there is just one."""
     criterion = dy.String(nullable=True)
@@ -69,10 +70,10 @@ class Judgments(dy.Schema):
     cached_tokens = dy.Int32(nullable=True)
     """Prompt tokens served by the prefix cache; null where the engine cannot say it for one reply
     (several replications in one request): the run's totals come from the engine's counters."""
-    completion_tokens = dy.Int32()
-    """Tokens generated."""
+    completion_tokens = dy.Int32(nullable=True)
+    """Tokens generated; null where a server does not say."""
     finish_reason = dy.String()
-    """stop, length, or ``refused: <why>``."""
+    """stop, length, content_filter (declined outside the text), or ``refused: <why>``."""
     cost = dy.Float64(nullable=True)
     """Money in the currency of the sweep's prices; null where no price is given."""
     attempt = dy.Int32()
@@ -89,7 +90,7 @@ class Judgments(dy.Schema):
     @dy.rule()
     def judge_has_outcome(cls) -> pl.Expr:  # noqa: N805
         """Every judge's row says what became of it."""
-        return (pl.col("role") != "judge") | pl.col("outcome").is_not_null()
+        return ~pl.col("role").is_in(JUDGE_ROLES) | pl.col("outcome").is_not_null()
 
     @dy.rule()
     def greedy_has_no_seed(cls) -> pl.Expr:  # noqa: N805
@@ -108,6 +109,24 @@ def count_outcomes(rows: pl.DataFrame) -> dict[str, int]:
     ...                              "outcome": ["scored", "refused", "failed"]}))
     {'failed': 1, 'scored': 1}
     """
-    counted = rows.filter((pl.col("role") == "judge") | (pl.col("outcome") == "failed"))
+    judged = pl.col("role").is_in(JUDGE_ROLES)
+    if "stage" in rows.columns:  # a model's own verdict, before it is judged
+        judged |= pl.col("stage") == CHOSEN
+    counted = rows.filter(judged | (pl.col("outcome") == "failed"))
     counts = counted["outcome"].drop_nulls().value_counts().sort("outcome")
     return dict(counts.iter_rows())
+
+
+def count_answers(rows: pl.DataFrame) -> int:
+    """Count rows that later requests may be made of: answers, assessments, probabilities.
+
+    A model's own verdict, before it is judged, is both a verdict and an answer.
+
+    Examples
+    --------
+    >>> count_answers(pl.DataFrame({"role": ["judge", "responder", "responder"],
+    ...                             "outcome": ["scored", "scored", "failed"]}))
+    1
+    """
+    answers = ~pl.col("role").is_in(JUDGE_ROLES) & pl.col("outcome").ne_missing("failed")
+    return rows.filter(answers).height

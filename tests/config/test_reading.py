@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.config import AskTable, Judge, load_sweep, parse_sweep, reading
+from judgerel_ray.config import load_sweep, parse_sweep
 from judgerel_ray.core import SweepError
 
 HEAD = 'name = "s"\n'
@@ -43,6 +43,9 @@ def test_a_small_sweep_gets_every_default():
         "max_model_len": None,
         "batch_invariant": False,
         "chat_template": True,
+        "base_url": None,
+        "api_key_env": None,
+        "limits": None,
         "engine_options": {},
         "prices": None,
         "trust_remote_code": False,
@@ -76,6 +79,9 @@ def test_a_small_sweep_gets_every_default():
         "responders": (),
         "respond": None,
         "judges": (),
+        "candidates": 0,
+        "roles": (),
+        "answer_temperature": None,
     }
     assert sweep.fleet.model_dump() == {
         "lease_seconds": 10.0,
@@ -363,32 +369,3 @@ def test_a_sweep_is_frozen():
     for thing, key in ((sweep, "name"), (sweep.ask[0], "top_k"), (sweep.judge[0], "gpus")):
         with pytest.raises(ValueError, match="frozen"):
             setattr(thing, key, 1)
-
-
-@pytest.mark.parametrize(
-    ("swap", "words"),
-    [
-        (("[[judge]]", "[[judge]]\nbase_url = 'x'"), "judge[0].base_url is not in this version"),
-        (("simulated", "openai"), "openai is not in this version"),
-    ],
-)
-def test_what_is_not_built_yet_is_told_as_that(swap, words):
-    text = (
-        'name = "s"\n[[judge]]\nname = "j"\nengine = "simulated"\nmodel = "uniform"\n'
-        '[[ask]]\nprotocol = "best_of"\nbenchmark = "b"\npath = "p"\n'
-    )
-    parse_sweep(text)
-    with pytest.raises(SweepError) as caught:
-        parse_sweep(text.replace(*swap))
-    assert words in str(caught.value)
-    # Nothing near by its letters, which means something else.
-    assert not any(f"Try: {key}" in str(caught.value) for key in ("sample", "responders", "mode"))
-
-
-def test_what_is_not_built_yet_is_not_there():
-    tables = {"ask": AskTable, "judge": Judge}
-    for name, keys in reading.NOT_YET_KEYS.items():
-        assert not keys & set(tables[name].model_fields)
-    known = str([AskTable.model_fields[name].annotation for name in ("protocol", "mode")])
-    known += str(Judge.model_fields["engine"].annotation)
-    assert not any(f"'{v}'" in known for values in reading.NOT_YET_VALUES.values() for v in values)

@@ -30,6 +30,8 @@ def test_every_protocol_ships_a_default():
         ("rating", "paraphrase"),
         ("rating", "reason_first"),
         ("rating", "terse"),
+        ("think_twice", "default"),
+        ("think_twice", "paraphrase"),
     }
 
 
@@ -55,6 +57,8 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("rating", "paraphrase"): ("rating", True),
         ("rating", "reason_first"): ("rating", False),
         ("rating", "terse"): ("rating", True),
+        ("think_twice", "default"): ("correct_answer", False),
+        ("think_twice", "paraphrase"): ("correct_answer", False),
     }
 
 

@@ -1,0 +1,172 @@
+"""Thinking twice: a model selects the likeliest options, then chooses one of them.
+
+Two waves, one conversation, asked at every temperature and replication, so that single models are
+measured as the judges are that compare their answers (:mod:`judgerel_ray.design.comparing`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from judgerel_ray.core import Ask, Condition, Item, Menu, Role, request_key
+from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.design.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols import (
+    Template,
+    read_selection,
+    render_choose,
+    render_select,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """What a model answered: keys and texts of both steps.
+
+    A text is None where it can never be had.
+    """
+
+    keys: tuple[str, str]
+    selected: str | None
+    chosen: str | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to show of it."""
+        return bool((self.selected or "").strip() and (self.chosen or "").strip())
+
+
+def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """What one model is asked about one item in wave 0 (first step) or 1 (second step)."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    for template in frame.templates:
+        for temperature in frame.temperatures:
+            n = frame.replications(temperature)
+            select = _select(frame, voice, item, template, temperature)
+            if wave == 0:
+                asks.append(Ask(condition=select, first=0, n=n))
+                continue
+            for r in range(n):
+                key = request_key(select.condition_key, r)
+                if key not in texts:
+                    n_blocked += 1
+                    continue
+                choose = _choose(frame, voice, item, template, temperature, key, texts[key])
+                ask = Ask(condition=choose, first=r, n=1)
+                if choose.prompt:
+                    asks.append(ask)
+                else:
+                    impossible.append((ask, "its first step has no text"))
+    return ItemWork(
+        judge=voice.name,
+        item_id=item.item_id,
+        asks=tuple(asks),
+        impossible=tuple(impossible),
+        n_blocked=n_blocked,
+    )
+
+
+def landed_thought(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, texts: Texts
+) -> Thought | None:
+    """A model's replication 0 at the temperature compared; None while it has not landed.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_template
+    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> landed_thought(frame, Voice(name="m", fingerprint="0"), item,
+    ...                load_template("think_twice", "default"), {}) is None
+    True
+    """
+    temperature = frame.ask.answer_temperature or 0.0
+    select = _select(frame, voice, item, template, temperature)
+    first = request_key(select.condition_key, 0)
+    if first not in texts:
+        return None
+    choose = _choose(frame, voice, item, template, temperature, first, texts[first])
+    second = request_key(choose.condition_key, 0)
+    if second not in texts:
+        return None
+    return Thought(keys=(first, second), selected=texts[first], chosen=texts[second])
+
+
+def _select(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, temperature: float
+) -> Condition:
+    """The condition of a model's first step."""
+    blank = blank_step(frame, voice, item, template, stage="select", role="responder")
+    most = frame.ask.candidates
+    blank = replace(blank, temperature=temperature, menu=_selecting(item, most))
+    return keyed_condition(blank, render_select(template, item, most=most))
+
+
+def _choose(
+    frame: AskFrame,
+    voice: Voice,
+    item: Item,
+    template: Template,
+    temperature: float,
+    parent: str,
+    selected: str | None,
+) -> Condition:
+    """The condition of the second step; without a prompt where the first has no text."""
+    blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
+    most = frame.ask.candidates
+    offered = _selecting(item, most)
+    # What ended the first step is no part of what is asked: a cut selection counts as far as it is.
+    read = read_selection(selected, finish_reason="stop", menu=offered)
+    kept = read.labels or offered.labels
+    menu = Menu(
+        labels=kept,
+        option_ids=tuple(offered.option_ids[offered.labels.index(label)] for label in kept),
+        form="final_answer",
+        reader=frame.ask.reader,
+    )
+    blank = replace(blank, temperature=temperature, menu=menu)
+    if selected is None or not selected.strip():
+        return keyed_condition(blank, (), parents=(parent,))
+    prompt = render_choose(template, item, most=most, selected=selected)
+    return keyed_condition(blank, prompt, parents=(parent,))
+
+
+def _selecting(item: Item, most: int) -> Menu:
+    """The menu of a selection: the item's options by number, or as many candidates as are asked."""
+    if item.options:
+        return Menu(
+            labels=tuple(str(place) for place in range(len(item.options))),
+            option_ids=tuple(option.option_id for option in item.options),
+            form="options",
+            most=most,
+        )
+    numbers = tuple(str(place) for place in range(1, most + 1))
+    return Menu(labels=numbers, option_ids=numbers, form="candidates", most=most)
+
+
+def blank_step(
+    frame: AskFrame, voice: Voice, item: Item, template: Template, *, stage: str, role: Role
+) -> Condition:
+    """A condition of think_twice with everything but its menu, temperature and prompt.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_template
+    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
+    >>> blank_step(frame, Voice(name="m", fingerprint="0"), item,
+    ...            load_template("think_twice", "default"), stage="judge",
+    ...            role="participant").max_tokens
+    512
+    """
+    blank = blank_condition(
+        voice, item, protocol="think_twice", stage=stage, role=role, template=template
+    )
+    ask = frame.ask
+    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens)

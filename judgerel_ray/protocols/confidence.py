@@ -1,0 +1,75 @@
+"""The confidence a reply states: ``Confidence: 0.85`` or ``Judge Confidence: 85 %``.
+
+A probability from 0 to 1, or a percentage with its sign; anything else is none. What models were
+quoted as saying is not the judge's own: a judge states its confidence under a name of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from judgerel_ray.protocols.numerals import find_number
+
+_MARKS = r"""[\s*_`"'“”‘’]{0,20}+"""
+_OPENERS = r"""[\s*_`"'“”‘’\\\[({<~≈]{0,20}+"""
+_LEAD = re.compile(
+    rf"(?<![^\W_])(?P<judge>judge(?:['’]s)?\s+)?confidence{_MARKS}[:：]{_OPENERS}", re.IGNORECASE
+)
+_BY_JUDGE = {"final_answer": False, "correct_answer": True}
+_PERCENT = re.compile(r"\s{0,2}(?:%|percent\b|per\s+cent\b)", re.IGNORECASE)
+# A number is a confidence only where its statement ends: "0.8 to 0.9" and "8/10" are none.
+_END = re.compile(
+    r"""[*_`"'“”’\\\])}>]{0,20}+(?:[^\S\n]*(?:\n|[(–—])|[.,;!](?=[\s*_`"'”’)\]]|\Z)|\Z)"""
+)
+_CUT_END = re.compile(r"[*_`\"'“”’\\\])}>\s.,;!]*\Z")
+_RANGE = re.compile(r"[^\S\n]*[–—]\s*[\d.]")
+
+
+def read_confidence(text: str | None, *, finish_reason: str, form: str) -> float | None:
+    """Read the confidence a reply states first.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where there is none.
+    finish_reason : str
+        ``length`` for a reply cut off at its limit: a number at its very end may be half of one.
+    form : str
+        ``final_answer`` (``Confidence:``) or ``correct_answer`` (``Judge Confidence:``).
+
+    Returns
+    -------
+    float or None
+        A probability in [0, 1]; None where none is stated, or what is stated is no probability.
+
+    Raises
+    ------
+    KeyError
+        If replies of that form state no confidence.
+
+    Examples
+    --------
+    >>> def read(text):
+    ...     return read_confidence(text, finish_reason="stop", form="final_answer")
+    >>> read("Confidence: 0.85"), read("**Confidence:** 85%"), read("Confidence: 85")
+    (0.85, 0.85, None)
+    >>> read("Confidence: high"), read("Confidence: 0.8-0.9"), read("Judge Confidence: 0.9")
+    (None, None, None)
+    """
+    if text is None:
+        return None
+    by_judge = _BY_JUDGE[form]
+    leads = (lead for lead in _LEAD.finditer(text) if bool(lead["judge"]) == by_judge)
+    lead = next(leads, None)
+    number = find_number(text, lead.end()) if lead else None
+    spelled, end = number or (None, 0)
+    if spelled is None:
+        return None
+    percent = _PERCENT.match(text, end)
+    end = percent.end() if percent else end
+    if not _END.match(text, end) or _RANGE.match(text, end):
+        return None
+    if finish_reason == "length" and not percent and _CUT_END.match(text, end):
+        return None
+    value = float(spelled) / (100 if percent else 1)
+    return value if 0 <= value <= 1 else None
