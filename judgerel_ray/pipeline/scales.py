@@ -242,4 +242,6 @@ def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
         )
     if not found["score"].dtype.is_numeric():
         raise SweepError(f"{flag} needs numbers in column score", where=where)
+    if found["score"].cast(pl.Float64).is_infinite().any():
+        raise SweepError(f"{flag} needs finite numbers in column score", where=where)
     return found

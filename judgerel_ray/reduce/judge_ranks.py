@@ -1,7 +1,8 @@
 """Judges ranked by self-consistency, inter-scale consistency, alignment and a score from outside.
 
 A judge's figure is the mean over cells (a benchmark, criterion, definition, and scale or pair of
-scales) in which every judge has a value: judges are never compared on different cells.
+scales) in which every judge has a value: judges are never compared on different cells. A judge that
+has a value in none of them is left out, and not in the way of the others.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def rank_table(
     Raises
     ------
     SweepError
-        If no two judges rated at one temperature.
+        If no two judges rated at one temperature, or none of them has a score from outside.
 
     Examples
     --------
@@ -123,6 +124,13 @@ def rank_table(
     if not groups or "judge" not in groups[0].key:
         raise SweepError("to rank judges takes a column judge, and groups by it")
     mine = [group for group in groups if group.key["judge"] != name or reference is None]
+    asked = sorted({str(group.key["judge"]) for group in mine})
+    if outside is not None and not set(asked) & set(outside):
+        raise SweepError(
+            f"no judge that rated has a score from outside, rated have {', '.join(asked)}, scores "
+            f"are of {', '.join(sorted(outside)) or 'nobody'}",
+            hint="names of judges as the sweep has them",
+        )
     heats = list(dict.fromkeys(group.key.get("temperature") for group in mine))
     rows: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
     for heat in heats:
@@ -152,17 +160,19 @@ def _rank(
     counted: dict[str, tuple[int | None, int | None]] = {OUTSIDE: (None, None)}
     for measure, by_judge in cells.items():
         every = list(dict.fromkeys(key for one in by_judge.values() for key in one))
-        usable = [
-            key
-            for key in every
-            if all(
-                key in by_judge.get(judge, {}) and not np.isnan(whole(by_judge[judge][key]))
-                for judge in judges
-            )
-        ]
+        valued = {
+            judge: {key for key, one in by_judge.get(judge, {}).items() if not np.isnan(whole(one))}
+            for judge in judges
+        }
+        # A judge without any value, as one that always says the same, has no rank by this measure;
+        # it takes nothing from the others.
+        able = [judge for judge in judges if valued[judge]]
+        usable = [key for key in every if able and all(key in valued[judge] for judge in able)]
         counted[measure] = len(usable), len(every) - len(usable)
         measures[measure] = [
-            mean_of(measure, [by_judge[judge][key] for key in usable]) if usable else None
+            mean_of(measure, [by_judge[judge][key] for key in usable])
+            if usable and judge in able
+            else None
             for judge in judges
         ]
     if outside is not None:

@@ -19,7 +19,7 @@ MEASURES = {
 READ_RANKS = (
     "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
     "surely better, down to those surely worse. A measure is the mean over the cells (benchmark, "
-    "criterion, definition, scale or pair) where all judges have a value."
+    "criterion, definition, scale or pair) where all judges have a value that have any."
 )
 
 
@@ -82,21 +82,57 @@ def rank_cell(row: Row) -> str:
 
 
 def cells_said(part: pl.DataFrame) -> list[str]:
-    """Say how many cells each measure is the mean of, and how many some judge lacks.
+    """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
 
     Examples
     --------
-    >>> cells_said(pl.DataFrame({"measure": ["inter_scale"], "n_cells": [6], "n_left_out": [1]}))
-    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks']
+    >>> cells_said(pl.DataFrame({
+    ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
+    ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
+    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
     """
     found = []
-    for row in part.unique("measure", keep="first", maintain_order=True).iter_rows(named=True):
-        if row["n_cells"] is not None:
-            lost = row["n_left_out"]
-            more = f", {lost} left out that some judge lacks" if lost else ""
-            name = MEASURES.get(row["measure"], row["measure"])
-            found.append(f"{name}: mean of {row['n_cells']} cells{more}")
+    for name, rows in part.group_by("measure", maintain_order=True):
+        n_cells, lost = rows.row(0, named=True)["n_cells"], rows["n_left_out"][0]
+        if n_cells is None:
+            continue
+        more = f", {lost} left out that some judge lacks" if lost else ""
+        none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
+        if n_cells and none:
+            more += f", no value of {', '.join(none)} in any"
+        found.append(f"{_called(name[0])}: mean of {_counted(n_cells)}{more}")
+    averaged = averaged_measures(part)
+    if averaged and len(averaged) < part["measure"].n_unique():
+        found.append(f"mean rank: over {' and '.join(map(_called, averaged))} alone")
     return found
+
+
+def averaged_measures(part: pl.DataFrame) -> list[str]:
+    """Name the measures that mean ranks average: those by which every ranked judge has a rank.
+
+    Examples
+    --------
+    >>> averaged_measures(pl.DataFrame({
+    ...     "measure": ["self_consistency", "self_consistency", "outside", "outside"],
+    ...     "judge": ["a", "b"] * 2, "rank": [1.0, 2.0, None, 1.0]}))
+    ['self_consistency']
+    """
+    given = part.filter(pl.col("rank").is_not_null())
+    drawn = given.filter(pl.col("measure") != "outside")
+    ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
+    mine = given.filter(pl.col("judge").is_in(ranked))
+    counts = mine.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
+    return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
+
+
+def _counted(n_cells: int) -> str:
+    """How many cells, in words."""
+    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+
+
+def _called(measure: object) -> str:
+    """The name of a measure in words."""
+    return MEASURES.get(str(measure), str(measure))
 
 
 def agreement_line(row: Row) -> str:

@@ -56,7 +56,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanRank:
-    """The mean rank of one judge over the measures by which all judges have one.
+    """The mean rank of one judge over the measures by which all ranked judges have one.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
 def mean_ranks(
     judges: Sequence[str], columns: Sequence[MeasureColumn], confidence: float
 ) -> tuple[MeanRank, ...]:
-    """Average each judge's ranks over the measures by which all judges have one.
+    """Average each judge's ranks over the measures by which all ranked judges have one.
 
     Examples
     --------
@@ -158,30 +158,49 @@ def mean_ranks(
     >>> [(one.value, one.p_best) for one in mean_ranks(["a", "b"], [column], 0.95)]
     [(1.0, 1.0), (2.0, 0.0)]
     """
-    complete = [one for one in columns if not np.isnan(one.value_J).any()]
-    if not complete:
-        return tuple(MeanRank(judge=judge, value=None) for judge in judges)
-    value_J = np.mean([_places(one.sign * one.value_J[None])[0] for one in complete], axis=0)
-    whole_B = ~np.any([np.isnan(one.resampled_BJ).any(axis=1) for one in complete], axis=0)
-    fixed = all(one.fixed_J.all() for one in complete)
-    if fixed or whole_B.mean() < 1 - MOST_UNDEFINED:
-        return tuple(
-            MeanRank(judge=judge, value=float(value_J[j])) for j, judge in enumerate(judges)
+    bare = tuple(MeanRank(judge=judge, value=None) for judge in judges)
+    there_J = counted_judges(columns)
+    complete = [one for one in columns if not np.isnan(one.value_J[there_J]).any()]
+    if not there_J.any() or not complete:
+        return bare
+    values = [_places(one.sign * one.value_J[None, there_J])[0] for one in complete]
+    value_J = np.mean(values, axis=0)
+    drawn = [one.sign * one.resampled_BJ[:, there_J] for one in complete]
+    whole_B = ~np.any([np.isnan(one).any(axis=1) for one in drawn], axis=0)
+    fixed = all(one.fixed_J[there_J].all() for one in complete)
+    low_J = high_J = best_J = np.full(value_J.size, np.nan)
+    if not fixed and whole_B.mean() >= 1 - MOST_UNDEFINED:
+        mean_BJ = np.mean([_places(one[whole_B]) for one in drawn], axis=0)
+        tail = (1 - confidence) / 2
+        low_J, high_J = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
+        best_J = _best(mean_BJ)
+    found = list(bare)
+    for place, j in enumerate(np.flatnonzero(there_J)):
+        value, *others = (
+            None if np.isnan(one[place]) else float(one[place])
+            for one in (value_J, low_J, high_J, best_J)
         )
-    mean_BJ = np.mean([_places(one.sign * one.resampled_BJ[whole_B]) for one in complete], axis=0)
-    tail = (1 - confidence) / 2
-    ends_2J = np.quantile(mean_BJ, [tail, 1 - tail], axis=0)
-    best_J = _best(mean_BJ)
-    return tuple(
-        MeanRank(
-            judge=judge,
-            value=float(value_J[j]),
-            low=float(ends_2J[0, j]),
-            high=float(ends_2J[1, j]),
-            p_best=float(best_J[j]),
-        )
-        for j, judge in enumerate(judges)
-    )
+        low, high, best = others
+        found[j] = MeanRank(judge=judges[j], value=value, low=low, high=high, p_best=best)
+    return tuple(found)
+
+
+def counted_judges(columns: Sequence[MeasureColumn]) -> NDArray[np.bool_]:
+    """Tell which judges are ranked by any measure that rests on questions, or by any at all.
+
+    Examples
+    --------
+    >>> column = MeasureColumn(name="m", sign=1.0, value_J=np.array([0.1, np.nan]),
+    ...                        resampled_BJ=np.array([[0.1, np.nan]]),
+    ...                        n_questions_J=np.ones(2, int), fixed_J=np.zeros(2, bool))
+    >>> counted_judges([column]).tolist()
+    [True, False]
+    """
+    measured = [~np.isnan(one.value_J) & (one.fixed_J == 0) for one in columns]
+    if not np.any(measured):
+        measured = [~np.isnan(one.value_J) for one in columns]
+    found: NDArray[np.bool_] = np.any(measured, axis=0)
+    return found
 
 
 def _why_no_interval(column: MeasureColumn, j: int) -> str | None:

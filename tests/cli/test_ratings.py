@@ -155,6 +155,17 @@ def test_mistakes_are_one_line(flags, said, ratings, capsys):
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("flags", [["--reference"], ["--ranking", "--outside"]])
+def test_scores_that_are_not_finite_are_refused(flags, ratings, tmp_path, capsys):
+    table = pl.DataFrame({"item_id": ["q1"], "judge": ["wild"], "score": [float("inf")]})
+    table.write_parquet(tmp_path / "endless.parquet")
+    path = str(ratings / "ratings.parquet")
+    assert main(["reduce", path, *flags, str(tmp_path / "endless.parquet")]) == 2
+    error = capsys.readouterr().err
+    assert "needs finite numbers in column score" in error
+    assert error.count("\n") == 1
+
+
 def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     path, scale = tmp_path / "r.csv", tmp_path / "stars.toml"
     lines = [f"q{n},{s},0,{n % 3 + 1}" for n in range(9) for s in ("stars", "points5")]

@@ -10,6 +10,7 @@ from judgerel_ray.reduce.alignment import judge_reference
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import own_consistency, rank_table
 from judgerel_ray.reduce.rated import rated_groups, rated_rows
+from judgerel_ray.report.ranks import ranking_text
 from judgerel_ray.stats.question_statistic import whole
 
 N, K = 40, 3
@@ -91,3 +92,36 @@ def test_one_judge_is_not_ranked(ratings):
     alone = rated_groups(rows.filter(judge="wild"), scales)
     with pytest.raises(SweepError, match="takes two of them"):
         rank_table(alone, ScaleChoice())
+
+
+def test_a_judge_that_always_says_the_same_is_not_in_the_way_of_the_others(ratings):
+    rows, scales = ratings
+    lowest = pl.when(pl.col("scale") == "likert5").then(0.0).otherwise(1.0)
+    constant = rows.filter(judge="wild").with_columns(judge=pl.lit("one"), score=lowest)
+    with_one = rank_table(rated_groups(pl.concat([rows, constant]), scales), ScaleChoice())
+    without = rank_table(rated_groups(rows, scales), ScaleChoice())
+    kept = pl.col("judge") != "one"
+    assert with_one.ranks.filter(kept).equals(without.ranks)
+    assert with_one.mean_ranks.filter(kept).equals(without.mean_ranks)
+    left = with_one.ranks.filter(judge="one")
+    assert left["rank"].null_count() == left.height == 2
+    assert left["undefined"].unique().to_list() == ["undefined"]
+    assert with_one.mean_ranks.filter(judge="one")["value"].to_list() == [None]
+    text = ranking_text(with_one.ranks, with_one.mean_ranks, with_one.agreements)
+    assert "self-consistency: mean of 3 cells, no value of one in any" in text
+
+
+def test_a_mean_rank_says_what_it_averages(ratings):
+    rows, scales = ratings
+    outside = {"steady": 1.0, "wild": 3.0}
+    found = rank_table(rated_groups(rows, scales), ScaleChoice(), outside=outside)
+    text = ranking_text(found.ranks, found.mean_ranks, found.agreements)
+    assert "mean rank: over self-consistency and inter-scale alone" in text
+    found = rank_table(rated_groups(rows, scales), ScaleChoice())
+    assert "alone" not in ranking_text(found.ranks, found.mean_ranks, found.agreements)
+
+
+def test_scores_from_outside_of_nobody_there_are_refused(ratings):
+    groups = rated_groups(*ratings)
+    with pytest.raises(SweepError, match="rated have middling, steady, wild, scores are of gpt"):
+        rank_table(groups, ScaleChoice(), outside={"gpt": 1.0})
