@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.record import Record, kind_of
+from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
 from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.benchmarks.source import known_format
 from judgerel_ray.core import HumanRating, Item, Option
@@ -24,7 +24,8 @@ def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
     path : str
         A file with columns ``item_id`` and ``question``, and any of ``benchmark``, ``category``
         (default ``all``), ``context``, ``turns`` (list of texts), ``gold``, ``ratings`` (list of
-        ``{rater, criterion, score, label}``) and ``options``: a list of texts (named ``1``,
+        ``{rater, criterion, score, label, responder}``; the responder is the option rated, where it
+        is not the item as a whole) and ``options``: a list of texts (named ``1``,
         ``2``, … in their order), a list of ``{option_id, text}``, or instead of it one column an
         option, ``option_<id>`` or ``response_<id>``, in the order of the columns; a null there
         means that the item lacks the option. Lists in a CSV are written as JSON, and its empty
@@ -76,6 +77,7 @@ def _item(record: Record, benchmark: str) -> Item:
         "question",
         hint="add the column, or name the loader of the upstream file as benchmark",
     )
+    options = distinct_options(_options(record), record)
     return Item(
         item_id=record.identifier("item_id"),
         benchmark=record.optional_text("benchmark") or benchmark,
@@ -83,9 +85,9 @@ def _item(record: Record, benchmark: str) -> Item:
         question=record.text("question"),
         context=record.optional_text("context"),
         turns=record.texts("turns") if "turns" in record else (),
-        options=distinct_options(_options(record), record),
+        options=options,
         gold=record.optional_text("gold"),
-        ratings=_ratings(record),
+        ratings=_ratings(record, [option.option_id for option in options]),
     )
 
 
@@ -114,7 +116,7 @@ def _options(record: Record) -> list[Option]:
     ]
 
 
-def _ratings(record: Record) -> tuple[HumanRating, ...]:
+def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, ...]:
     """Human ratings of one row."""
     if "ratings" not in record:
         return ()
@@ -122,12 +124,16 @@ def _ratings(record: Record) -> tuple[HumanRating, ...]:
     for rating in record.children("ratings"):
         if "score" not in rating and "label" not in rating:
             raise rating.wrong("a rating needs a score or a label")
+        rated = rating.identifier("responder") if "responder" in rating else None
+        if rated is not None and responders and rated not in responders:
+            raise rating.wrong(f"responder must be of {shown_names(responders)}, got {rated!r}")
         ratings.append(
             HumanRating(
                 rater=rating.identifier("rater"),
                 criterion=rating.optional_text("criterion"),
                 score=_score(rating),
                 label=rating.optional_text("label"),
+                responder=rated,
             )
         )
     return tuple(ratings)

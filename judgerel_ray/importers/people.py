@@ -33,7 +33,8 @@ def import_people(path: str) -> pl.DataFrame:
         ``expert:0``; ``people`` where they have none) and ``replication`` which of them it is,
         numbered by name. ``verdict`` is the label, ``score`` the number, or a label's place on its
         benchmark's scale of words. ``item_id`` names what the item is about (the first item about
-        it: an article, a question) and ``responder`` the item, so that intervals draw articles.
+        it: an article, a question) and ``responder`` the item (and the option rated, where
+        it has several), so that intervals draw articles.
 
     Raises
     ------
@@ -71,9 +72,9 @@ def import_people(path: str) -> pl.DataFrame:
         seen[kind] += 1
     first: dict[tuple[str, str], str] = {}
     rows = [
-        (_kind(rating.rater), item.benchmark, rating.criterion, _about(item, first), item.item_id,
-         number[item.benchmark, rating.rater], *_said(item, rating.label, rating.score),
-         Outcome.SCORED.value)
+        (_kind(rating.rater), item.benchmark, rating.criterion, _about(item, first),
+         _rated(item, rating.responder), number[item.benchmark, rating.rater],
+         *_said(item, rating.label, rating.score), Outcome.SCORED.value)
         for item in items for rating in item.ratings
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
@@ -82,6 +83,12 @@ def import_people(path: str) -> pl.DataFrame:
 def _kind(rater: str) -> str:
     """The kind of a rater whose name says it."""
     return rater.partition(":")[0] if ":" in rater else PEOPLE
+
+
+def _rated(item: Item, responder: str | None) -> str:
+    """The item, and which of its options was rated where it has several."""
+    several = responder is not None and len(item.options) > 1
+    return f"{item.item_id}/{responder}" if several else item.item_id
 
 
 def _about(item: Item, first: dict[tuple[str, str], str]) -> str:

@@ -177,7 +177,12 @@ def right_options(items: pl.DataFrame) -> pl.DataFrame:
         names = {option["option_id"] for option in row["options"]}
         right = row["gold"] if row["gold"] in names else None
         if right is None:
-            votes = Counter(one["label"] for one in row["ratings"] if one["label"] in names)
+            # Of the item: who rates one option does not say which is right.
+            votes = Counter(
+                one["label"]
+                for one in row["ratings"]
+                if one["label"] in names and one.get("responder") is None
+            )
             leaders = [name for name, n in votes.items() if n == max(votes.values())]
             right = leaders[0] if len(leaders) == 1 else None
         place = {name: row[name] for name in ("benchmark", "item_id")}

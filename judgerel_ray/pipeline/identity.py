@@ -78,4 +78,7 @@ def _plain(item: Item) -> dict[str, object]:
     content = {name: getattr(item, name) for name in _ITEM_FIELDS}
     for name, inner in _NESTED.items():
         content[name] = [{key: getattr(one, key) for key in inner} for one in content[name]]
+    for rating in content["ratings"]:
+        if rating["responder"] is None:
+            del rating["responder"]  # nothing is said by it: the item is what it was
     return content

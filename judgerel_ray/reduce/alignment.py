@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.aligned_rows import alignment_row, side_by_side
 from judgerel_ray.reduce.estimates import Row
 from judgerel_ray.reduce.rated import QUESTION, RatedGroup
 from judgerel_ray.reduce.scales import SCALE
-from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
-from judgerel_ray.stats.correlations import CORRELATIONS
+from judgerel_ray.stats import ReferenceAgreement, reference_agreement
+from judgerel_ray.stats.correlations import CORRELATIONS, Correlation
 from judgerel_ray.stats.statistic import Floats
 
 REFERENCE_SCORE = "reference_score"
@@ -27,8 +28,9 @@ ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
     "single_high": pl.Float64(), "averaged": pl.Float64(), "averaged_low": pl.Float64(),
     "averaged_high": pl.Float64(), "gain": pl.Float64(), "gain_low": pl.Float64(),
     "gain_high": pl.Float64(), "p_gain": pl.Float64(), "n_averaged": pl.Float64(),
-    "n_items": pl.Int64(), "n_units": pl.Int64(), "reference": pl.String(),
-    "estimator": pl.String(), "undefined": pl.String(),
+    "weighted": pl.Float64(), "weighted_low": pl.Float64(), "weighted_high": pl.Float64(),
+    "n_weighted": pl.Int64(), "n_items": pl.Int64(), "n_units": pl.Int64(),
+    "reference": pl.String(), "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups and the scale, in reading order."""
 
@@ -81,7 +83,8 @@ def mean_reference(rows: pl.DataFrame) -> pl.DataFrame:
 def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Take the mean of people's scores of each item as the reference.
 
-    People rate an item, so items whose rows name several responders have no reference.
+    A rating that names its responder is of that response. One that names none is of the item: of
+    its one response, and no reference where rows name several.
 
     Parameters
     ----------
@@ -107,8 +110,14 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     told = items.select("benchmark", QUESTION, "ratings").explode("ratings").unnest("ratings")
     if "responder" in rows.columns:
         thing = [name for name in ("benchmark", QUESTION) if name in rows.columns]
-        many = rows.group_by(thing).agg(pl.col("responder").n_unique().alias("__n"))
-        told = told.join(many.filter(pl.col("__n") > 1), on=thing, how="anti")
+        answers = rows.group_by(thing).agg(
+            __one=pl.col("responder").first().cast(pl.String), __n=pl.col("responder").n_unique()
+        )
+        # Items of a run of an earlier version name no responder.
+        known = told["responder"] if "responder" in told.columns else pl.lit(None, pl.String)
+        told = told.with_columns(responder=known).join(answers, on=thing)
+        told = told.filter(pl.col("responder").is_not_null() | (pl.col("__n") == 1))
+        told = told.with_columns(pl.coalesce("responder", "__one")).drop("__one", "__n")
     return mean_reference(told.filter(pl.col("score").is_not_null()))
 
 
@@ -118,6 +127,7 @@ def alignment_table(
     *,
     name: str,
     coefficients: Sequence[str] | None = None,
+    weighted: Sequence[RatedGroup] = (),
 ) -> pl.DataFrame:
     """Compute how far every group's scores agree with a reference, on every scale.
 
@@ -132,13 +142,18 @@ def alignment_table(
     coefficients : sequence of str, optional
         Which of :data:`judgerel_ray.stats.correlations.CORRELATIONS`; by default all.
 
+    weighted : sequence of RatedGroup
+        From :func:`judgerel_ray.reduce.weighted.weighted_groups`, of the same columns.
+
     Returns
     -------
     DataFrame
         The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and
         coefficient. ``single`` is the mean over replications of each one's coefficient,
-        ``averaged`` that of the items' mean scores, ``gain`` the one less the other. Scores are
-        compared as they are: intraclass correlations need a reference on the same scale.
+        ``averaged`` that of the items' mean scores, ``gain`` the one less the other. ``weighted``
+        is that of ``n_weighted`` scores weighted by their probabilities; groups that have only
+        those are undefined, "not_sampled". Scores are compared as they are: intraclass
+        correlations need a reference on the same scale.
 
     Raises
     ------
@@ -164,21 +179,21 @@ def alignment_table(
     named = [one for one in CORRELATIONS if one in wanted]
     found: list[Row] = []
     matched = False
-    for group in groups:
-        if group.key.get("judge") == name:
+    for key, sampled, expected in side_by_side(groups, weighted):
+        if key.get("judge") == name:
             continue
-        for scale, scores in group.scores.items():
-            truth_N = reference_scores(group, scale, reference)
-            matched |= bool((~np.isnan(truth_N)).any())
-            for coefficient in named:
-                one = reference_agreement(
-                    scores, truth_N, coefficient=coefficient, questions_N=group.questions_N
-                )
-                found.append({**group.key, SCALE: scale, **_row(one, name)})
+        scales = [*(sampled.scores if sampled else ()), *(expected.scores if expected else ())]
+        for scale in dict.fromkeys(scales):
+            drawn, is_drawn = _compared(sampled, scale, reference, named)
+            known, is_known = _compared(expected, scale, reference, named)
+            matched |= is_drawn or is_known
+            for one, other in zip(drawn, known, strict=True):
+                found.append({**key, SCALE: scale, **alignment_row(one, other, name)})
     if not matched:
         by = [column for column in THING if column in reference.columns]
         raise SweepError(f"no rating has a reference in {name} by {', '.join(by)}")
-    keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
+    every = [dict(group.key) for group in (*groups, *weighted)]
+    keys = pl.DataFrame(every, infer_schema_length=None)
     return pl.DataFrame(found, schema={**keys.schema, SCALE: pl.String(), **ALIGNMENT_COLUMNS})
 
 
@@ -223,25 +238,15 @@ def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> 
     return scores
 
 
-def _row(found: ReferenceAgreement, name: str) -> Row:
-    """One coefficient."""
-    return {
-        "coefficient": found.coefficient,
-        **_ends("single", found.single),
-        **_ends("averaged", found.averaged),
-        "gain": found.gain.value,
-        "gain_low": found.gain.low,
-        "gain_high": found.gain.high,
-        "p_gain": found.gain.p,
-        "n_averaged": found.n_averaged,
-        "n_items": found.averaged.n_questions,
-        "n_units": found.averaged.n_units,
-        "reference": name,
-        "estimator": found.averaged.estimator,
-        "undefined": found.averaged.undefined,
-    }
-
-
-def _ends(name: str, one: Estimate) -> Row:
-    """A number with its interval."""
-    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+def _compared(
+    group: RatedGroup | None, scale: str, reference: pl.DataFrame, named: Sequence[Correlation]
+) -> tuple[list[ReferenceAgreement | None], bool]:
+    """Every coefficient of a group on one scale, None where it has nothing there; if it has."""
+    if group is None or scale not in group.scores:
+        return [None] * len(named), False
+    truth_N, scores = reference_scores(group, scale, reference), group.scores[scale]
+    found: list[ReferenceAgreement | None] = [
+        reference_agreement(scores, truth_N, coefficient=one, questions_N=group.questions_N)
+        for one in named
+    ]
+    return found, bool((~np.isnan(truth_N)).any())

@@ -37,8 +37,9 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
     DataFrame
         One row a benchmark and kind of ``raters`` (null where they have none), of all criteria
         (``criterion`` null) and of each of several: ``value`` (mean over items of the share of
-        pairs that agree) with its 95 % interval over texts, ``n_items`` with two ratings or more,
-        and their ``n_ratings``. Benchmarks that no two people rated are left out.
+        pairs that agree) with its 95 % interval over texts, ``n_items`` (responses, where ratings
+        name them) with two ratings or more, and their ``n_ratings``. Benchmarks that no two people
+        rated are left out.
 
     Examples
     --------
@@ -52,6 +53,8 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
     [0.667]
     """
     rated = items.select("benchmark", "item_id", "ratings").explode("ratings").unnest("ratings")
+    if "responder" not in rated.columns:  # items of a run of an earlier version
+        rated = rated.with_columns(responder=pl.lit(None, pl.String))
     if about is None:
         about = items.select("benchmark", "item_id", text=pl.col("item_id"))
     rated = rated.join(
@@ -79,7 +82,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
 
 def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:
     """One row, or none where no item has two ratings."""
-    units = part.group_by("item_id", "criterion", maintain_order=True).agg(
+    units = part.group_by("item_id", "responder", "criterion", maintain_order=True).agg(
         "label", pl.col("text").first()
     )
     units = units.filter(pl.col("label").list.len() > 1)

@@ -42,7 +42,7 @@ class RatedGroup:
     scores : mapping of str to ndarray of float, shape (n_units, n_replications)
         Scores on each scale; NaN where a reply held none. Column 0 is the first replication.
     units : pl.DataFrame
-        What was rated, one row a unit, sorted.
+        What was rated, one row a unit, sorted; then what all units share.
     questions_N : ndarray of str, shape (n_units,)
         The question of each unit.
     """
@@ -207,9 +207,15 @@ def _group(
         key=dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {},
         scales={name: scales[name] for name in scores},
         scores=scores,
-        units=units.drop("__unit"),
+        units=units.drop("__unit").with_columns(**_shared(part, unit, facets)),
         questions_N=questions.to_series().to_numpy().astype(np.str_),
     )
+
+
+def _shared(part: pl.DataFrame, unit: Sequence[str], facets: Sequence[str]) -> dict[str, pl.Expr]:
+    """Facets that are the same in all rows: by a responder, too, a reference may tell units."""
+    there = (name for name in facets if name not in unit and part[name][0] is not None)
+    return {name: pl.lit(part[name][0], part.schema[name]) for name in there}
 
 
 def _table(mine: pl.DataFrame, n_units: int) -> Floats:

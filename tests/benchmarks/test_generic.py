@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.benchmarks import load_generic, load_items
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
-from judgerel_ray.tables import items_to_frame
+from judgerel_ray.tables import frame_to_items, items_to_frame
 
 
 def lines(path, *rows):
@@ -91,6 +91,27 @@ def test_items_file_comes_back_whole(tmp_path_factory, written):
     frame.write_ndjson(folder / "items.jsonl")
     assert load_items("bbh", str(folder / "items.parquet")) == tuple(written)
     assert load_items("other", str(folder / "items.jsonl")) == tuple(written)
+
+
+def test_a_rating_may_name_the_option_it_is_of(tmp_path):
+    options = (Option(option_id="x", text="this"), Option(option_id="y", text="that"))
+    given = (
+        HumanRating(rater="1", score=4.0, responder="x"),
+        HumanRating(rater="1", score=2.0, responder="y"),
+        HumanRating(rater="1", score=3.0),
+    )
+    item = Item(
+        item_id="q", benchmark="b", category="c", question="?", options=options, ratings=given
+    )
+    frame = items_to_frame([item])
+    frame.write_parquet(tmp_path / "items.parquet")
+    assert load_items("b", str(tmp_path / "items.parquet")) == frame_to_items(frame) == (item,)
+    options_of_row = [{"option_id": "x", "text": "this"}, {"option_id": "y", "text": "that"}]
+    rating = {"rater": "1", "score": 4, "responder": "z"}
+    row = {"item_id": "q", "question": "?", "options": options_of_row, "ratings": [rating]}
+    (tmp_path / "items.jsonl").write_text(json.dumps(row))
+    with pytest.raises(SweepError, match="responder must be of x y, got 'z'"):
+        load_items("other", str(tmp_path / "items.jsonl"))
 
 
 OK = {"item_id": "a", "question": "?"}

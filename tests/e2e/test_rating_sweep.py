@@ -36,6 +36,22 @@ replications = 5
 N = 60
 
 
+def opinion(thing, scale="points5", noise=0.12):
+    """Mean rating of endless replications of the judge."""
+    scale = load_scale(scale)
+    labels = scale_labels(scale)
+    menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
+    options = SimulatedOptions(noise=noise)
+    p = np.exp(option_log_weights("latent", options, item_id=thing, menu=menu))
+    return p @ np.array([score_of(label, scale) for label in labels])
+
+
+def people_of(thing):
+    """Two people who think much as the judge does, each wrong in a way of their own."""
+    errors = np.random.default_rng([ord(one) for one in thing]).normal(scale=0.6, size=2)
+    return [float(one) for one in np.clip(np.rint(opinion(thing) + errors), 1, 5)]
+
+
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
     """A finished run of one judge, sixty items of two responses, five scales."""
@@ -45,6 +61,11 @@ def ratings(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluste
             "item_id": f"q{i}",
             "question": f"Question {i}?",
             "options": [{"option_id": one, "text": f"{one} on {i}"} for one in ("good", "bad")],
+            "ratings": [
+                {"rater": f"{n}", "criterion": "helpfulness", "score": score, "responder": one}
+                for one in ("good", "bad")
+                for n, score in enumerate(people_of(f"q{i}:{one}:helpfulness"))
+            ],
         }
         for i in range(N)
     ]
@@ -168,3 +189,116 @@ def test_the_page_says_what_was_rated(ratings, tmp_path):
     assert "rated by helpfulness (definition: short) on points5, points10, likert5, binary" in said
     assert "<h2>Consistency across scales</h2>" in said
     assert "ceiling of a judge without noise" in said
+
+
+def by_hand(found, scale, people):
+    """Pearson's r of single replications and of their mean with what people said."""
+    scored = found.filter(scale=scale, outcome="scored")
+    things = [f"{item}:{who}" for item, who in scored.select("item_id", "responder").iter_rows()]
+    told = scored.select("replication", "score").with_columns(
+        people=pl.Series([people[thing] for thing in things]), thing=pl.Series(things)
+    )
+    single = told.group_by("replication").agg(
+        pl.len(), r=pl.corr(pl.col("score"), pl.col("people"))
+    )
+    mean = told.group_by("thing").agg(pl.col("score", "people").mean())
+    return (
+        float(np.average(single["r"], weights=single["len"])),
+        mean.select(pl.corr("score", "people")).item(),
+    )
+
+
+def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, capsys, tmp_path):
+    run = str(ratings / "run")
+    capsys.readouterr()
+    assert main(["reduce", run, "--reference", "human", "--format", "json"]) == 0
+    found = {
+        row["scale"]: row
+        for row in json.loads(capsys.readouterr().out)
+        if row["coefficient"] == "pearson"
+    }
+    people = {
+        f"q{i}:{one}": np.mean(people_of(f"q{i}:{one}:helpfulness"))
+        for i in range(N)
+        for one in ("good", "bad")
+    }
+    judged = rows(ratings)
+    for scale in ("points5", "points10", "likert5", "binary", "percent"):
+        row = found[scale]
+        single, averaged = by_hand(judged, scale, people)
+        assert (row["single"], row["averaged"]) == pytest.approx((single, averaged), abs=1e-9)
+        assert (row["n_items"], row["n_units"], row["reference"]) == (N, 2 * N, "human")
+    mean = [opinion(f"{thing}:helpfulness") for thing in people]
+    endless = np.corrcoef(mean, list(people.values()))[0, 1]
+    row = found["points5"]
+    assert row["averaged"] > row["single"]
+    assert row["averaged_low"] < endless < row["averaged_high"] + 0.05
+    page = tmp_path / "page.html"
+    assert main(["report", run, "--out", str(page)]) == 0
+    assert "<h2>Alignment with human</h2>" in page.read_text("utf-8")
+
+
+CRITERIA = ("coherence", "consistency", "fluency", "relevance")
+SUMMARIES = """
+name = "summaries"
+[[judge]]
+name = "one"
+engine = "simulated"
+model = "latent"
+gpus = 0
+engine_options = { noise = 0.12 }
+[[ask]]
+protocol = "rating"
+benchmark = "summeval_summaries"
+path = "summeval.jsonl"
+criteria = ["coherence.toml", "fluency.toml"]
+definitions = ["none"]
+scales = ["points5"]
+replications = 4
+"""
+
+
+def test_summaries_that_experts_rated_end_to_end(tmp_path, ray_local, capsys):  # noqa: ARG001
+    lines, people = [], {}
+    for article in range(12):
+        for system in ("M0", "M1"):
+            item = f"summeval:cnn-{article}:{system}"
+            marks = {one: [int(x) for x in people_of(f"{item}:{system}:{one}")] for one in CRITERIA}
+            people |= {f"{item}:{one}": np.mean(said) for one, said in marks.items()}
+            lines.append(
+                {
+                    "id": f"cnn-{article}", "model_id": system, "decoded": f"{system}: it rained.",
+                    "text": f"On day {article} rain fell.", "turker_annotations": [],
+                    "expert_annotations": [
+                        {one: said[n] for one, said in marks.items()} for n in range(2)
+                    ],
+                }
+            )  # fmt: skip
+    (tmp_path / "summeval.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    for criterion in ("coherence", "fluency"):
+        (tmp_path / f"{criterion}.toml").write_text(
+            f'question = "What of the {criterion}?"\n[definitions]\nshort = "It."\nlong = "It all."'
+        )
+    (tmp_path / "s.toml").write_text(SUMMARIES)
+    run = str(tmp_path / "run")
+    assert main(["run", str(tmp_path / "s.toml"), "--out", run]) == 0
+    capsys.readouterr()
+    assert main(["reduce", run, "--reference", "human", "--format", "json"]) == 0
+    found = {
+        row["criterion"]: row
+        for row in json.loads(capsys.readouterr().out)
+        if row["coefficient"] == "pearson"
+    }
+    assert set(found) == {"coherence", "fluency"}
+    judged = scan_judgments(RunDirectory.open(run)).collect()
+    assert judged.height == 24 * 2 * 4
+    for criterion, row in found.items():
+        mine = judged.filter(criterion=criterion)
+        said = {
+            f"{item}:{who}": people[f"{item}:{criterion}"]
+            for item, who in mine.select("item_id", "responder").unique().iter_rows()
+        }
+        expected = by_hand(mine, "points5", said)
+        assert (row["single"], row["averaged"]) == pytest.approx(expected, abs=1e-9)
+        assert row["averaged"] > 0.5
+        assert row["n_units"] == 24

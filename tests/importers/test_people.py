@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgerel_ray.core import HumanRating, Item, SweepError
+from judgerel_ray.core import HumanRating, Item, Option, SweepError
 from judgerel_ray.importers import import_people
 from judgerel_ray.tables import items_to_frame
 
@@ -47,6 +47,19 @@ def test_items_about_one_text_are_one_item_for_intervals(tmp_path):
     )
     found = import_people(path)
     assert found.select("item_id", "responder").rows() == [("a", "a"), ("a", "b"), ("c", "c")]
+
+
+def test_ratings_of_several_responses_stand_apart(tmp_path):
+    options = (Option(option_id="x", text="this"), Option(option_id="y", text="that"))
+    given = tuple(
+        HumanRating(rater="expert:0", score=score, responder=responder)
+        for responder, score in (("x", 1.0), ("y", 5.0))
+    )
+    item = Item(
+        item_id="q", benchmark="b", category="c", question="?", options=options, ratings=given
+    )
+    found = import_people(written(tmp_path, item)).select("item_id", "responder", "score")
+    assert found.rows() == [("q", "q/x", 1.0), ("q", "q/y", 5.0)]
 
 
 def test_words_have_the_score_of_their_place_where_the_benchmark_is_known(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from judgerel_ray.benchmarks import load_items
 from judgerel_ray.benchmarks.judged_text import first_part, under_headings
+from judgerel_ray.core import HumanRating, Item, Option
 from judgerel_ray.pipeline.confusing import right_options
 from judgerel_ray.tables import items_to_frame
 
@@ -44,6 +45,19 @@ def test_criteria_of_one_text_are_one_cluster(tmp_path):
     assert sorted(clusters(load_items("criterion", str(file))).values()) == [
         "first", "first", "second", "second"
     ]  # fmt: skip
+
+
+def test_who_rates_one_option_does_not_say_which_is_right():
+    options = tuple(Option(option_id=one, text=one) for one in "12")
+    ratings = (
+        HumanRating(rater="a", label="2"),
+        HumanRating(rater="b", label="1", responder="1"),
+        HumanRating(rater="c", label="1", responder="2"),
+    )
+    item = Item(
+        item_id="q", benchmark="b", category="c", question="?", options=options, ratings=ratings
+    )
+    assert right_options(items_to_frame([item]))["right"].to_list() == ["2"]
 
 
 @pytest.mark.parametrize(

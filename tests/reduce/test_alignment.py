@@ -72,6 +72,61 @@ def test_people_are_a_reference_of_items_with_one_response(two):
     assert human_reference(items_to_frame(items), more).is_empty()
 
 
+def test_a_rating_of_one_response_of_several_is_of_that_response(two):
+    _, (rows, scales) = two
+    ratings = [
+        HumanRating(rater=f"{r}", criterion="factuality", score=score, responder=responder)
+        for responder, scores in (("x", (1.0, 2.0)), ("y", (5.0,)))
+        for r, score in enumerate(scores)
+    ]
+    whole = HumanRating(rater="0", criterion="factuality", score=3.0)
+    items = [
+        Item(item_id=name, benchmark="b", category="c", question="?", ratings=tuple(given))
+        for name, given in (("q00", ratings), ("q01", [whole]), ("q02", [whole, *ratings]))
+    ]
+    both = pl.concat([rows, rows.with_columns(responder=pl.lit("y"))])
+    people = human_reference(items_to_frame(items), both)
+    [plain, _] = rated_groups(both, scales)
+    found = dict(
+        zip(
+            plain.units.select("item_id", "responder").rows(),
+            reference_scores(plain, "points5", people),
+            strict=True,
+        )
+    )
+    assert [found["q00", one] for one in "xy"] == [1.5, 5.0]
+    assert [found["q02", one] for one in "xy"] == [1.5, 5.0]
+    assert np.isnan([found["q01", one] for one in "xy"]).all()
+    # Of an item with one response, both ways of saying it are of that one.
+    [alone, _] = rated_groups(rows, scales)
+    told = reference_scores(alone, "points5", human_reference(items_to_frame(items), rows))
+    assert told[:3].tolist() == [1.5, 3.0, 2.0]
+
+
+def test_a_reference_of_other_responses_says_nothing_of_the_only_one_judged(two):
+    _, (rows, scales) = two
+    [plain, _] = rated_groups(rows, scales)
+    told = {"item_id": ["q00"] * 2 + ["q01"], "responder": ["x", "y", "y"], "score": [1.0, 5.0, 2]}
+    found = reference_scores(plain, "points5", mean_reference(pl.DataFrame(told)))
+    assert found[0] == 1.0
+    assert np.isnan(found[1])
+
+
+def test_items_of_a_run_before_ratings_named_responses_still_are_a_reference(two):
+    _, (rows, _) = two
+    rating = HumanRating(rater="0", criterion="factuality", score=3.0)
+    item = Item(item_id="q00", benchmark="b", category="c", question="?", ratings=(rating,))
+    frame = items_to_frame([item])
+    before = frame.with_columns(
+        ratings=pl.col("ratings").list.eval(
+            pl.struct(pl.element().struct.field("rater", "criterion", "score", "label"))
+        )
+    )
+    assert "responder" not in str(before.schema["ratings"])
+    assert human_reference(before, rows).equals(human_reference(frame, rows))
+    assert human_reference(before, rows).height == 1
+
+
 def test_a_reference_that_tells_less_holds_for_all(two):
     _, (rows, scales) = two
     [plain, _] = rated_groups(rows, scales)

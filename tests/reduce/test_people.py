@@ -47,6 +47,17 @@ def test_kinds_of_people_and_criteria_stand_apart():
     }  # fmt: skip
 
 
+def test_ratings_of_two_responses_are_no_two_ratings_of_one():
+    given = [("x", "1"), ("x", "1"), ("y", "2"), ("y", "2"), ("z", "3")]
+    ratings = tuple(
+        HumanRating(rater=str(n), label=label, responder=responder)
+        for n, (responder, label) in enumerate(given)
+    )
+    item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=ratings)
+    found = people_table(items_to_frame([item])).row(0, named=True)
+    assert (found["value"], found["n_items"], found["n_ratings"]) == (1.0, 2, 4)
+
+
 def test_without_two_ratings_of_anything_there_is_nothing():
     assert people_table(items_to_frame([rated("p", "1"), rated("q", "")])).is_empty()
 
