@@ -157,3 +157,49 @@ def test_what_was_counted_of_a_refused_request_is_kept_and_costs_nothing(asking)
     rows = land((ask, refused), prices=Prices(prompt=1.0, completion=1.0)).judgments
     assert (rows["prompt_tokens"].to_list(), rows["cost"].null_count()) == ([61, 61], 2)
     assert [each.prompt_tokens for each in never_sent(ask, "no answer of y")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Final Answer: 3\nReason: it fits.\nConfidence: 85%", ("z", "3", 0.85, "scored")),
+        ("Final Answer: 3\nReason: it fits.\nConfidence: high", ("z", "3", None, "scored")),
+        ("Final Answer: 7\nConfidence: 0.9", (None, None, None, "off_menu")),
+        ("It may be 3.\nConfidence: 0.9", (None, None, None, "unparsed")),
+    ],
+)
+def test_a_model_alone_gives_a_verdict_with_its_confidence(asking, text, read):
+    menu = Menu(labels=("1", "3"), option_ids=("y", "z"), form="final_answer")
+    ask = asking.ask(menu=menu, protocol="think_twice", stage="choose", role="responder")
+    rows = land((ask, [completion(ask, 0, text)])).judgments
+    row = rows.row(0, named=True)
+    assert (row["verdict"], row["label"], row["confidence"], row["outcome"]) == read
+    Judgments.validate(rows)
+
+
+@pytest.mark.parametrize("role", ["participant", "evaluator_only"])
+def test_a_judge_of_answers_states_its_own_confidence(asking, role):
+    menu = Menu(labels=("0", "1"), option_ids=("y", "z"), form="correct_answer")
+    ask = asking.ask(menu=menu, protocol="think_twice", stage="judge", role=role)
+    text = "Model 0: Confidence: 0.1\nCorrect Answer: 1\nJudge Confidence: 0.75"
+    rows = land((ask, [completion(ask, 0, text)])).judgments
+    row = rows.row(0, named=True)
+    assert (row["role"], row["verdict"], row["confidence"]) == (role, "z", 0.75)
+    Judgments.validate(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "outcome"),
+    [
+        ("Option: 0\nJustification: x\n\nOption: 1\nJustification: y", "0,1", None),
+        ("Option: 5", None, "off_menu"),
+        ("Both.", None, "unparsed"),
+    ],
+)
+def test_a_selection_is_no_verdict(asking, text, label, outcome):
+    menu = Menu(labels=("0", "1"), option_ids=("y", "z"), form="options", most=2)
+    ask = asking.ask(menu=menu, protocol="think_twice", stage="select", role="responder")
+    rows = land((ask, [completion(ask, 0, text)])).judgments
+    row = rows.row(0, named=True)
+    assert (row["verdict"], row["label"], row["outcome"]) == (None, label, outcome)
+    Judgments.validate(rows)

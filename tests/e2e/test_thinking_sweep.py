@@ -1,0 +1,145 @@
+"""Thinking twice end to end, with models whose truth is known: what is asked, lost and resumed."""
+
+import json
+
+import polars as pl
+import pytest
+
+from judgerel_ray.cli import main
+from judgerel_ray.reduce import count_judgments
+from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
+
+N_ITEMS, NAMES = 6, ("ant", "bee", "cat")
+MODEL = (
+    '[[judge]]\nname = "{name}"\nengine = "simulated"\nmodel = "dirichlet"\n'
+    "engine_options = {{ {options} }}\n"
+)
+ASK = (
+    '[[ask]]\nprotocol = "think_twice"\nbenchmark = "mine"\npath = "items.jsonl"\n'
+    "temperatures = [1.0, 0.0]\nreplications = 3\n{more}\n"
+)
+
+
+def sweep(folder, *, more="", options=None, n_options=5):
+    """A sweep file of three models with its items beside it."""
+    told = options or {}
+    folder.mkdir(exist_ok=True)
+    made = [
+        {
+            "item_id": f"q{i}", "question": f"Question {i}?", "category": "c",
+            "options": [{"option_id": f"o{k}", "text": f"{k} on {i}"} for k in range(n_options)],
+            "gold": f"o{i % n_options}" if n_options else None,
+        }
+        for i in range(N_ITEMS)
+    ]  # fmt: skip
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, made)))
+    models = [
+        MODEL.format(name=name, options=f"seed = {place}, {told.get(name, '')}".rstrip(", "))
+        for place, name in enumerate(NAMES)
+    ]
+    file = folder / "s.toml"
+    file.write_text('name = "s"\n' + "".join(models) + ASK.format(more=more))
+    return str(file)
+
+
+def rows_of(out):
+    return scan_judgments(RunDirectory.open(str(out))).collect()
+
+
+def test_every_stage_lands_once_and_a_second_run_asks_nothing(tmp_path, capsys):
+    file, out = sweep(tmp_path / "s", more="option_orders = 2"), tmp_path / "run"
+    assert main(["run", file, "--out", str(out)]) == 0
+    rows = rows_of(out)
+    planned = json.loads((out / "plan.json").read_text())["requests"]
+    # 3 models x 6 items x (3 + 1) replications; judges in two roles and two orders.
+    assert planned == 3 * N_ITEMS * 4 * (1 + 1 + 2 * 2)
+    assert rows.height == rows["key"].n_unique() == planned
+    stages = dict(rows.group_by("stage").len().iter_rows())
+    assert stages == {"select": 72, "choose": 72, "judge": 288}
+    judged = rows.filter(stage="judge")
+    assert set(judged["role"]) == {"participant", "evaluator_only"}
+    assert set(judged["option_order"]) == {0, 1}
+    assert judged["confidence"].is_between(0, 1).all()
+    assert rows.filter(stage="choose")["verdict"].null_count() == 0
+    assert rows.filter(stage="select")["label"].str.count_matches(",").unique().to_list() == [1]
+    assert main(["verify", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["run", file, "--out", str(out)]) == 0
+    assert "0 in this session" in capsys.readouterr().out
+
+
+def test_judges_were_shown_what_the_models_wrote(tmp_path, capsys):
+    file, out = sweep(tmp_path / "s"), tmp_path / "run"
+    assert main(["run", file, "--out", str(out)]) == 0
+    texts = scan_completions(RunDirectory.open(str(out))).collect()
+    by_key = dict(zip(texts["key"], texts["text"], strict=True))
+    rows = rows_of(out)
+    selected = rows.filter(stage="select", replication=0, temperature=1.0)
+    capsys.readouterr()
+    key = rows.filter(role="participant")["key"][0]
+    item = rows.filter(key=key)["item_id"][0]
+    shown = {by_key[one] for one in selected.filter(item_id=item)["key"]}
+    assert len(shown) > 1
+    # What a model chose is among what it had selected.
+    chosen = rows.filter(stage="choose").join(
+        rows.filter(stage="select"), on=["judge", "item_id", "temperature", "replication"]
+    )
+    assert chosen.height == 72
+    assert all(
+        mine in theirs.split(",")
+        for mine, theirs in chosen.select("label", "label_right").iter_rows()
+    )
+
+
+def test_roles_are_groups_of_their_own(tmp_path, capsys):
+    file, out = sweep(tmp_path / "s"), tmp_path / "run"
+    assert main(["run", file, "--out", str(out)]) == 0
+    counted = count_judgments(scan_judgments(RunDirectory.open(str(out))))
+    assert counted.groups == ("judge", "benchmark", "protocol", "role", "temperature")
+    capsys.readouterr()
+    wanted = ["--coefficient", "krippendorff_alpha", "--format", "json"]
+    assert main(["reduce", str(out), *wanted]) == 0
+    printed = pl.DataFrame(json.loads(capsys.readouterr().out), infer_schema_length=None)
+    assert set(printed["role"]) == {"responder", "participant", "evaluator_only"}
+    warm = printed.filter(pl.col("temperature") == 1.0)
+    assert warm.height == 9
+    assert warm["unit"].unique().to_list() == ["item_id"]
+
+
+def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path):
+    file = sweep(tmp_path / "s", options={"bee": "unparsed = 1.0"})
+    assert main(["run", file, "--out", str(tmp_path / "run")]) == 0
+    rows = rows_of(tmp_path / "run")
+    assert rows.height == 3 * N_ITEMS * 4 * 4
+    bad = rows.filter(pl.col("outcome").is_not_null() & (pl.col("outcome") != "scored"))
+    assert set(bad["judge"]) == {"bee"}
+    assert set(bad["outcome"]) == {"unparsed"}
+    others = rows.filter((pl.col("judge") != "bee") & (pl.col("stage") == "judge"))
+    assert set(others["outcome"]) == {"scored"}
+
+
+def test_a_model_whose_prompts_can_never_be_sent_is_left_out_of_what_is_compared(tmp_path):
+    file = sweep(tmp_path / "s")
+    text = (tmp_path / "s" / "s.toml").read_text()
+    short = text.replace('name = "bee"\n', 'name = "bee"\nmax_model_len = 520\n', 1)
+    (tmp_path / "s" / "s.toml").write_text(short)
+    assert main(["run", file, "--out", str(tmp_path / "run")]) == 1
+    rows = rows_of(tmp_path / "run")
+    assert rows.height == 3 * N_ITEMS * 4 * 4
+    lost = rows.filter(outcome="failed")
+    assert set(lost["judge"]) == {"bee"}
+    reasons = set(rows.filter(judge="bee", role="participant")["finish_reason"])
+    assert reasons == {"refused: no answer of its own"}
+    others = rows.filter(pl.col("judge") != "bee")
+    assert set(others.filter(stage="judge")["outcome"]) == {"scored"}
+
+
+def test_open_questions_are_judged_by_model(tmp_path):
+    file, out = sweep(tmp_path / "s", n_options=0), tmp_path / "run"
+    assert main(["run", file, "--out", str(out)]) == 0
+    judged = rows_of(out).filter(stage="judge")
+    assert set(judged["verdict"]) == set(NAMES)
+    own = judged.filter(pl.col("role") == "evaluator_only")
+    assert not (own["verdict"] == own["judge"]).any()
