@@ -18,6 +18,7 @@ from judgerel_ray.config.ask import (
 )
 from judgerel_ray.config.exactness import as_exact
 from judgerel_ray.config.judge import Judge, Prices
+from judgerel_ray.config.limits import Limits
 from judgerel_ray.config.reading import load_sweep, parse_sweep
 from judgerel_ray.config.sweep import FleetTable, Sweep
 from judgerel_ray.config.temperature import plain_temperature
@@ -27,6 +28,7 @@ __all__ = [
     "ExactSettings",
     "FleetTable",
     "Judge",
+    "Limits",
     "Prices",
     "RespondSettings",
     "Sample",

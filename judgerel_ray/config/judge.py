@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
+from judgerel_ray.config.limits import Limits
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 
-EngineName = Literal["vllm", "simulated"]
+EngineName = Literal["vllm", "openai", "simulated"]
+MILLION = 1_000_000
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_OF_SERVERS = ("base_url", "api_key_env", "limits")
+_OF_LOADED = ("revision", "dtype", "quantization", "max_model_len", "batch_invariant",
+              "trust_remote_code")  # fmt: skip
 
 
 class Prices(Table):
@@ -16,6 +24,20 @@ class Prices(Table):
 
     prompt: Number = Field(default=0.0, ge=0)
     completion: Number = Field(default=0.0, ge=0)
+    cached_prompt: Number | None = Field(default=None, ge=0)
+    """Of prompt tokens that a provider served from its cache; default as any other."""
+
+    def cost(self, prompt: int, cached: int, completion: int) -> float:
+        """Money for one reply; `cached` are those of its prompt tokens that came from a cache.
+
+        Examples
+        --------
+        >>> Prices(prompt=2.0, completion=8.0, cached_prompt=0.5).cost(1_000_000, 400_000, 0)
+        1.4
+        """
+        kept = self.prompt if self.cached_prompt is None else self.cached_prompt
+        spent = (prompt - cached) * self.prompt + cached * kept + completion * self.completion
+        return spent / MILLION
 
 
 class Judge(Table):
@@ -24,13 +46,15 @@ class Judge(Table):
     name: Name
     """Name in every table; also a folder of the run directory."""
     engine: EngineName = "vllm"
-    """vllm, or simulated (answers from a stated distribution; not a judge)."""
+    """vllm, openai (any server that speaks OpenAI's API), or simulated (answers from a stated
+    distribution; not a judge)."""
     model: Text
-    """Hub id or folder; for the simulated engine, the name of its distribution."""
+    """Hub id or folder; the name it has at its server; for the simulated engine, the name of its
+    distribution."""
     revision: Text | None = None
     """Commit or branch of a hub id."""
     gpus: Whole = Field(default=1, ge=0)
-    """GPUs of one engine (tensor parallel size); 0 runs on the CPU. Simulated: default 0."""
+    """GPUs of one engine (tensor parallel size); 0 runs on the CPU. Openai, simulated: 0."""
     replicas: Whole | Literal["auto"] = "auto"
     """Engines of this judge side by side; auto takes as many as the cluster's GPUs allow."""
     dtype: Text | None = None
@@ -45,7 +69,13 @@ class Judge(Table):
     chat_template: Flag | Text = True
     """true: the tokenizer's; a path: that file; false: the plain prompt, as in the paper."""
     engine_options: dict[str, JsonValue] = Field(default_factory=dict)
-    """Passed on to the engine as they are."""
+    """Passed on to the engine as they are; for openai what its server can do."""
+    base_url: Text | None = None
+    """Where an openai judge's server is, its version included: https://api.openai.com/v1."""
+    api_key_env: Text | None = None
+    """Name of the environment variable that holds the key; a local server needs none."""
+    limits: Limits | None = None
+    """What the server may be asked; shared by all judges behind it."""
     prices: Prices | None = None
     """Money for a million tokens; fills the cost column."""
     trust_remote_code: Flag = False
@@ -54,10 +84,67 @@ class Judge(Table):
     @model_validator(mode="before")
     @classmethod
     def _simulated_needs_no_gpu(cls, given: object) -> object:
-        """A simulated judge holds a GPU only where it is told to."""
-        if isinstance(given, dict) and given.get("engine") == "simulated":
+        """A simulated judge holds a GPU only where it is told to, one behind an API never."""
+        if isinstance(given, dict) and given.get("engine") in ("simulated", "openai"):
             return {"gpus": 0, **given}
         return given
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, value: str | None) -> str | None:
+        """Refuse a place that is none, or that holds a secret; never say what it was."""
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value)
+            port_is_sound = parts.port is None or parts.port > 0
+        except ValueError:
+            raise ValueError("must be a URL such as http://localhost:8000/v1") from None
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError(
+                "must hold no user, password or query: the sweep file is kept with the run; "
+                "name the environment variable of the key in api_key_env"
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_sound:
+            raise ValueError("must be a URL such as http://localhost:8000/v1")
+        return value.rstrip("/")
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        """Refuse what looks like the key itself; never say what it was."""
+        if value is not None and not _VARIABLE.fullmatch(value):
+            raise ValueError(
+                "must be the name of an environment variable, of capitals, digits and _, and never "
+                "the key itself"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _fits_its_engine(self) -> Self:
+        """Refuse keys that have no meaning for the judge's engine."""
+        given = self.model_fields_set
+        if self.engine != "openai":
+            for key in _OF_SERVERS:
+                if key in given:
+                    raise ValueError(f"{key} is of judges of engine openai, not {self.engine}")
+            return self
+        if self.base_url is None:
+            raise ValueError(
+                "a judge of engine openai needs base_url: https://api.openai.com/v1, or where "
+                "another server is"
+            )
+        for key in _OF_LOADED:
+            if key in given:
+                raise ValueError(f"{key} is the server's affair, leave it out for engine openai")
+        if self.gpus:
+            raise ValueError(f"gpus must be 0 for engine openai, got {self.gpus}: it asks a server")
+        if isinstance(self.chat_template, str):
+            raise ValueError(
+                "chat_template must be true (the server's own) or false (the plain prompt) for "
+                "engine openai"
+            )
+        return self
 
     @field_validator("replicas")
     @classmethod

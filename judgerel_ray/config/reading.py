@@ -44,16 +44,6 @@ KINDS = {
     "invalid-json-value": "text, a number, true or false, a list or a table",
 }
 
-# What the sweep file is designed to say one day: near to no key or value there is.
-NOT_YET_KEYS = {
-    "judge": frozenset({"base_url", "api_key_env", "limits"}),
-}
-NOT_YET_VALUES = {
-    "protocol": frozenset({"think_twice"}),
-    "engine": frozenset({"openai"}),
-}
-NOT_YET = "is not in this version of judgerel_ray yet"
-
 
 def load_sweep(path: str | Path) -> Sweep:
     """Read and check a sweep file.
@@ -166,9 +156,6 @@ def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
     place = detail["loc"]
     key = _dotted(place)
     if detail["type"] == "extra_forbidden":
-        table = next((str(part) for part in reversed(place[:-1]) if isinstance(part, str)), "")
-        if str(place[-1]) in NOT_YET_KEYS.get(table, ()):
-            return f"{key} {NOT_YET}", "leave it out"
         known = _keys_at(place[:-1])
         close = get_close_matches(str(place[-1]), known, n=1)
         hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
@@ -200,8 +187,6 @@ def _hint(detail: ErrorDetails) -> str | None:
     """What was probably meant."""
     value = detail["input"]
     if detail["type"] == "literal_error" and isinstance(value, str):
-        if value in NOT_YET_VALUES.get(str(detail["loc"][-1]), ()):
-            return f"another one, {value} {NOT_YET}"
         known = str(detail.get("ctx", {}).get("expected", "")).replace("'", "")
         close = get_close_matches(value, re.split(", | or ", known), n=1)
         return close[0] if close else None

@@ -22,7 +22,18 @@ def _vllm(spec: EngineSpec) -> Engine:
     return VllmEngine(spec)
 
 
-ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {"simulated": _simulated, "vllm": _vllm}
+def _openai(spec: EngineSpec) -> Engine:
+    """Make an engine that asks a server; its client library is imported when it starts."""
+    from judgerel_ray.engines.openai_engine import OpenAIEngine
+
+    return OpenAIEngine(spec)
+
+
+ENGINES: dict[str, Callable[[EngineSpec], Engine]] = {
+    "openai": _openai,
+    "simulated": _simulated,
+    "vllm": _vllm,
+}
 
 
 def make_engine(spec: EngineSpec) -> Engine:
@@ -50,7 +61,7 @@ def make_engine(spec: EngineSpec) -> Engine:
     >>> make_engine(EngineSpec(name="coin", engine="vlm", model="uniform"))
     Traceback (most recent call last):
         ...
-    judgerel_ray.core.errors.SweepError: engine must be one of simulated, vllm, got 'vlm' [judge=coin]
+    judgerel_ray.core.errors.SweepError: engine must be one of openai, simulated, vllm, got 'vlm' [judge=coin]
     """  # noqa: E501  the message is one line
     if spec.engine not in ENGINES:
         known = ", ".join(sorted(ENGINES))
@@ -59,24 +70,34 @@ def make_engine(spec: EngineSpec) -> Engine:
         )
     if spec.batch_invariant and spec.engine != "vllm":
         raise SweepError(
-            f"batch_invariant is vLLM's, a {spec.engine} judge has no batches",
+            f"batch_invariant is vLLM's, a judge of engine {spec.engine} has no batches of ours",
             where={"judge": spec.name},
             hint="leave it out",
         )
     return ENGINES[spec.engine](spec)
 
 
-def gives_logprobs(spec: EngineSpec) -> bool:
+def gives_logprobs(spec: EngineSpec, *, of_prompts: bool = False) -> bool:
     """Tell whether an engine gives log-probabilities: some judges only answer.
+
+    Servers list those beside the tokens of a reply, and not what may follow a prompt that is put
+    together token by token (`of_prompts`): what exact distributions and confusion read.
 
     Examples
     --------
-    >>> gives_logprobs(EngineSpec(name="j", engine="vllm", model="m"))
+    >>> gives_logprobs(EngineSpec(name="j", engine="vllm", model="m"), of_prompts=True)
     True
     >>> gives_logprobs(EngineSpec(name="j", engine="simulated", model="uniform",
     ...                           engine_options={"logprobs": False}))
     False
+    >>> served = EngineSpec(name="j", engine="openai", model="m", base_url="http://h/v1")
+    >>> gives_logprobs(served), gives_logprobs(served, of_prompts=True)
+    (True, False)
     """
+    if spec.engine == "openai":
+        from judgerel_ray.engines.openai_options import openai_options
+
+        return openai_options(spec).logprobs > 0 and not of_prompts
     if spec.engine != "simulated":
         return True
     from judgerel_ray.engines.simulated_options import simulated_options

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from judgerel_ray.config import Limits
 from judgerel_ray.core import Ask, Completion, Condition, TokenCounts
 
 # Strings, for the alias speaks of itself.
@@ -25,7 +26,9 @@ class EngineSpec:
     model's own), False (plain text) or the path of a Jinja file. ``executor`` is how one engine
     spreads over its GPUs: in this process's child (``uni``), over one node (``mp``) or over
     several (``ray``). ``batch_invariant`` asks for kernels whose results do not depend on what else
-    is in a batch.
+    is in a batch. Of a judge behind an API ``base_url`` is its server, ``api_key_env`` the name of
+    the environment variable that holds its key, never the key, and ``limits`` what the server may
+    be asked; ``model`` is the name it has there.
     """
 
     name: str
@@ -41,14 +44,23 @@ class EngineSpec:
     trust_remote_code: bool = False
     executor: str = "uni"
     batch_invariant: bool = False
+    base_url: str | None = None
+    api_key_env: str | None = None
+    limits: Limits | None = None
+
+    @property
+    def cpus(self) -> int:
+        """CPUs that its actor holds: none beside GPUs, and none to wait for a server."""
+        return 0 if self.gpus or self.engine == "openai" else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineFacts:
     """What a started engine says about itself; every field is a plain JSON value.
 
-    ``kv_tokens`` is how many tokens its key-value cache holds. A field is None where the engine
-    has no such thing or does not tell.
+    ``kv_tokens`` is how many tokens its key-value cache holds. ``seeds`` and ``stops`` say what is
+    known of a server's seeds and stop strings. A field is None where the engine has no such thing
+    or does not tell.
     """
 
     engine: str
@@ -70,6 +82,8 @@ class EngineFacts:
     start_seconds: float
     device_name: str | None = None
     batch_invariant: bool | None = None
+    seeds: str | None = None
+    stops: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,10 @@ EXECUTION_OPTIONS = frozenset(
         "latency_ms",
         "logprobs",
         "tokens_per_s",
+        "n",
+        "provider",
+        "token_limit",
+        "top_k",
     }
 )
 """Engine options that do not change who the judge is."""
@@ -93,6 +97,14 @@ def judge_fingerprint(
     parts: dict[str, JSON] = {"engine": spec.engine, "engine_options": options}
     if spec.engine == "simulated":
         parts |= {"model": spec.model, "engine_version": SIMULATION_VERSION}
+    elif spec.engine == "openai":
+        # What serves it can change behind its name; that the name is all there is, is said.
+        provider = spec.engine_options.get("provider") or spec.base_url
+        parts |= {
+            "model": spec.model,
+            "provider": provider,
+            "chat_template": spec.chat_template is not False,
+        }
     else:
         parts |= {
             "model": asdict(model_content(spec, known=_model_part(known))),

@@ -134,7 +134,7 @@ def model_folder(
     >>> model_folder(EngineSpec(name="j", engine="vllm", model="./nowhere"), "config.json") is None
     True
     """
-    if spec.engine == "simulated":
+    if spec.engine != "vllm":  # a name at a server is no folder and no hub id
         return None
     name = name or spec.model
     folder = Path(name).expanduser()

@@ -216,7 +216,7 @@ def make_actor(spec: JudgeSpec, *, name: str, room: Capacity) -> ActorHandle:
         "max_task_retries": 0,
         "max_concurrency": MAX_CONCURRENCY,
         "num_gpus": gpus,
-        "num_cpus": 0 if gpus else 1,
+        "num_cpus": spec.engine.cpus,
         "name": name,
         "runtime_env": {"env_vars": passed_environment() | asked_environment(spec.engine)},
     }

@@ -16,10 +16,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import (
@@ -36,9 +35,11 @@ from judgerel_ray.core import (
 from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
 from judgerel_ray.fleet.engine_log import last_error_line, own_log_tail
 from judgerel_ray.fleet.gate import TokenGate
+from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.fleet.limiting import share_limits
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
@@ -59,6 +60,8 @@ class JudgeSpec:
     fingerprint: Fingerprint | None = None
     """Who the driver took the judge for; a node on which it is another is refused."""
     prices: Prices | None = None
+    limiter: Any = None
+    """The Ray actor that keeps the limits of the judge's provider, where it has one."""
 
 
 class _Answer(NamedTuple):
@@ -84,6 +87,8 @@ class JudgeActor:
     def __init__(self, spec: JudgeSpec) -> None:
         self._spec = spec
         self._engine: Engine = make_engine(spec.engine)
+        share_limits(self._engine, spec.limiter)
+        self._mistake: SweepError | None = None
         self._gate = TokenGate(tokens=1, sequences=1)
         self._running: dict[tuple[int, int], _Progress] = {}
         self._reported = TokenCounts()
@@ -156,12 +161,13 @@ class JudgeActor:
         progress = _Progress()
         self._running[lease.lease, lease.attempt] = progress
         try:
-            answers = await _all_or_first_error(
+            answers = await all_or_first_error(
                 [lambda ask=ask: self._answer(ask, progress) for ask in lease.asks]  # type: ignore[misc]
             )
         finally:
             del self._running[lease.lease, lease.attempt]
-        return await self._land(lease, answers)
+        receipt = await self._land(lease, answers)
+        return replace(receipt, mistake=self._mistake)
 
     async def ping(self) -> None:
         """Say that the engine is there: EngineLost where it is not."""
@@ -197,6 +203,9 @@ class JudgeActor:
             return _Answer(ask, completions=never_sent(ask, refusal.problem, refusal.where))
         except EngineLost:
             raise
+        except SweepError as mistake:  # a server that takes nothing of this judge
+            self._mistake = mistake
+            return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(mistake)))
         except EngineError as error:
             return _Answer(ask, failure=FailedAsk(ask=ask, kind="request", message=str(error)))
         except Exception as error:  # noqa: BLE001  one ask's defect must not fail its neighbours
@@ -284,17 +293,3 @@ class JudgeActor:
         tokens, seconds = counted - self._reported, now - self._marked
         self._reported, self._marked = counted, now
         return tokens, seconds
-
-
-async def _all_or_first_error(
-    makers: list[Callable[[], Awaitable[_Answer]]],
-) -> list[_Answer]:
-    """Run all together; when one raises, cancel the rest before raising it."""
-    tasks = [asyncio.ensure_future(maker()) for maker in makers]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

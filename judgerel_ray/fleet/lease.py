@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from judgerel_ray.core import Ask, TokenCounts
+from judgerel_ray.core import Ask, SweepError, TokenCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,8 @@ class Receipt:
     """What an actor did with a lease attempt.
 
     ``landed`` is False where the driver had closed the attempt before its commit; nothing of it
-    counts then. ``withdrawn`` are asks given back unasked after a recall.
+    counts then. ``withdrawn`` are asks given back unasked after a recall. ``mistake`` is why
+    nothing more can be asked of the judge: the caller must change something.
     """
 
     lease: int
@@ -56,6 +57,7 @@ class Receipt:
     withdrawn: tuple[Ask, ...] = ()
     tokens: TokenCounts = field(default_factory=TokenCounts)
     seconds: float = 0.0
+    mistake: SweepError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

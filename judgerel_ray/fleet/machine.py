@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.engines import EngineSpec
+from judgerel_ray.engines.openai_engine import check_key
 from judgerel_ray.fleet.address import wanted_address
 
 
@@ -59,6 +62,26 @@ def check_gpus(wanted: Mapping[str, int], address: str | None) -> None:
             where={"judge": name},
             hint="gpus = 0 for the CPU, or --address of a cluster",
         )
+
+
+def check_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
+    """Refuse a run on this machine alone whose judges' keys are not in the environment.
+
+    Actors of another cluster have an environment of their own, and look there when they start.
+
+    Raises
+    ------
+    SweepError
+        Naming the variable.
+
+    Examples
+    --------
+    >>> check_keys([EngineSpec(name="j", engine="simulated", model="uniform")], None)
+    """
+    if wanted_address(address) is None:
+        for spec in specs:
+            if spec.engine == "openai":
+                check_key(spec, os.environ)
 
 
 def _is_connected() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from judgerel_ray.core import EngineStartError
@@ -16,6 +17,7 @@ from judgerel_ray.fleet.cluster import (
     kill_actor,
     make_actor,
 )
+from judgerel_ray.fleet.limiting import Providers
 from judgerel_ray.fleet.pool import JudgePool, Slot, now
 from judgerel_ray.fleet.tail import spare_engines
 
@@ -40,6 +42,7 @@ class Placement:
         self._looked_at = self._changed_at = now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
         self._demanded: list[dict[str, int]] = []
+        self._providers = Providers()
 
     def fill(self, keep: frozenset[str]) -> None:
         """Make the engines that fit, and make room for a judge that waits for kept idle ones."""
@@ -74,7 +77,7 @@ class Placement:
         for pool in self._pools.values():
             spare = spare_engines(pool, at=now())
             for other in short:
-                if bool(other.spec.engine.gpus) != bool(pool.spec.engine.gpus):
+                if _kind(other) != _kind(pool):
                     continue  # a GPU is no use to it, or nothing else is
                 if pool.name in keep and other.slots:
                     continue
@@ -95,6 +98,7 @@ class Placement:
                 self._leave(pool, slot)
         while self._leaving:
             self._reap(wait_s=0.5)
+        self._providers.close()
         if self._demanded:
             demand([])
 
@@ -140,13 +144,15 @@ class Placement:
 
     def _fits(self, pool: JudgePool) -> bool:
         """Whether one more engine of this judge fits beside what runs."""
-        engines = [one.spec.engine.gpus for one, _ in self._engines()]
+        engines = [one.spec.engine for one, _ in self._engines()]
         if gpus := pool.spec.engine.gpus:
-            held = [n for n in engines if n]
+            held = [one.gpus for one in engines if one.gpus]
             return sum(held) + gpus + self._others.gpus <= self._room.gpus and self._room.holds(
                 [*held, gpus]
             )
-        return engines.count(0) + 1 + self._others.cpus <= max(1.0, self._room.cpus)
+        cpus = pool.spec.engine.cpus
+        held_cpus = sum(one.cpus for one in engines)
+        return not cpus or held_cpus + cpus + self._others.cpus <= max(1.0, self._room.cpus)
 
     def _ask_cluster(self) -> None:
         """Tell a cluster that may grow what all judges want, not only those that fit today.
@@ -158,7 +164,7 @@ class Placement:
         wanted = [
             {"GPU": pool.spec.engine.gpus} if pool.spec.engine.gpus else {"CPU": 1}
             for pool in self._pools.values()
-            if pool.has_work or pool.at_work
+            if (pool.has_work or pool.at_work) and any(_kind(pool))
             for _ in range(min(pool.replicas or 1, max(1, pool.requests_left)))
         ]
         if wanted != self._demanded:
@@ -176,7 +182,10 @@ class Placement:
         # Unlike any other, of this process or another: a name is free only some time after its
         # actor's death.
         name = f"judgerel-{pool.name}-s{self._session:04d}-{secrets.token_hex(4)}"
-        handle = make_actor(pool.spec, name=name, room=self._room)
+        spec, limiter = pool.spec, self._providers.limiter_of(pool.spec.engine)
+        if limiter is not None:
+            spec = replace(spec, limiter=limiter)
+        handle = make_actor(spec, name=name, room=self._room)
         pool.slots[name] = Slot(
             name=name, handle=handle, started_at=now(), starting=handle.actor.start.remote()
         )
@@ -246,11 +255,17 @@ class Placement:
             yield pool, slot
 
 
+def _kind(pool: JudgePool) -> tuple[bool, bool]:
+    """What an engine of a judge needs of a node: GPUs, a CPU, or neither."""
+    return bool(pool.spec.engine.gpus), bool(pool.spec.engine.cpus)
+
+
 def held_by(pool: JudgePool, slot: Slot) -> tuple[int, int]:
     """CPUs and GPUs that Ray counts for an engine.
 
-    One on the CPU has a CPU, one on a node its GPUs, and one spread over nodes a CPU beside each.
+    One on the CPU has a CPU, one on a node its GPUs, and one spread over nodes a CPU beside each;
+    one that asks a server has nothing.
     """
     gpus = pool.spec.engine.gpus
     spread = getattr(slot.handle, "group", None) is not None
-    return (gpus if spread else int(not gpus)), gpus
+    return (gpus if spread else pool.spec.engine.cpus), gpus

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgerel_ray.config import Limits
 from judgerel_ray.core import Ask
 from judgerel_ray.fleet.board import JudgeState
 from judgerel_ray.fleet.cluster import ActorHandle
@@ -19,6 +20,7 @@ from judgerel_ray.fleet.work_queue import WorkQueue
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
+SHARERS = 4  # judges that may wait for the limits of one provider at once
 TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left
 
 
@@ -137,10 +139,13 @@ class JudgePool:
         """Count an engine that is gone, and say whether what was asked of it is to blame.
 
         A node's death is nobody's fault, but an item that sees too many is suspected all the same:
-        it might be what brings nodes down.
+        it might be what brings nodes down. Of a judge behind an API no item kills what asks it.
         """
         items = {item_of(ask) for ask in asks}
         self.item_losses.update(items)
+        if self.spec.engine.base_url is not None:
+            self.losses += 1
+            return False
         if of_node:
             self.item_node_losses.update(items)
             if all(self.item_node_losses[item] <= MOST_NODE_LOSSES for item in items):
@@ -166,8 +171,16 @@ class JudgePool:
         share = left / (TAIL_SHARE * max(1, len(self.slots)) * LEASES_AHEAD)
         return max(1, min(wanted, int(share)))
 
-    def deadline_s(self, units: int, shortest: float) -> float:
-        """How long a lease may take: far more than it should, and never less than `shortest`."""
+    def deadline_s(self, units: int, requests: int, shortest: float) -> float:
+        """How long a lease may take: far more than it should, and never less than `shortest`.
+
+        Behind an API it is the last resort: each request ends by a deadline of its own, and the
+        limits that many share say how late it may begin.
+        """
+        if self.spec.engine.base_url is not None:
+            limits = self.spec.engine.limits or Limits()
+            alone = limits.lease_seconds(requests, 4 * units)
+            return shortest + SHARERS * LEASES_AHEAD * max(1, len(self.slots)) * alone
         rate = self.units_per_s
         return shortest if rate is None else max(shortest, 20.0 * LEASES_AHEAD * units / rate)
 

@@ -184,7 +184,7 @@ class Fleet:
         lease = Lease(lease=self.next_lease(), attempt=attempt, judge=pool.name, asks=asks)
         pool.note_sent(lease, units)
         sent_at = now()
-        deadline_at = sent_at + pool.deadline_s(units, self._limits.deadline_s)
+        deadline_at = sent_at + pool.deadline_s(units, lease.n_requests, self._limits.deadline_s)
         reference = slot.handle.actor.run.remote(lease)
         slot.leases[reference] = Dispatched(
             lease=lease, units=units, sent_at=sent_at, deadline_at=deadline_at

@@ -59,6 +59,8 @@ class Settlement:
             pool.queue.give_back(receipt.withdrawn)
         for failed in receipt.failed:
             pool.note_failure(failed.ask)
+        if receipt.mistake is not None and not pool.given_up:
+            self.give_up(pool, receipt.mistake)
         self._decide(pool, receipt.failed, dispatched.lease)
 
     def fail(self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str) -> None:

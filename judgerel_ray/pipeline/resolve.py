@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 from judgerel_ray.benchmarks import load_items, sample_items
-from judgerel_ray.config import AskTable, Judge, Sweep
+from judgerel_ray.config import AskTable, Sweep
 from judgerel_ray.core import Item, SweepError, digest
 from judgerel_ray.design import (
     AskFrame,
@@ -17,16 +17,17 @@ from judgerel_ray.design import (
     check_asks,
     check_facets,
     check_items,
+    check_thinking,
     count_stages,
     with_shared_orders,
 )
-from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint, make_engine
-from judgerel_ray.engines.encoder import template_file
+from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint
+from judgerel_ray.pipeline.hosting import check_served
 from judgerel_ray.pipeline.identity import ask_identity, first_keys
 from judgerel_ray.pipeline.scoring import check_probabilities
 from judgerel_ray.pipeline.simulating import check_simulated
+from judgerel_ray.pipeline.specs import engine_spec, is_folder
 from judgerel_ray.protocols import (
-    FORMS,
     READER_VERSION,
     STAGE_TEXTS,
     Template,
@@ -37,6 +38,13 @@ from judgerel_ray.protocols import (
     shipped_templates,
 )
 from judgerel_ray.reduce.tolerance import check_tolerance
+
+READABLE: Mapping[str, tuple[str, ...]] = {
+    "best_of": ("best_response", "correctness"),
+    "rating": ("rating",),
+    "think_twice": ("correct_answer",),
+}
+"""Forms of verdict that templates of a protocol may declare; of others as of best_of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,53 +119,12 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
     check_probabilities(frames, specs)
+    check_served(frames, specs)
     shared = with_shared_orders(frames)
     for spec in specs.values():
         if spec.engine == "simulated":
             check_simulated(spec, shared)
     return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared)
-
-
-def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
-    """A judge's engine with its paths made absolute.
-
-    A model that exists as a folder is that folder; anything else is a hub id.
-
-    Raises
-    ------
-    SweepError
-        If the engine's own options make no sense.
-    """
-    model = judge.model
-    if judge.engine != "simulated":
-        found = sweep.find(model)
-        if _is_folder(found) or model.startswith(("/", "./", "../", "~")):
-            model = found
-    template = judge.chat_template
-    spec = EngineSpec(
-        name=judge.name,
-        engine=judge.engine,
-        model=model,
-        revision=judge.revision,
-        gpus=judge.gpus,
-        dtype=judge.dtype,
-        quantization=judge.quantization,
-        max_model_len=judge.max_model_len,
-        chat_template=sweep.find(template) if isinstance(template, str) else template,
-        engine_options=dict(judge.engine_options),
-        trust_remote_code=judge.trust_remote_code,
-        batch_invariant=judge.batch_invariant,
-    )
-    if isinstance(spec.chat_template, str):
-        template_file(spec)
-    # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
-    make_engine(replace(spec, executor="mp") if spec.gpus > 1 else spec)
-    return spec
-
-
-def _is_folder(path: str) -> bool:
-    """Whether a folder lies there."""
-    return "://" not in path and Path(path).is_dir()
 
 
 def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice]) -> AskFrame:
@@ -192,6 +159,8 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
     )
     check_items(frame)
     check_facets(frame)
+    if ask.protocol == "think_twice":
+        check_thinking(frame)
     _check_templates(frame)
     return frame
 
@@ -222,7 +191,7 @@ def _template(sweep: Sweep, protocol: str, name: str) -> Template:
     if name in shipped_templates(protocol):
         return load_template(protocol, name)
     folder = sweep.find(name)
-    return load_template(protocol, folder if _is_folder(folder) else name)
+    return load_template(protocol, folder if is_folder(folder) else name)
 
 
 def _check_templates(frame: AskFrame) -> None:
@@ -251,9 +220,7 @@ def _check_templates(frame: AskFrame) -> None:
             hint='decimals = false, or mode = "sample"',
         )
     for template in frame.templates:
-        # Ratings are read on a scale, which nothing else has.
-        rates = frame.ask.protocol == "rating"
-        readable = [form for form in FORMS if (form == "rating") == rates]
+        readable = READABLE.get(frame.ask.protocol, READABLE["best_of"])
         if template.form not in readable:
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "

@@ -21,7 +21,7 @@ from judgerel_ray.fleet import (
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
-from judgerel_ray.fleet.machine import check_gpus
+from judgerel_ray.fleet.machine import check_gpus, check_keys
 from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
@@ -110,6 +110,7 @@ def run_sweep(
     if fresh:
         asked = [judge.judge for judge in plan.judges if judge.requests]
         check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
+        check_keys([resolved.specs[name] for name in asked], address)
     run = open_run(resolved, plan, out, storage_options)
     session = begin_session(
         run,
@@ -140,6 +141,7 @@ def _run_session(
             console.print(line, markup=False, highlight=False, soft_wrap=True)
         owing = [name for name, judge in board.judges.items() if judge.owed]
         check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
+        check_keys([resolved.specs[name] for name in owing], address)
         limits = resolved.sweep.fleet
         with connected(address) as local, ConsoleDisplay(console) as display:
             pools = _pools(resolved, run, session.number)

@@ -27,9 +27,11 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
         if needed is None:
             continue
         for voice in frame.judges:
-            if not gives_logprobs(specs[voice.name]):
+            of_prompts = needed != "verdict_logprobs"
+            if not gives_logprobs(specs[voice.name], of_prompts=of_prompts):
+                of = " of prompts" * (of_prompts and gives_logprobs(specs[voice.name]))
                 raise SweepError(
-                    f"{needed} reads log-probabilities, the judge's engine gives none",
+                    f"{needed} reads log-probabilities{of}, the judge's engine gives none",
                     where={"ask": frame.index, "judge": voice.name},
                     hint="leave the judge out with judges = [...], or sample its replies: "
                     "protocol best_of, with replications",

@@ -27,7 +27,7 @@ def test_making_a_vllm_engine_imports_neither_vllm_nor_torch():
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones():
-    with pytest.raises(SweepError, match="one of simulated, vllm, got 'vlm'"):
+    with pytest.raises(SweepError, match="one of openai, simulated, vllm, got 'vlm'"):
         make_engine(EngineSpec(name="j", engine="vlm", model="m"))
 
 

@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import EngineError
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgePool, WorkQueue, placement
 from judgerel_ray.fleet.cluster import Capacity
 from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement, held_by
 from judgerel_ray.fleet.pool import Slot
+
+
+def engine_of(gpus: int, engine: str = "simulated") -> EngineSpec:
+    url = "http://h/v1" if engine == "openai" else None
+    return EngineSpec(name="j", engine=engine, model="uniform", gpus=gpus, base_url=url)
 
 
 class World:
@@ -57,7 +63,7 @@ class Room:
         self.world = world
         self.pools = {}
         for name, (gpus, replicas) in judges.items():
-            spec = SimpleNamespace(engine=SimpleNamespace(gpus=gpus))
+            spec = SimpleNamespace(engine=engine_of(gpus))
             pool = JudgePool(name=name, spec=spec, replicas=replicas, requests_left=1000)
             pool.queue = WorkQueue(source=iter(asking.items(100, 10)), request_size=4)
             self.pools[name] = pool
@@ -199,7 +205,7 @@ def test_engines_on_their_way_out_are_not_taken_for_others(world, asking):
     ("gpus", "group", "held"), [(0, None, (1, 0)), (2, None, (0, 2)), (4, "g", (4, 4))]
 )
 def test_what_an_engine_holds_is_what_ray_counts(gpus, group, held):
-    pool = JudgePool(name="j", spec=SimpleNamespace(engine=SimpleNamespace(gpus=gpus)), replicas=1)
+    pool = JudgePool(name="j", spec=SimpleNamespace(engine=engine_of(gpus)), replicas=1)
     slot = Slot(name="s", handle=SimpleNamespace(group=group), started_at=0.0, starting=None)
     assert held_by(pool, slot) == held
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from judgerel_ray.core import EngineError
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
 from judgerel_ray.fleet.pool import FIRST_LEASE_UNITS, Dispatched, Slot, units_of
 from judgerel_ray.fleet.retry import MOST_NODE_LOSSES
@@ -13,7 +16,8 @@ def pool_of(n_slots: int = 2, left: int = 1000) -> JudgePool:
         f"a{i}": Slot(name=f"a{i}", handle=None, started_at=0.0, starting=None, ready=True)
         for i in range(n_slots)
     }
-    return JudgePool(name="j", spec=None, replicas=None, slots=slots, requests_left=left)
+    spec = SimpleNamespace(engine=EngineSpec(name="j", engine="simulated", model="uniform"))
+    return JudgePool(name="j", spec=spec, replicas=None, slots=slots, requests_left=left)
 
 
 def send(pool: JudgePool, asks, seconds: float = 1.0, *, lands: bool = True) -> int:
@@ -68,10 +72,10 @@ def test_what_was_given_back_is_no_work_done(asking):
 
 def test_deadlines_are_never_shorter_than_told_and_grow_with_the_work(asking):
     pool = pool_of()
-    assert pool.deadline_s(10**9, 5.0) == 5.0  # before there is a rate
+    assert pool.deadline_s(10**9, 1, 5.0) == 5.0  # before there is a rate
     units = send(pool, (asking.ask(n=10),), seconds=1.0)
-    assert pool.deadline_s(1, 5.0) == 5.0
-    assert pool.deadline_s(100 * units, 5.0) >= 20 * 100
+    assert pool.deadline_s(1, 1, 5.0) == 5.0
+    assert pool.deadline_s(100 * units, 1, 5.0) >= 20 * 100
 
 
 def test_losses_count_by_item_and_once_a_death(asking):

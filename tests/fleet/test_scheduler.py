@@ -23,6 +23,7 @@ from judgerel_ray.core import (
     SweepError,
     TokenCounts,
 )
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (
     ActorFacts,
     Board,
@@ -315,7 +316,8 @@ def play(monkeypatch):
         monkeypatch.setattr(ray, "wait", world.wait)
         pools = {}
         for name, (gpus, replicas) in judges.items():
-            spec = SimpleNamespace(name=name, engine=SimpleNamespace(gpus=gpus))
+            engine = EngineSpec(name=name, engine="simulated", model="uniform", gpus=gpus)
+            spec = SimpleNamespace(name=name, engine=engine)
             pools[name] = JudgePool(name=name, spec=spec, replicas=replicas)
         boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
         board = Board(sweep="s", session=1, judges=boards)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.config import FleetTable
 from judgerel_ray.core import TokenCounts
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (
     Board,
     FailedAsk,
@@ -34,7 +35,8 @@ class Account:
         begin_session(run)
         self.board = JudgeBoard(asked=self.total)
         self.dropped: list[str] = []
-        self.pool = JudgePool(name="j", spec=None, replicas=None, requests_left=self.total)
+        spec = SimpleNamespace(engine=EngineSpec(name="j", engine="simulated", model="uniform"))
+        self.pool = JudgePool(name="j", spec=spec, replicas=None, requests_left=self.total)
         self.pool.came_up = True
         self.pool.queue = WorkQueue(source=iter(items), request_size=4)
         self.settlement = Settlement(
