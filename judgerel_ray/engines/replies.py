@@ -9,6 +9,7 @@ from itertools import accumulate
 from judgerel_ray.core import Ask
 from judgerel_ray.engines.simulated_options import SimulatedOptions
 from judgerel_ray.engines.truth import (
+    answerable,
     judged_thing,
     option_log_weights,
     reasoned,
@@ -66,6 +67,7 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     menu = condition.menu
     if menu is None:
         return [f"Answer {draw[1]:.6f}: {_words(_ANSWER, options.reason_words)}" for draw in draws]
+    menu = answerable(menu)
     weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
     shares = tempered(weights, condition.temperature)
     reason = _words(_REASON, options.reason_words)

@@ -9,6 +9,7 @@ of replications at temperature 1 is then :math:`1 / (1 + s)`, whatever :math:`\p
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import pairwise
 from random import Random
@@ -16,6 +17,9 @@ from random import Random
 from judgerel_ray.core import Condition, Menu, RequestRefused
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.engines.simulated_options import SimulatedOptions, simulated_options
+from judgerel_ray.protocols.numerals import number_text
+
+_DECIMALS = 100  # equal steps from the lowest to the highest of a scale of decimals
 
 
 def true_distribution(
@@ -56,8 +60,28 @@ def true_distribution(
     >>> true_distribution(spec, item_id="q1", menu=menu, temperature=0.0)
     (1.0, 0.0)
     """
+    menu = answerable(menu)
     weights = option_log_weights(spec.model, simulated_options(spec), item_id=item_id, menu=menu)
     return tempered(weights, temperature)
+
+
+def answerable(menu: Menu) -> Menu:
+    """What a simulated judge chooses from: of a scale of decimals, which lists none, 101 of them.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Scale
+    >>> scale = Scale(name="s", level="interval", lowest=0, highest=10, decimals=True)
+    >>> menu = Menu(labels=(), option_ids=(), form="rating", scale=scale)
+    >>> answerable(menu).labels[:3]
+    ('0', '0.1', '0.2')
+    """
+    if menu.labels or menu.scale is None:
+        return menu
+    low, high = menu.scale.lowest, menu.scale.highest
+    places = (low + (high - low) * place / _DECIMALS for place in range(_DECIMALS + 1))
+    labels = tuple(number_text(float(f"{place:.12g}")) for place in places)
+    return replace(menu, labels=labels, option_ids=labels)
 
 
 def option_log_weights(

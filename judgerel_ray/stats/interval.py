@@ -282,7 +282,11 @@ def flagged(
         most = counts.max(axis=1, initial=0.0)
         disagreeing = _n_distinct(clusters[most < row_sums(counts)])
         agreeing = _n_distinct(clusters[most > 1])
-        informative = min(disagreeing, agreeing)
+        # Where distances count, scores that are never the same may yet be near.
+        of_distances = statistic.at_totals is not None or (
+            statistic.pairs is not None and statistic.pairs.distances_VV is not None
+        )
+        informative = disagreeing if of_distances else min(disagreeing, agreeing)
         if informative >= _FEW and statistic.rests_on_minority:
             elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
             minority = min(_n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)

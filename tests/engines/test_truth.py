@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Menu, RequestRefused
+from judgerel_ray.core import Ask, Condition, Menu, RequestRefused, Scale
 from judgerel_ray.engines import EngineSpec, true_distribution
+from judgerel_ray.engines.replies import draw_replies
 from judgerel_ray.engines.simulated_options import SimulatedOptions
 from judgerel_ray.engines.truth import latent_score, option_log_weights, tempered, uniforms
+from judgerel_ray.protocols.ratings import read_rating
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")
 TURNED = Menu(labels=("A", "B", "C"), option_ids=("z", "x", "y"), form="best_response")
@@ -134,3 +136,20 @@ def test_a_latent_judge_without_noise_gives_the_part_its_opinion_lies_in():
     for thing in map(str, range(20)):
         weights = option_log_weights("latent", options, item_id=thing, menu=menu)
         assert weights.index(0.0) == int(latent_score(options, thing) * 5)
+
+
+@pytest.mark.parametrize("model", ["latent", "uniform", "always", "dirichlet", "position"])
+@pytest.mark.parametrize(("low", "high"), [(0, 10), (0, 1), (-2.5, 7)])
+def test_every_simulated_judge_answers_on_a_scale_of_decimals(model, low, high):
+    scale = Scale(name="s", level="interval", lowest=low, highest=high, decimals=True)
+    menu = Menu(labels=(), option_ids=(), form="rating", scale=scale)
+    condition = Condition(
+        condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+        item_id="i", protocol="rating", stage="judge", role="judge", prompt=(), template="default",
+        temperature=1.0, top_k=50, top_p=1.0, max_tokens=8, menu=menu)  # fmt: skip
+    replies = draw_replies(model, SimulatedOptions(), Ask(condition=condition, first=0, n=50))
+    read = [read_rating(text, finish_reason="stop", menu=menu) for text in replies]
+    assert {one.outcome.value for one in read} == {"scored"}
+    assert all(low <= one.score <= high for one in read)
+    spec = EngineSpec(name="j", engine="simulated", model=model)
+    assert sum(true_distribution(spec, item_id="i", menu=menu)) == pytest.approx(1)

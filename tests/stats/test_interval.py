@@ -174,3 +174,15 @@ def test_entropy_of_few_replications_is_marked():
     assert jackknife_interval(at_chance(20, 5), entropy).biased
     assert jackknife_interval(at_chance(100, 20), entropy).biased
     assert not jackknife_interval(at_chance(20, 100), entropy).biased
+
+
+@pytest.mark.parametrize(("level", "few"), [("interval", False), ("ordinal", False),
+                                            ("nominal", True)])  # fmt: skip
+def test_scores_that_are_seldom_the_same_lack_no_information_where_distances_count(level, few):
+    counts = np.zeros((30, 60))
+    for place in range(30):
+        counts[place, [2 * place, 2 * place + 1]] = 1 + (place < 5), place >= 5
+    values = np.arange(60.0)
+    statistic = count_statistic("krippendorff_alpha", n_values=60, values=values, level=level)
+    found = jackknife_interval(counts, statistic)
+    assert found.few_informative == few
