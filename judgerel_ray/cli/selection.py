@@ -1,0 +1,90 @@
+"""What ``reduce`` prints of answers that are right or wrong: selection, and systems compared."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from judgerel_ray.cli.paths import output_file
+from judgerel_ray.core import SweepError
+
+DONE = 0
+
+
+def add_selection(reduce: argparse.ArgumentParser) -> None:
+    """Add the flags of selection and of systems compared."""
+    reduce.add_argument(
+        "--selection", action="store_true", help="accuracy by confidence: accept or reject"
+    )
+    reduce.add_argument(
+        "--comparison", action="store_true", help="systems compared, joined by question"
+    )
+    reduce.add_argument("--gold", metavar="FILE", help="item_id, gold: what is right")
+    reduce.add_argument(
+        "--confidence", metavar="NAMES", help="stated, agreement, support, margin, probability"
+    )
+    reduce.add_argument(
+        "--band", default="bonferroni", metavar="NAME", help="bonferroni (default), dkw"
+    )
+    reduce.add_argument("--bins", type=int, default=10, metavar="N", help="of calibration")
+    reduce.add_argument(
+        "--answer", default="first", metavar="RULE", help="of a question: first (default), majority"
+    )
+    reduce.add_argument(
+        "--family", default="all", metavar="NAME", help="pairs: all (default), roles, best"
+    )
+
+
+def print_selection(
+    parsed: argparse.Namespace, formats: Sequence[str], *, by: Sequence[str] | None
+) -> int:
+    """Print what selection is worth, or systems compared.
+
+    Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If a name, a column or a file is wrong.
+    """
+    from judgerel_ray.pipeline import unfinished, write_coefficients
+    from judgerel_ray.pipeline.selecting import run_comparison, run_selection
+    from judgerel_ray.reduce.selection import SelectionOptions
+    from judgerel_ray.reduce.systems_paired import ComparisonOptions
+    from judgerel_ray.report import tables_json
+    from judgerel_ray.report.selection_text import selection_text
+    from judgerel_ray.report.systems_text import systems_text
+
+    names = tuple(one.strip() for one in parsed.confidence.split(",")) if parsed.confidence else ()
+    draws = {"resamples": parsed.resamples or 2000, "seed": parsed.seed or 0}
+    if parsed.selection:
+        options = SelectionOptions(
+            confidences=names or None,
+            n_bins=parsed.bins,
+            band=parsed.band,
+            risk=parsed.risk,
+            delta=parsed.delta,
+            **draws,
+        )
+        found = run_selection(parsed.path, options, by=by, gold=parsed.gold).tables()
+        rows, text = found["systems"], selection_text(found)
+    else:
+        if len(names) > 1:
+            raise SweepError(f"--comparison accepts by one confidence, got {parsed.confidence}")
+        compared = ComparisonOptions(
+            answer=parsed.answer,
+            family=parsed.family,
+            confidence=names[0] if names else None,
+            **draws,
+        )
+        found = run_comparison(parsed.path, compared, by=by, gold=parsed.gold).tables()
+        rows, text = found["pairs"], systems_text(found)
+    if line := unfinished(parsed.path):
+        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+    for name in formats:
+        print(tables_json(found) if name == "json" else text)
+    if parsed.out is not None:
+        with output_file(parsed.out, (".parquet", ".csv", ".json")):
+            write_coefficients(rows, parsed.out)
+    return DONE

@@ -1,0 +1,160 @@
+"""From a run or a file of answers to what selecting among them is worth, and systems compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.selection import Selection, SelectionOptions, selection_tables
+from judgerel_ray.reduce.systems import ITEM, System, read_systems
+from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
+from judgerel_ray.reduce.systems_cost import read_spending
+from judgerel_ray.reduce.systems_paired import ComparisonOptions
+
+CHOOSING = ("best_of", "confusion", "think_twice")
+"""Protocols whose verdict is one of the item's options, or a model's answer to it."""
+
+
+def run_selection(
+    path: str,
+    options: SelectionOptions | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+) -> Selection:
+    """Accuracy, acceptance, ranking and calibration of every system of a run or a file.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a column, a name or a file is wrong, or nobody knows what is right.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        items = _items(judged, gold)
+        return selection_tables(
+            open_systems(judged, by=by, items=items), options, chance=_chance(items)
+        )
+
+
+def run_comparison(
+    path: str,
+    options: ComparisonOptions | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+) -> SystemComparison:
+    """Compare the systems of a run or a file on the questions they share.
+
+    Effects, Raises: as :func:`run_selection`; SweepError where there are no two systems.
+    """
+    options = options or ComparisonOptions()
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        systems = open_systems(judged, by=by, items=_items(judged, gold))
+        options = replace(options, answer_temperature=answer_temperature(judged, options))
+        return compare_systems(systems, read_spending(judged.frame, systems), options)
+
+
+def open_systems(
+    judged: Judged, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
+) -> list[System]:
+    """Tell the systems of judgments apart, with what is right and every confidence there is."""
+    frame, gold = judged.frame, items
+    if judged.run is None:
+        return read_systems(frame, gold=_right(gold), by=by)
+    from judgerel_ray.pipeline.chances import exact_answers, run_chances
+
+    frame = frame.filter(pl.col("protocol").is_in(CHOOSING))
+    exact = exact_answers(judged.run, frame)
+    if exact is not None:
+        frame = pl.concat([frame, exact.lazy()], how="diagonal_relaxed")
+    right = _right(gold)
+    if right is None or right.is_empty():
+        raise SweepError(
+            "the items of this run name no right option",
+            where={"run": judged.run.url},
+            hint="--gold FILE: a table of item_id and gold",
+        )
+    return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | None:
+    """Temperature of the answers that judges of a run compared; None where nothing says it."""
+    if options.answer_temperature is not None or judged.run is None:
+        return options.answer_temperature
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
+    asked = {ask.answer_temperature for ask in sweep.ask if ask.protocol == "think_twice"}
+    return asked.pop() if len(asked) == 1 else None
+
+
+def _items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
+    """The items, with what is right: of a file that is given, else of the run."""
+    if gold is not None:
+        return _gold_file(gold)
+    if judged.run is None:
+        return None
+    return pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+
+
+def _gold_file(path: str) -> pl.DataFrame:
+    """A table of right answers; SweepError where it is none."""
+    where = {"file": path}
+    if not path.endswith((".csv", ".parquet")):
+        raise SweepError(f"--gold must be a .csv or .parquet file, got {path!r}")
+    try:
+        found = (
+            pl.read_csv(path, infer_schema=False)
+            if path.endswith(".csv")
+            else pl.read_parquet(path)
+        )
+    except (OSError, pl.exceptions.PolarsError) as error:
+        said = str(error).splitlines()[0]
+        raise SweepError(f"--gold cannot be read: {said}", where=where) from error
+    lacking = [name for name in (ITEM, GOLD) if name not in found.columns]
+    if lacking:
+        raise SweepError(
+            f"--gold needs columns {ITEM}, {GOLD}, got {', '.join(found.columns)}", where=where
+        )
+    return found.cast({ITEM: pl.String, GOLD: pl.String})
+
+
+def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
+    """What is right of each item: an option of its own, where it has options."""
+    if items is None:
+        return None
+    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    if isinstance(items.schema.get("options"), pl.List):
+        names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+        items = items.filter((names.list.len() == 0) | names.list.contains(pl.col(GOLD)))
+    found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
+    twice = found.group_by(keys).agg(n=pl.col(GOLD).n_unique()).filter(pl.col("n") > 1)
+    if twice.height:
+        first = twice.sort(keys).row(0, named=True)
+        raise SweepError("an item has two right answers", where={ITEM: first[ITEM]})
+    return found
+
+
+def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
+    """One by the number of options, by benchmark and item."""
+    if items is None or not isinstance(items.schema.get("options"), pl.List):
+        return {}
+    rows = items.filter(pl.col("options").list.len() > 0)
+    benchmark = rows["benchmark"] if "benchmark" in rows.columns else [None] * rows.height
+    sizes = rows["options"].list.len()
+    return {
+        (name, item): 1 / size
+        for name, item, size in zip(benchmark, rows[ITEM], sizes, strict=True)
+    }

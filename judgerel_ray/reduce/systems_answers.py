@@ -1,0 +1,66 @@
+"""One answer a question: the first replication's, or what most replications say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import polars as pl
+
+from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.systems import ITEM
+
+AnswerRule = Literal["first", "majority"]
+ANSWER_RULES: tuple[AnswerRule, ...] = ("first", "majority")
+
+
+def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) -> pl.DataFrame:
+    """Take one answer of every question.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one :class:`judgerel_ray.reduce.systems.System`: item_id, replication, verdict, gold,
+        ``stated``.
+    rule : {"first", "majority"}
+        The first replication, or the most frequent verdict; of verdicts as frequent, that which
+        came first. Replies without a verdict vote for nothing.
+    k : int, optional
+        Only the first k replies of a question vote.
+
+    Returns
+    -------
+    DataFrame
+        item_id, verdict, ``right``, ``sure`` (the reply's stated confidence; of a majority its
+        share of the replies), ``n_votes``; sorted by item_id.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "replication": [0, 1, 2], "gold": ["2"] * 3,
+    ...                      "verdict": ["1", "2", "2"], "stated": [0.9, 0.5, 0.6]})
+    >>> one_answer(rows, "first").select("verdict", "right", "sure").row(0)
+    ('1', False, 0.9)
+    >>> one_answer(rows, "majority").select("verdict", "right").row(0)
+    ('2', True)
+    """
+    facets = [name for name in ("option_order", "template", "temperature") if name in rows.columns]
+    ordered = rows.sort(ITEM, "replication", *facets, nulls_last=True)
+    if rule == "first":
+        taken = ordered.unique(ITEM, keep="first", maintain_order=True)
+        found = taken.select(ITEM, GOLD, "verdict", sure="stated", n_votes=pl.lit(1, pl.Int64))
+    else:
+        voting = ordered.group_by(ITEM, maintain_order=True).head(k) if k else ordered
+        voting = voting.with_columns(
+            __place=pl.int_range(pl.len()).over(ITEM), __all=pl.len().over(ITEM).cast(pl.Int64)
+        )
+        votes = voting.group_by(ITEM, GOLD, "verdict", "__all").agg(
+            __n=pl.len(), __place=pl.col("__place").min()
+        )
+        spoken = pl.col("verdict").is_not_null()
+        best = votes.with_columns(__n=pl.when(spoken).then("__n").otherwise(0))
+        best = best.sort(ITEM, "__n", "__place", descending=[False, True, False])
+        best = best.unique(ITEM, keep="first", maintain_order=True)
+        share = pl.when(spoken).then(pl.col("__n") / pl.col("__all"))
+        found = best.select(ITEM, GOLD, "verdict", sure=share, n_votes="__all")
+    right = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
+    sure = pl.when(pl.col("verdict").is_not_null()).then(pl.col("sure"))
+    return found.with_columns(right=right, sure=sure).drop(GOLD).sort(ITEM)
