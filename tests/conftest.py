@@ -5,9 +5,11 @@ Nothing heavy is imported here; a test that asks for no fixture pays for none.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -278,3 +280,16 @@ def confusion_inputs():
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def fault_server() -> Any:
+    """The class of servers that fail by plan; ``with fault_server(...) as server``."""
+    path = Path(__file__).parent / "fault_server.py"
+    spec = importlib.util.spec_from_file_location("judgerel_fault_server", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module.FaultServer

@@ -1,0 +1,336 @@
+"""The engine that asks a server, against one that fails by plan over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from judgerel_ray.config import Limits
+from judgerel_ray.core import (
+    DECLINED,
+    Ask,
+    EngineError,
+    EngineStartError,
+    RequestRefused,
+    SweepError,
+    TokenCounts,
+)
+from judgerel_ray.engines import EngineSpec, make_engine, openai_limits, openai_servers
+from judgerel_ray.engines.openai_engine import OpenAIEngine
+
+QUICK = {"timeout": 1.0, "deadline": 6.0, "retries": 4}
+
+
+def spec_of(server, *, limits=None, **changes) -> EngineSpec:
+    options = changes.pop("engine_options", {})
+    return EngineSpec(
+        name="j",
+        engine="openai",
+        model="tiny",
+        base_url=server.url,
+        limits=Limits(**{**QUICK, **(limits or {})}),
+        engine_options=options,
+        **changes,
+    )
+
+
+def asked(spec: EngineSpec, *asks: Ask, fails: bool = False):
+    """Answer asks side by side with one engine; errors stand where answers failed."""
+
+    async def work():
+        engine = make_engine(spec)
+        assert isinstance(engine, OpenAIEngine)
+        await engine.start()
+        try:
+            found = await asyncio.gather(
+                *(engine.complete(engine.prepare(ask.condition), ask) for ask in asks),
+                return_exceptions=True,
+            )
+            return engine, found
+        finally:
+            await engine.stop()
+
+    engine, found = asyncio.run(work())
+    if not fails:
+        for one in found:
+            if isinstance(one, BaseException):
+                raise one
+    return engine, found
+
+
+@pytest.fixture
+def ask_of(make_condition):
+    def make(text="Which is best?", *, n=1, first=0, **changes):
+        condition = make_condition(text, **{"top_k": 0, **changes})
+        return Ask(condition=condition, first=first, n=n)
+
+    return make
+
+
+def test_every_replication_is_asked_with_its_own_seed_and_comes_back_in_order(fault_server, ask_of):
+    ask = ask_of(n=20, first=3)
+    with fault_server() as server:
+        engine, (found,) = asked(spec_of(server), ask)
+    base = ask.condition.seed_base
+    assert [one.replication for one in found] == list(range(3, 23))
+    assert [one.seed for one in found] == [base + r for r in range(3, 23)]
+    assert sorted(seen.body["seed"] for seen in server.asked) == [base + r for r in range(3, 23)]
+    assert len({one.text for one in found}) == 3
+    first = found[0]
+    assert (first.finish_reason, first.completion_tokens) == ("stop", 12)
+    assert first.cached_tokens == first.prompt_tokens // 2
+    prompt = sum(one.prompt_tokens for one in found)
+    cached = sum(one.cached_tokens for one in found)
+    assert engine.counters() == TokenCounts(prompt=prompt, cached=cached, generated=20 * 12)
+    body = server.asked[0].body
+    assert (body["model"], body["max_tokens"], body["temperature"]) == ("tiny", 40, 1.0)
+    assert "top_k" not in body
+    assert body["messages"] == [{"role": "user", "content": "Which is best?"}]
+
+
+def test_several_replications_in_one_request_are_those_of_as_many_requests(fault_server, ask_of):
+    ask = ask_of(n=9, first=2)
+    with fault_server() as server:
+        _, (alone,) = asked(spec_of(server), ask)
+        n_alone = len(server.asked)
+        _, (together,) = asked(spec_of(server, engine_options={"n": True}), ask)
+    assert (n_alone, len(server.asked)) == (9, 10)
+    assert [one.text for one in alone] == [one.text for one in together]
+    assert [one.seed for one in alone] == [one.seed for one in together]
+    # Usage tells the sum of their tokens, and so of no one of them.
+    assert {one.completion_tokens for one in together} == {None}
+
+
+def test_plain_text_goes_to_the_plain_endpoint(fault_server, ask_of):
+    with fault_server() as server:
+        _, (found,) = asked(spec_of(server, chat_template=False), ask_of(temperature=0.0))
+    body = server.asked[0].body
+    assert body["prompt"] == "Which is best?"
+    assert "seed" not in body
+    assert "messages" not in body
+    assert found[0].seed is None
+    assert found[0].text.startswith("Best Response: [[")
+
+
+def test_a_reply_is_cut_behind_its_verdict_as_an_engine_that_stops_there_would(
+    fault_server, ask_of
+):
+    stop = tuple(f"Best Response: [[{label}]]" for label in "ABC")
+    with fault_server() as server:
+        _, (whole,) = asked(spec_of(server), ask_of(n=8))
+        _, (cut,) = asked(spec_of(server), ask_of(n=8, stop=stop))
+    assert all("stop" not in seen.body for seen in server.asked)
+    assert all(one.text in stop for one in cut)
+    assert {one.finish_reason for one in cut} == {"stop"}
+    assert all(len(one.text) > 20 for one in whole)
+
+
+def test_what_is_told_to_wait_waits_and_lands(fault_server, ask_of):
+    with fault_server(shares={"429": 0.4}, retry_after="0.3") as server:
+        _, (found,) = asked(spec_of(server), ask_of(n=12))
+    assert len(found) == 12
+    refused = [seen for seen in server.asked if seen.fault == "429"]
+    assert refused
+    for seen in refused:
+        later = [one.at for one in server.asked if one.key == seen.key and one.at > seen.at]
+        assert min(later) - seen.at >= 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_under_every_fault_a_request_lands_or_fails_within_its_deadline(fault_server, ask_of, seed):
+    faults = ("429", "503", "500", "half", "hang", "json", "empty", "usage", "filter", "400")
+    asks = [ask_of(f"Which, for item {i}?") for i in range(60)]
+    limits = {"timeout": 0.6, "deadline": 3.0, "retries": 2, "concurrency": 60}
+    with fault_server(shares=dict.fromkeys(faults, 0.06), seed=seed) as server:
+        began = time.monotonic()
+        _, found = asked(spec_of(server, limits=limits), *asks, fails=True)
+        took = time.monotonic() - began
+    assert took < 3.0 + 1.5
+    last = {}
+    for seen in server.asked:
+        last[seen.body["messages"][0]["content"]] = seen.fault
+    kinds = set()
+    for ask, one in zip(asks, found, strict=True):
+        fault = last[ask.condition.prompt[0].content]
+        kinds.add(fault)
+        if fault == "400":
+            assert isinstance(one, RequestRefused)
+        elif fault in (None, "usage", "filter"):
+            (completion,) = one
+            assert completion.finish_reason == (DECLINED if fault == "filter" else "stop")
+            assert (completion.completion_tokens is None) == (fault == "usage")
+        else:
+            assert type(one) is EngineError
+    assert {None, "400", "json", "usage"} <= kinds
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        ("500", EngineError, "HTTP 500"),
+        ("half", EngineError, "after 3 tries; limits: retries = 2"),
+        ("hang", EngineError, "no answer in 0.2 s"),
+        ("json", EngineError, "is no JSON"),
+        ("empty", EngineError, "gave 0 of 1 replies"),
+        ("400", RequestRefused, "maximum context length"),
+        ("parameter", SweepError, "temperature is not taken"),
+        ("quota", SweepError, "no money left"),
+    ],
+)
+def test_each_failure_is_told_by_whose_fault_it_is(fault_server, ask_of, fault, kind, words):
+    limits = {"timeout": 0.2, "deadline": 5.0, "retries": 2}
+    with fault_server(shares={fault: 1.0}) as server:
+        _, (error,) = asked(spec_of(server, limits=limits), ask_of(), fails=True)
+    assert type(error) is kind
+    assert words in str(error)
+    assert "\n" not in str(error)
+    assert len(server.asked) == (3 if fault in ("500", "half", "hang") else 1)
+
+
+@pytest.mark.parametrize("fault", ["filter", "refusal", "policy"])
+def test_what_is_declined_outside_the_text_is_a_reply(fault_server, ask_of, fault):
+    with fault_server(shares={fault: 1.0}) as server:
+        _, (found,) = asked(spec_of(server), ask_of(n=2))
+    assert [one.finish_reason for one in found] == [DECLINED, DECLINED]
+    assert {one.text for one in found} == {"I will not judge this." if fault == "refusal" else None}
+    assert len(server.asked) == 2
+
+
+def test_a_server_that_takes_nothing_of_a_judge_is_not_asked_on(fault_server, ask_of):
+    async def work(spec, ask):
+        engine = make_engine(spec)
+        await engine.start()
+        for _ in range(5):
+            with pytest.raises(SweepError, match="takes nothing of this judge"):
+                await engine.complete(engine.prepare(ask.condition), ask)
+        await engine.stop()
+
+    with fault_server(shares={"parameter": 1.0}) as server:
+        asyncio.run(work(spec_of(server), ask_of()))
+    assert len(server.asked) == 1
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_and_comes_back_costs_nothing_but_time(fault_server, ask_of):
+    limits = {"timeout": 5.0, "deadline": 30.0, "retries": 1, "concurrency": 8}
+
+    async def work(first, ask):
+        engine = make_engine(spec_of(first, limits=limits))
+        await engine.start()
+        answering = asyncio.ensure_future(engine.complete(engine.prepare(ask.condition), ask))
+        while len(first.asked) < 10:
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(first.__exit__)
+        await asyncio.sleep(1.0)
+        second = fault_server(port=first.port)
+        await asyncio.to_thread(second.__enter__)
+        found = await answering
+        await engine.stop()
+        await asyncio.to_thread(second.__exit__)
+        return found, second
+
+    first = fault_server(seconds=0.1)
+    first.__enter__()
+    found, second = asyncio.run(work(first, ask_of(n=40)))
+    assert [one.replication for one in found] == list(range(40))
+    answered = [s for s in first.asked if s.tokens] + second.asked
+    assert len({seen.key for seen in answered}) == 40
+    assert len(answered) == 40  # what was answered before was not asked again
+
+
+@pytest.mark.slow
+def test_limits_hold_at_the_server_in_every_window(fault_server, ask_of, monkeypatch):
+    monkeypatch.setattr(openai_limits, "WINDOW_S", 1.0)
+    monkeypatch.setattr(openai_limits, "ARRIVAL_S", 0.5)
+    limits = {"concurrency": 5, "requests_per_minute": 20, "deadline": 60.0}
+    with fault_server(seconds=0.05, shares={"429": 0.1}, retry_after="0") as server:
+        _, (found,) = asked(spec_of(server, limits=limits), ask_of(n=60))
+    assert len(found) == 60
+    assert server.most_here == 5
+    assert 15 <= server.most_within(1.0) <= 20
+
+
+@pytest.mark.slow
+def test_tokens_of_a_minute_hold_at_the_server(fault_server, ask_of, monkeypatch):
+    monkeypatch.setattr(openai_limits, "WINDOW_S", 1.0)
+    limits = {"concurrency": 50, "tokens_per_minute": 400, "deadline": 60.0}
+    with fault_server(seconds=0.02) as server:
+        _, (found,) = asked(spec_of(server, limits=limits), ask_of("w" * 80, n=40))
+    assert len(found) == 40
+    # 32 tokens each in truth: bounds that are too high only delay.
+    assert 200 <= server.most_tokens_within(1.0) <= 400
+
+
+def test_a_missing_variable_is_one_line_before_anything_is_asked(fault_server, monkeypatch):
+    monkeypatch.delenv("A_KEY", raising=False)
+    with (
+        fault_server() as server,
+        pytest.raises(SweepError, match="environment variable A_KEY is not set"),
+    ):
+        asked(spec_of(server, api_key_env="A_KEY"))
+    assert server.asked == []
+
+
+def test_a_key_is_sent_and_never_said(fault_server, ask_of, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-planted-77")
+    shares = {"500": 0.3, "400": 0.3, "parameter": 0.3}
+    asks = [ask_of(f"item {i}") for i in range(12)]
+    limits = {"retries": 0}
+    with fault_server(key="sk-planted-77", says="sk-planted-77", shares=shares) as server:
+        engine, found = asked(
+            spec_of(server, api_key_env="A_KEY", limits=limits), *asks, fails=True
+        )
+    assert {seen.authorization for seen in server.asked} == {"Bearer sk-planted-77"}
+    errors = [one for one in found if isinstance(one, BaseException)]
+    assert errors
+    assert not [error for error in errors if "planted" in repr(error) + str(error)]
+    assert "planted" not in repr(engine) + repr(vars(engine))
+
+
+def test_a_wrong_key_is_told_without_the_key(fault_server, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-planted-77")
+    with (
+        fault_server(key="another") as server,
+        pytest.raises(SweepError, match="does not take the key in environment variable A_KEY") as e,
+    ):
+        asked(spec_of(server, api_key_env="A_KEY"))
+    assert "planted" not in str(e.value)
+    with fault_server(key="another") as server, pytest.raises(SweepError, match="wants a key"):
+        asked(spec_of(server))
+
+
+def test_a_model_that_is_not_served_is_told_with_those_that_are(fault_server):
+    with (
+        fault_server(model="tinny") as server,
+        pytest.raises(SweepError, match=r"no model 'tiny', it has tinny .* did you mean tinny"),
+    ):
+        asked(spec_of(server))
+
+
+def test_nobody_at_home_is_an_engine_that_did_not_start(fault_server, monkeypatch):
+    monkeypatch.setattr(openai_servers, "PATIENCE_S", 0.2)
+    server = fault_server()
+    server.port = 9  # discard: nothing answers there
+    with pytest.raises(EngineStartError, match=r"no server answers: .*127\.0\.0\.1:9/v1"):
+        asked(spec_of(server))
+
+
+def test_what_the_server_is_goes_into_its_facts(fault_server):
+    async def started(spec):
+        engine = make_engine(spec)
+        facts = await engine.start()
+        assert engine.is_alive()
+        await engine.stop()
+        await engine.stop()
+        assert not engine.is_alive()
+        return facts
+
+    with fault_server() as server:
+        facts = asyncio.run(started(spec_of(server, engine_options={"seed": False})))
+    assert facts.seeds == "not sent: the server is declared to have none"
+    assert facts.stops == "replies are cut here"
+    assert facts.engine_version.endswith("server of tests")
+    assert facts.device_name == server.url
