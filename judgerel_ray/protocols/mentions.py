@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from unicodedata import category
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,25 @@ def on_menu(written: str, labels: tuple[str, ...]) -> str | None:
         return written
     folded = written.casefold()
     return next((label for label in labels if label.casefold() == folded), None)
+
+
+def is_mark(text: str, place: int) -> bool:
+    """Whether a vowel sign, a tone or another mark stands at a place, so that a letter goes on.
+
+    Examples
+    --------
+    >>> is_mark("e\u0301", 1), is_mark("es", 1), is_mark("e", 1)
+    (True, False, False)
+    """
+    return place < len(text) and category(text[place]).startswith("M")
+
+
+def without_marks(text: str) -> str:
+    """Leave out the marks on letters.
+
+    Examples
+    --------
+    >>> without_marks("e\u0301t")
+    'et'
+    """
+    return "".join(letter for letter in text if not category(letter).startswith("M"))

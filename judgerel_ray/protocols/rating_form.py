@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from unicodedata import normalize
 
 from judgerel_ray.core import Scale
 from judgerel_ray.protocols.mentions import Mention
@@ -31,7 +32,7 @@ _CLOSERS = r"""[*_`"'“”’\\\])}>]{0,20}+"""
 # A value without brackets is a rating only where no sentence would go on with it: "Rating: 4" is
 # one, "Rating: 4 criteria were met" and "Rating: Agree strongly" are not.
 _BOUNDARY = re.compile(
-    rf"{_CLOSERS}(?:\Z|\s*(?:\n|{_TAG}|[–—]+(?!\s*\d)|[(\[]|\|(?!\s*\d))|[.](?=\s|\Z|[A-Z*\"])"
+    rf"{_CLOSERS}(?:\Z|[。！।]|\s*(?:\n|{_TAG}|[–—]+(?!\s*\d)|[(\[]|\|(?!\s*\d))|[.](?=\s|\Z|[A-Z*\"])"
     r"|[!,;:：](?=\s|\Z)|\s-+\s(?!\s*\d)"
     r"|\s+(?i:because|since|due\s+to|explanation|reasons?|reasoning|justification|rationale)\b)"
 )
@@ -72,7 +73,7 @@ def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
     >>> find_ratings("4", five, True), find_ratings("I say 4.", five, True)
     ([Mention(labels=('4',), complete=False, also=())], [])
     """
-    text = text.translate(_WIDE)
+    text = _plain(text)
     leads = list(_LEAD.finditer(text))
     mentions = []
     ends = [*(lead.start() for lead in leads[1:]), len(text)]
@@ -94,7 +95,7 @@ def rating_is_cut(text: str, scale: Scale) -> bool:
     >>> rating_is_cut("Rating: [[", Scale(name="s", level="interval", lowest=1, highest=5))
     True
     """
-    text = text.translate(_WIDE)
+    text = _plain(text)
     leads = list(_LEAD.finditer(text))
     if not leads:
         return False
@@ -102,6 +103,11 @@ def rating_is_cut(text: str, scale: Scale) -> bool:
     if len(tail) > _CUT_CHARACTERS or "\n" in tail:
         return False
     return _stated(text, leads[-1].end(), scale, False, len(text)) is None
+
+
+def _plain(text: str) -> str:
+    """A reply with its letters and marks in one, and with digits and brackets of common width."""
+    return normalize("NFC", text).translate(_WIDE)
 
 
 def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Mention | None:
@@ -149,7 +155,7 @@ def _content(content: str, scale: Scale) -> Value | None:
 def _alone(text: str, scale: Scale) -> Mention | None:
     """The value that is all of a reply."""
     written = text.strip(" \t\r\n*_`\"'“”‘’")
-    for mark in (".", "!"):
+    for mark in (".", "!", "。", "！", "।"):
         written = written.removesuffix(mark).rstrip(" *_`\"'“”‘’")
     if double := _DOUBLE.fullmatch(written):
         written = double[1]

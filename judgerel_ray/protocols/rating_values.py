@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from judgerel_ray.core import Scale
+from judgerel_ray.protocols.mentions import is_mark
 from judgerel_ray.protocols.numerals import find_number
 from judgerel_ray.protocols.scales import score_of
 
@@ -119,7 +120,9 @@ def find_value(text: str, start: int, scale: Scale) -> Value | None:
 @lru_cache(maxsize=256)
 def _words_of(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns of the scale's words, each with its canonical label."""
-    spelled = {label: label for label in scale.labels}
+    # Case may change the letters themselves: GROSS is groß.
+    cases = (str, str.upper, str.casefold)
+    spelled = {case(label): label for case in cases for label in scale.labels}
     folded = {label.casefold(): label for label in scale.labels}
     # A scale of agreement has one middle, whichever of its two names is shown.
     if {"agree", "disagree"} <= folded.keys():
@@ -141,7 +144,9 @@ def _words_of(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
 def _word(text: str, start: int, scale: Scale) -> Value | None:
     """The scale's word at a place, the longest where several begin there."""
     matches = [(pattern.match(text, start), label) for pattern, label in _words_of(scale)]
-    found = [(match.end(), label) for match, label in matches if match]
+    found = [
+        (match.end(), label) for match, label in matches if match and not is_mark(text, match.end())
+    ]
     if not found:
         return None
     end, label = max(found, key=lambda each: each[0])

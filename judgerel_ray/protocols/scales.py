@@ -11,16 +11,19 @@ import math
 import re
 from decimal import Decimal
 from typing import get_args
+from unicodedata import normalize
 
 from judgerel_ray.core import Scale, ScaleLevel, SweepError
+from judgerel_ray.protocols.mentions import is_mark, without_marks
 from judgerel_ray.protocols.numerals import find_number, number_text
 from judgerel_ray.protocols.wordings import check_keys, listed, read_wording, shipped_wordings
 
 _KEYS = ("level", "labels", "lowest", "highest", "decimals")
 _LEVELS: tuple[ScaleLevel, ...] = get_args(ScaleLevel)
 _MOST_VALUES = 1001
-_WORDLIKE = r"(?:[^\W\d_]|[0-9])"
-_LABEL = re.compile(rf"{_WORDLIKE}(?:(?:{_WORDLIKE}|[_ '’&,/-]){{0,58}}{_WORDLIKE})?")
+_LONGEST = 60  # characters of a label
+_LETTER = r"(?:[^\W\d_]|[0-9])"
+_LABEL = re.compile(rf"{_LETTER}(?:(?:{_LETTER}|[_ '’&,/-]){{0,58}}{_LETTER})?")
 
 
 def load_scale(name_or_path: str) -> Scale:
@@ -55,9 +58,15 @@ def load_scale(name_or_path: str) -> Scale:
             where=where,
             hint='"ordinal" where only the order of the values is meant',
         )
-    if "labels" in content:
-        return _of_words(name, level, content, where)
-    return _of_numbers(name, level, content, where)
+    build = _of_words if "labels" in content else _of_numbers
+    scale = build(name, level, content, where)
+    if name != name_or_path and name in shipped_scales() and scale != load_scale(name):
+        raise SweepError(
+            f"{name} is the name of a scale that ships and is another",
+            where=where,
+            hint="give the file a name of its own",
+        )
+    return scale
 
 
 def shipped_scales() -> tuple[str, ...]:
@@ -127,7 +136,7 @@ def folded_label(label: str) -> str:
     >>> folded_label("Strongly-agree") == folded_label("STRONGLY AGREE")
     True
     """
-    return re.sub(r"[\s_-]+", "", label.casefold())
+    return re.sub(r"[\s_-]+", "", normalize("NFC", label).casefold())
 
 
 def _of_words(
@@ -143,7 +152,9 @@ def _of_words(
         )
     labels = content["labels"]
     texts = (
-        [label for label in labels if isinstance(label, str)] if isinstance(labels, list) else []
+        [normalize("NFC", label) for label in labels if isinstance(label, str)]
+        if isinstance(labels, list)
+        else []
     )
     if not isinstance(labels, list) or len(texts) != len(labels) or len(texts) < 2:
         raise SweepError(
@@ -160,7 +171,8 @@ def _of_words(
                 where=where,
                 hint="lowest = 1, highest = 5",
             )
-        if not _LABEL.fullmatch(label):
+        # Vowel signs and tone marks belong to the letters that they stand on.
+        if is_mark(label, 0) or not _LABEL.fullmatch(without_marks(label)) or len(label) > _LONGEST:
             raise SweepError(
                 "a label must be at most 60 letters, digits, blanks and - ' & , / between letters "
                 f"or digits, got {label!r}",

@@ -306,3 +306,32 @@ def test_long_replies_are_read_in_time(text):
     for scale in (load_scale("points5"), load_scale("likert5")):
         for ended in ("stop", "length"):
             assert read(text, scale, "unanimous", ended).outcome is not Outcome.FAILED
+
+
+GERMAN = Scale(name="de", level="ordinal", labels=("Stimme nicht zu", "Stimme völlig zu", "groß"))
+HINDI = Scale(name="hi", level="ordinal", labels=("असहमत", "सहमत"))
+CHINESE = Scale(name="zh", level="ordinal", labels=("不同意", "同意", "非常同意"))
+
+
+@pytest.mark.parametrize(
+    ("scale", "text", "label"),
+    [
+        # One letter or a letter and its mark: the same word.
+        (GERMAN, "Rating: [[Stimme vo\u0308llig zu]]", "Stimme völlig zu"),
+        (GERMAN, "stimme vo\u0308llig zu.", "Stimme völlig zu"),
+        (GERMAN, "Rating: STIMME VÖLLIG ZU", "Stimme völlig zu"),
+        (GERMAN, "Rating: GROSS", "groß"),
+        (CHINESE, "Rating: 非常同意。", "非常同意"),
+        (CHINESE, "同意。", "同意"),
+        (CHINESE, "Rating：不同意！因为它太长。", "不同意"),
+        (HINDI, "Rating: [[सहमत]]", "सहमत"),
+        (HINDI, "Rating: असहमत।", "असहमत"),
+        # A vowel sign more is another word.
+        (HINDI, "Rating: सहमति", None),
+        (CHINESE, "Rating: 同意、不同意", None),
+    ],
+)
+def test_words_of_other_scripts_are_read_as_they_are_written(scale, text, label):
+    found = read(text, scale)
+    assert found.label == label
+    assert (found.outcome is Outcome.SCORED) == (label is not None)

@@ -151,3 +151,20 @@ def test_every_label_that_a_file_may_have_is_read_back(tmp_path_factory, labels,
         reply = f"Rating: {form.format(label)}"
         rating = read_rating(reply, finish_reason="stop", menu=menu)
         assert (rating.score, rating.outcome) == (place, Outcome.SCORED)
+
+
+def test_words_with_marks_on_their_letters_make_a_scale(tmp_path):
+    words = 'level = "ordinal"\nlabels = ["पूरी तरह असहमत", "vo\u0308llig"]\n'
+    assert load_scale(str(scale_file(tmp_path, words))).labels == ("पूरी तरह असहमत", "völlig")
+    alone = 'level = "ordinal"\nlabels = ["\u0308", "a"]\n'
+    with pytest.raises(SweepError, match="a label must be at most 60 letters"):
+        load_scale(str(scale_file(tmp_path, alone)))
+
+
+def test_a_file_may_not_bear_the_name_of_another_scale_that_ships(tmp_path):
+    other = scale_file(tmp_path, 'level = "interval"\nlowest = 1\nhighest = 7\n', name="points5")
+    with pytest.raises(SweepError, match="points5 is the name of a scale that ships") as said:
+        load_scale(str(other))
+    assert "a name of its own" in str(said.value)
+    same = scale_file(tmp_path, 'level = "interval"\nlowest = 1\nhighest = 5\n', name="points5")
+    assert load_scale(str(same)) == load_scale("points5")
