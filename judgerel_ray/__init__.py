@@ -26,6 +26,7 @@ from judgerel_ray.pipeline.derived import (
     settled,
     uncertainty,
 )
+from judgerel_ray.pipeline.systems import comparison, selection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
 __all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty"]
+__all__ += ["comparison", "selection"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:

@@ -16,6 +16,7 @@ from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
 from judgerel_ray.cli.reduced import table_of
+from judgerel_ray.cli.selection import add_selection, print_selection
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
     add_ratings(reduce)
+    add_selection(reduce)
     reduce.set_defaults(act=partial(_reduce, reduce.get_default))
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
@@ -105,6 +107,9 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
+    if table in {"selection", "comparison"}:
+        judged_path(parsed.path)
+        return print_selection(parsed, formats or (), by=_names(parsed.by))
     options = ReduceOptions(
         by=_names(parsed.by),
         measurement=_names(parsed.measurement),

@@ -10,20 +10,26 @@ from judgerel_ray.core import SweepError
 COEFFICIENTS = "coefficients"
 TABLES = (
     "questions", "uncertainty", "limits", "settled", "reasoning", "scales", "ranking", "reference",
+    "selection", "comparison",
 )  # fmt: skip
 """What ``reduce`` prints in place of coefficients, by its flag; a reference alone is alignment."""
 _RATINGS = frozenset({"scales", "ranking", "reference"})
 _COUNTS = frozenset({COEFFICIENTS, "questions"})
+_SYSTEMS = frozenset({"selection", "comparison"})
 GOES_WITH: dict[str, frozenset[str]] = {
-    "by": _COUNTS | _RATINGS,
+    "by": _COUNTS | _RATINGS | _SYSTEMS,
     "block": _COUNTS,
     "missing": _COUNTS,
     **dict.fromkeys(
-        ("measurement", "items", "tolerance", "bands", "interval", "resamples", "seed"),
-        frozenset({COEFFICIENTS}),
+        ("measurement", "items", "tolerance", "bands", "interval"), frozenset({COEFFICIENTS})
     ),
+    **dict.fromkeys(("resamples", "seed"), frozenset({COEFFICIENTS}) | _SYSTEMS),
     "coefficient": frozenset({COEFFICIENTS, "reference"}),
-    **dict.fromkeys(("threshold", "rule", "risk", "delta"), frozenset({"uncertainty"})),
+    **dict.fromkeys(("threshold", "rule"), frozenset({"uncertainty"})),
+    **dict.fromkeys(("risk", "delta"), frozenset({"uncertainty", "selection"})),
+    **dict.fromkeys(("gold", "confidence"), _SYSTEMS),
+    **dict.fromkeys(("band", "bins"), frozenset({"selection"})),
+    **dict.fromkeys(("answer", "family"), frozenset({"comparison"})),
     **dict.fromkeys(("mapping", "preset", "pairing"), frozenset({"scales", "ranking"})),
     "scale": _RATINGS,
     "outside": frozenset({"ranking"}),
