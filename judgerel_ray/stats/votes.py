@@ -11,11 +11,13 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.interval import Interval, clopper_pearson, student_interval
+from judgerel_ray.stats.interval import Interval, clopper_pearson
 from judgerel_ray.stats.noise import NoiseFloor
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
 Ints = NDArray[np.int64]
+_NONE = 1e-9
 _EQUAL = 1e-9  # sums of confidences, added in another order
 
 
@@ -144,12 +146,14 @@ def mean_interval(
         return clopper_pearson(int(values.sum()), n, confidence=confidence)
     if n < 2:
         return Interval(undefined="too_few_units", n_questions=n)
-    left_out = (values.sum() - values) / (n - 1)
-    found = student_interval(float(values.mean()), left_out, confidence, chance_corrected=False)
-    if found.low is None or found.high is None or not is_share:
-        return found
-    low, high = max(0.0, found.low), min(1.0, found.high)
-    return Interval(low=low, high=high, method=found.method, n_questions=n)
+    mean, half = float(values.mean()), float(values.std(ddof=1)) / sqrt(n)
+    half *= t_quantile(n - 1, confidence)
+    if half < _NONE:
+        return Interval(undefined="no_spread", n_questions=n)
+    low, high = mean - half, mean + half
+    if is_share:
+        low, high = max(0.0, low), min(1.0, high)
+    return Interval(low=low, high=high, method=f"t over {n} questions", n_questions=n)
 
 
 def panel_floor(

@@ -101,6 +101,15 @@ def test_intervals_are_exact_of_single_answers_and_by_question_else():
     assert mean_interval([0.0, 0.0], is_share=False).undefined == "no_spread"
 
 
+@pytest.mark.parametrize("values", [[-0.5, 0.0, -1.0, 0.25], [7.0, 12.5, 3.0, 40.0]])
+def test_differences_and_costs_are_no_shares(values):
+    found = mean_interval(values, is_share=False)
+    half = 3.1824463 * np.std(values, ddof=1) / 2
+    assert (found.low, found.high) == pytest.approx(
+        (np.mean(values) - half, np.mean(values) + half)
+    )
+
+
 def test_shapes_are_checked():
     with pytest.raises(ValueError, match="one right_U a unit"):
         panel_votes([[0, 1]], [0, 1])
