@@ -26,6 +26,7 @@ from judgerel_ray.pipeline.derived import (
     settled,
     uncertainty,
 )
+from judgerel_ray.pipeline.expected import weighted
 from judgerel_ray.pipeline.systems import comparison, selection
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
-__all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty"]
+__all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty", "weighted"]
 __all__ += ["comparison", "selection"]
 
 

@@ -62,6 +62,9 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--limits", action="store_true", help="of endless replications, from distributions"
     )
     reduce.add_argument(
+        "--weighted", action="store_true", help="scores of ratings, weighted by probabilities"
+    )
+    reduce.add_argument(
         "--settled", action="store_true", help="stable verdicts of questions asked adaptively"
     )
     reduce.add_argument(
@@ -127,7 +130,7 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         return print_ratings(
             parsed, formats or (), by=options.by, coefficients=options.coefficients
         )
-    if table in {"uncertainty", "limits", "reasoning", "settled"}:
+    if table in {"uncertainty", "limits", "reasoning", "settled", "weighted"}:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
         act = _questions if table == "questions" else _coefficients

@@ -1,4 +1,4 @@
-"""What ``reduce`` prints besides coefficients: limits, uncertainty, reasonings, what settled."""
+"""What ``reduce`` prints besides coefficients: limits, uncertainty, scores, what settled."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         run_reasoning,
         run_settled,
         run_uncertainty_tables,
+        run_weighted,
         unfinished,
         write_coefficients,
     )
@@ -37,6 +38,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         settled_text,
         tables_json,
         uncertainty_text,
+        weighted_text,
     )
 
     options = uncertainty_options(
@@ -52,6 +54,9 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
     elif parsed.settled:
         rows, summary = run_settled(parsed.path)
         said = {"json": coefficients_json(summary), "table": settled_text(summary)}
+    elif parsed.weighted:
+        rows, summary = run_weighted(parsed.path)
+        said = {"json": coefficients_json(summary), "table": weighted_text(summary)}
     else:
         rows = run_limits(parsed.path) if parsed.limits else run_reasoning(parsed.path)
         write = limits_text if parsed.limits else reasoning_text

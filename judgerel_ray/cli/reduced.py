@@ -11,6 +11,7 @@ COEFFICIENTS = "coefficients"
 TABLES = (
     "questions", "uncertainty", "limits", "settled", "reasoning", "scales", "ranking", "reference",
     "selection", "comparison",
+    "weighted",
 )  # fmt: skip
 """What ``reduce`` prints in place of coefficients, by its flag; a reference alone is alignment."""
 _RATINGS = frozenset({"scales", "ranking", "reference"})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from judgerel_ray.pipeline.advising import advise_path, assigned, compare_paths
     from judgerel_ray.pipeline.basis import reduce_with_basis, unfinished
     from judgerel_ray.pipeline.confusing import run_uncertainty, run_uncertainty_tables
-    from judgerel_ray.pipeline.exacting import run_limits
+    from judgerel_ray.pipeline.exacting import run_limits, run_weighted
     from judgerel_ray.pipeline.importing import write_items, write_judgments
     from judgerel_ray.pipeline.inspecting import RunStatus, read_status
     from judgerel_ray.pipeline.planning import Plan, plan_resolved
@@ -53,6 +53,7 @@ __all__ = [
     "run_sweep",
     "run_uncertainty",
     "run_uncertainty_tables",
+    "run_weighted",
     "unfinished",
     "verify_path",
     "write_coefficients",
@@ -64,7 +65,7 @@ _HOMES = {
     "advising": ("advise_path", "assigned", "compare_paths"),
     "basis": ("reduce_with_basis", "unfinished"),
     "confusing": ("run_uncertainty", "run_uncertainty_tables"),
-    "exacting": ("run_limits",),
+    "exacting": ("run_limits", "run_weighted"),
     "importing": ("write_items", "write_judgments"),
     "inspecting": ("RunStatus", "read_status"),
     "planning": ("Plan", "plan_resolved"),

@@ -13,6 +13,7 @@ from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.distributions import PLACE, distribution_table
 from judgerel_ray.reduce.limits import limit_table
+from judgerel_ray.reduce.weighted import weighted_summary, weighted_table
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.tables import LATER_COLUMNS, Distributions
 
@@ -75,3 +76,28 @@ def run_limits(path: str, *, by: Sequence[str] | None = None) -> pl.DataFrame:
     """
     run = RunDirectory.open(path)
     return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
+
+
+def run_weighted(path: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Probability-weighted scores of a run, from its distributions of ratings.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As :func:`judgerel_ray.reduce.weighted.weighted_table`, one row a response and way of
+        asking; and as ``weighted_summary`` there, one row a group.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run has no distributions of ratings.
+    """
+    run = RunDirectory.open(path)
+    found = weighted_table(read_distributions(run), scales=declared_scales(run))
+    if found.is_empty():
+        raise StoreError(
+            "the verdict distributions of the run are of no ratings",
+            where={"run": run.url},
+            hint='protocol = "rating" with mode = "exact" makes some',
+        )
+    return found, weighted_summary(found)

@@ -15,7 +15,8 @@ from judgerel_ray.reduce.inter_scale import ScaleChoice, compared_scales, scale_
 from judgerel_ray.reduce.judge_ranks import JudgeRanks
 from judgerel_ray.reduce.rated import RatedGroup
 from judgerel_ray.reduce.scales import SCALE, known_scale, scale_names
-from judgerel_ray.report import Rated
+from judgerel_ray.reduce.weighted import weighted_summary
+from judgerel_ray.report import Probabilities, Rated
 
 _NOTHING = pl.DataFrame()
 _ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")
@@ -112,6 +113,10 @@ def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
     if not names or (options == RatingOptions() and unknown_scales(judged)):
         return None
     ratings = Ratings(judged=judged)
+    if not ratings.sampled:
+        if outside or choice:
+            raise SweepError("judges are ranked, and scales compared, by ratings that are sampled")
+        return None
     people = ratings.people() if reference is None else None
     if reference is None and people is not None and _has_reference(ratings.groups, people):
         reference = PEOPLE
@@ -132,6 +137,31 @@ def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
         mean_ranks=ranked.mean_ranks,
         agreements=ranked.agreements,
     )
+
+
+def with_weighted(
+    found: Probabilities | None, judged: Judged, options: RatingOptions
+) -> Probabilities | None:
+    """Add what distributions of ratings say of responses, and where none was sampled of alignment.
+
+    Raises
+    ------
+    SweepError
+        If there is no such reference, or nothing was rated for it.
+    """
+    if found is None or found.distributed is None:
+        return found
+    ratings = Ratings(judged=judged)
+    if ratings.weighted.is_empty():
+        return found
+    aligned, reference = _NOTHING, options.reference
+    if not ratings.sampled:
+        if reference is None and _has_reference(ratings.expected, ratings.people()):
+            reference = PEOPLE
+        if reference is not None:
+            aligned = ratings.aligned(reference, _ALIGNED)
+    told = replace(found.distributed, weighted=weighted_summary(ratings.weighted), aligned=aligned)
+    return replace(found, distributed=told)
 
 
 def _names(judged: Judged) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from judgerel_ray.pipeline.rating_page import (
     ratings_of,
     unknown_scales,
     with_scales,
+    with_weighted,
 )
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
 from judgerel_ray.pipeline.serving import serving_of
@@ -51,6 +52,7 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
         opened = open_judgments(path)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
+        probabilities = with_weighted(probabilities, judged, options)
         absent = _absent(judged)
         measured = None if absent else _measured(judged)
         if measured is not None:

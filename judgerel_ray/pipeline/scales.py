@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.alignment import (
@@ -20,10 +21,12 @@ from judgerel_ray.reduce.alignment import (
     judge_reference,
     mean_reference,
 )
+from judgerel_ray.reduce.columns import is_judge
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
-from judgerel_ray.reduce.scales import SCALE
+from judgerel_ray.reduce.scales import SCALE, told_order
+from judgerel_ray.reduce.weighted import weighted_groups, weighted_table
 
 if TYPE_CHECKING:
     from judgerel_ray.store import RunDirectory
@@ -54,34 +57,77 @@ class Ratings:
     @cached_property
     def rows(self) -> tuple[pl.DataFrame, dict[str, Scale]]:
         """The ratings, and their scales."""
-        scales = {**self.judged.scales, **self.declared}
-        return rated_rows(self.judged.frame, by=self.by or (), scales=scales)
+        return rated_rows(self.judged.frame, by=self.by or (), scales=self._scales)
 
     @cached_property
     def groups(self) -> list[RatedGroup]:
         """The ratings, by group and scale."""
         return rated_groups(*self.rows, by=self.by)
 
+    @cached_property
+    def sampled(self) -> bool:
+        """Whether any rating was sampled."""
+        columns = self.judged.frame.collect_schema().names()
+        if SCALE not in columns:
+            return False
+        mine = self.judged.frame.filter(is_judge(columns), pl.col(SCALE).is_not_null())
+        return not mine.select(SCALE).head(1).collect().is_empty()
+
+    @cached_property
+    def weighted(self) -> pl.DataFrame:
+        """Scores weighted by their probabilities; none where a run has no distributions."""
+        run = self.judged.run
+        if run is None or not run.exists(DISTRIBUTIONS):
+            return weighted_table(pl.DataFrame(schema={SCALE: pl.String}))
+        return weighted_table(read_distributions(run), scales=self._scales)
+
+    @cached_property
+    def expected(self) -> list[RatedGroup]:
+        """Those scores, by group and scale."""
+        return weighted_groups(self.weighted, by=self.by, scales=self._scales)
+
+    @cached_property
+    def scored(self) -> pl.DataFrame:
+        """Rows with scores: the ratings, and weighted scores of judges that sampled none."""
+        weighted = self.weighted.drop("low", "high", "mass")
+        if not self.sampled and not weighted.is_empty():
+            return weighted
+        rows = self.rows[0]
+        if weighted.is_empty():
+            return rows
+        others = weighted.filter(~pl.col("judge").is_in(rows["judge"].unique().to_list()))
+        return pl.concat([rows, others], how="diagonal_relaxed")
+
+    @property
+    def _scales(self) -> dict[str, Scale]:
+        """Scales besides the shipped ones."""
+        return {**self.judged.scales, **self.declared}
+
     def own(self) -> pl.DataFrame:
         """Self-consistency on each scale, at its own level."""
         rows, scales = self.rows
-        names = group_names(rows, self.by)
-        return reduce_judgments(
+        names = [*group_names(rows, self.by), SCALE]
+        found = reduce_judgments(
             rows.lazy(),
-            by=[*names, SCALE],
+            by=names,
             missing=("drop",),
             coefficients=["krippendorff_alpha"],
             scales=scales,
         )
+        return found.sort(told_order(names, tuple(scales)))
 
     def across(self, choice: ScaleChoice) -> pl.DataFrame:
         """Inter-scale consistency."""
         return inter_scale_table(self.groups, choice)
 
     def aligned(self, reference: str, coefficients: Sequence[str] | None = None) -> pl.DataFrame:
-        """Alignment with a reference."""
+        """Alignment with a reference, also of scores weighted by their probabilities."""
         return alignment_table(
-            self.groups, self.reference(reference), name=reference, coefficients=coefficients
+            self.groups if self.sampled or not self.expected else [],
+            self.reference(reference),
+            name=reference,
+            coefficients=coefficients,
+            weighted=self.expected,
         )
 
     def ranked(
@@ -98,7 +144,7 @@ class Ratings:
 
     def reference(self, name: str) -> pl.DataFrame:
         """Find a reference: a judge of that name, people, or a file."""
-        rows = self.rows[0]
+        rows = self.scored
         if "judge" in rows.columns and name in rows["judge"].unique().to_list():
             return judge_reference(rows, name)
         if Path(name).suffix in _FILES:
@@ -121,7 +167,7 @@ class Ratings:
         if run is None:
             return pl.DataFrame()
         items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
-        return human_reference(items, self.rows[0])
+        return human_reference(items, self.scored)
 
 
 def open_ratings(

@@ -25,6 +25,7 @@ from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
 from judgerel_ray.report.uncertainty import uncertainty_text
 from judgerel_ray.report.uncertainty_lead import Uncertain
+from judgerel_ray.report.weighted import weighted_text
 
 __all__ = [
     "Distributed",
@@ -51,4 +52,5 @@ __all__ = [
     "tables_json",
     "uncertainty_text",
     "verdict_positions",
+    "weighted_text",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import cast
 
@@ -10,6 +10,8 @@ import polars as pl
 
 from judgerel_ray.report.markup import Column, counts, key_columns, paragraph, section, table
 from judgerel_ray.report.plot import Plane, axes, curve, dot, figure, legend, segment
+from judgerel_ray.report.rating_sections import alignment_section
+from judgerel_ray.report.weighted import weighted_body
 from judgerel_ray.report.words import (
     Row,
     cell,
@@ -40,10 +42,16 @@ class Distributed:
         From :func:`judgerel_ray.reduce.limits.limit_table`.
     widths : pl.DataFrame
         From :func:`judgerel_ray.reduce.distributions.width_table`.
+    weighted : pl.DataFrame
+        From :func:`judgerel_ray.reduce.weighted.weighted_summary`; empty without ratings.
+    aligned : pl.DataFrame
+        From :func:`judgerel_ray.reduce.alignment.alignment_table`, where no rating was sampled.
     """
 
     limits: pl.DataFrame
     widths: pl.DataFrame
+    weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
+    aligned: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
 def distribution_sections(found: Distributed) -> list[str]:
@@ -59,6 +67,8 @@ def distribution_sections(found: Distributed) -> list[str]:
     return [
         section("Endless replications", _limits(found.limits)),
         section("How certain the distributions are", _widths(found.widths)),
+        section("Probability-weighted scores", weighted_body(found.weighted)),
+        *alignment_section(found.aligned),
     ]
 
 

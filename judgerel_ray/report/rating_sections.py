@@ -14,12 +14,11 @@ from judgerel_ray.report.ranks import READ_RANKS, agreement_line, cells_said, ra
 from judgerel_ray.report.rating_charts import across_figures, own_figures, rank_figures
 from judgerel_ray.report.ratings import (
     ACROSS_HEADS,
-    ALIGNED_HEADS,
     OWN_HEADS,
     READ_ACROSS,
     READ_ALIGNED,
     across_cells,
-    aligned_cells,
+    aligned_columns,
     mapped,
     own_cells,
 )
@@ -66,12 +65,11 @@ def rating_sections(found: Rated | None) -> list[str]:
     """
     if found is None:
         return []
-    reference = "" if found.aligned.is_empty() else str(found.aligned["reference"][0])
     return [
         section("Consistency on each scale", _own(found.own)),
         section("Consistency across scales", _across(found.across)),
         section("Ratings against temperature", _heats(found)),
-        section(f"Alignment with {reference}", _aligned(found.aligned)),
+        *alignment_section(found.aligned),
         section("Judges ranked", _ranked(found)),
     ]
 
@@ -154,13 +152,25 @@ def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str]
     return table(caption, [*key_columns(firsts, groups), *columns])
 
 
-def _aligned(aligned: pl.DataFrame) -> str:
-    """Agreement with a reference, single and averaged."""
+def alignment_section(aligned: pl.DataFrame) -> list[str]:
+    """Write agreement with a reference: single, averaged, weighted; nothing where there is none.
+
+    Parameters
+    ----------
+    aligned : pl.DataFrame
+        From :func:`judgerel_ray.reduce.alignment.alignment_table`.
+
+    Examples
+    --------
+    >>> alignment_section(pl.DataFrame())
+    []
+    """
     if aligned.is_empty():
-        return ""
-    return paragraph(READ_ALIGNED) + _table(
-        "Agreement with the reference", aligned, "coefficient", (), ALIGNED_HEADS, aligned_cells
-    )
+        return []
+    heads, cells = aligned_columns(aligned)
+    caption = "Agreement with the reference"
+    body = paragraph(READ_ALIGNED) + _table(caption, aligned, "coefficient", (), heads, cells)
+    return [section(f"Alignment with {aligned['reference'][0]}", body)]
 
 
 def _ranked(found: Rated) -> str:

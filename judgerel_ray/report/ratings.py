@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
 from typing import cast
 
@@ -33,10 +33,12 @@ READ_ACROSS = (
     "each scale on the same axis. Disattenuated: alpha over the root of their product, a heuristic "
     "that may exceed 1. Shift: second scale less first, on the common axis."
 )
+_WEIGHTED_HEAD = "weighted [95 %]"
 READ_ALIGNED = (
     "Single: the mean over replications of what each gives by itself; averaged: of the mean of all "
-    "replications. Scores are compared as they are: ICC needs a reference on the same scale. The "
-    "reference's own noise lowers every coefficient."
+    "replications; weighted: of the mean of the scale's values, weighted by their probabilities, "
+    "where these were computed. Scores are compared as they are: ICC needs a reference on the same "
+    "scale. The reference's own noise lowers every coefficient."
 )
 
 
@@ -183,13 +185,36 @@ def alignment_text(found: pl.DataFrame) -> str:
     if found.is_empty():
         return "nothing to align"
     names = told_groups(found, "coefficient", always=("scale",))
+    heads, cells = aligned_columns(found)
     lines = [
-        [*(cell(row[name]) for name in names), *aligned_cells(row)]
-        for row in found.iter_rows(named=True)
+        [*(cell(row[name]) for name in names), *cells(row)] for row in found.iter_rows(named=True)
     ]
-    table = plain_table([*names, *ALIGNED_HEADS], lines)
+    table = plain_table([*names, *heads], lines)
     where = shared(found, "coefficient")
     return f"agreement with {found['reference'][0]}\n{where}{table}\n\n{fill(READ_ALIGNED, WIDTH)}"
+
+
+def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
+    """Give the heads of alignment, and what writes a row under them.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As :func:`judgerel_ray.reduce.alignment.alignment_table`.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    place = ALIGNED_HEADS.index("gain [95 %]")
+    if found["weighted"].null_count() == found.height:
+        return list(ALIGNED_HEADS), aligned_cells
+
+    def cells(row: Row) -> list[str]:
+        written = aligned_cells(row)
+        return [*written[:place], around(row, "weighted"), *written[place:]]
+
+    return [*ALIGNED_HEADS[:place], _WEIGHTED_HEAD, *ALIGNED_HEADS[place:]], cells
 
 
 def aligned_cells(row: Row) -> list[str]:
@@ -206,7 +231,7 @@ def aligned_cells(row: Row) -> list[str]:
         around(row, "averaged"),
         around(row, "gain"),
         p_value(row["p_gain"]),
-        f"{cast(float, row['n_averaged']):.3g}",
+        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
         f"{row['n_items']:,}",
     ]
 

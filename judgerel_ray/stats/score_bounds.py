@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.statistic import Floats
 
-_ROUNDING = 1e-6
+_ROUNDING = 1e-4  # sums of single precision log-probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,9 +14,11 @@ OF_PRINTING = {"help", "path", "format", "out"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
 OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
-OTHER_TABLES |= {"ranking", "outside"}
+OTHER_TABLES |= {"ranking", "outside", "weighted"}
+OTHER_TABLES |= {"selection", "comparison", "gold", "confidence", "band", "bins", "answer"}
+OTHER_TABLES |= {"family"}
 """What prints another table: judgerel_ray.limits, .uncertainty, .reasoning, .settled, .scales,
-.alignment and .ranking."""
+.alignment, .ranking, .weighted, .selection and .comparison."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (
