@@ -153,6 +153,8 @@ def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) 
     --------
     See ``tests/reduce/test_inter_scale.py``.
     """
+    if choice.mapping == "collapse" and any(group.scales[name].decimals for name in names):
+        raise ValueError("group_ratings: collapse is of whole points, and a scale has decimals")
     return scale_ratings(
         [group.scores[name] for name in names],
         ranges=[scale_ends(group.scales[name]) for name in names],
@@ -277,8 +279,10 @@ def _with_ends(name: str, found: Estimate) -> Iterator[tuple[str, float | None]]
 @lru_cache(maxsize=256)
 def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeiling | None:
     """What a judge without noise reaches; None where the scales do not allow the mapping."""
+    if choice.mapping == "collapse" and any(scale.decimals for scale in scales):
+        return None
     try:
-        return quantisation_ceiling(
+        found = quantisation_ceiling(
             [scale_ends(scale) for scale in scales],
             mapping=choice.mapping,
             level=choice.level,
@@ -287,3 +291,5 @@ def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeil
         )
     except ValueError:
         return None
+    tenths = ", decimals to tenths" if any(scale.decimals for scale in scales) else ""
+    return replace(found, estimator=found.estimator + tenths)

@@ -19,7 +19,7 @@ from judgerel_ray.protocols.wordings import listed
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, is_judge, outcome_column, typed_column
 from judgerel_ray.reduce.grouping import varying_facets
 from judgerel_ray.reduce.policy import SCORED
-from judgerel_ray.reduce.scales import SCALE, known_scale, scale_names
+from judgerel_ray.reduce.scales import SCALE, known_scale, scale_names, told_order
 from judgerel_ray.stats.statistic import Floats
 
 RATED_GROUPS = ("judge", "benchmark", "criterion", "definition", "temperature")
@@ -138,7 +138,8 @@ def rated_groups(
     Returns
     -------
     list of RatedGroup
-        Sorted by their columns. What varies inside a group is part of the unit.
+        Sorted by their columns, definitions from none to long. What varies inside a group is part
+        of the unit.
 
     Raises
     ------
@@ -156,7 +157,9 @@ def rated_groups(
     """
     groups = group_names(rows, by)
     facets = [name for name in FACETS if name in rows.columns and name not in (*groups, SCALE)]
-    parts = rows.sort(groups).partition_by(groups, maintain_order=True) if groups else [rows]
+    parts = [rows]
+    if groups:
+        parts = rows.sort(told_order(groups)).partition_by(groups, maintain_order=True)
     return [_group(part, groups, facets, scales) for part in parts]
 
 

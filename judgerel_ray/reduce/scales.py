@@ -119,6 +119,34 @@ def scale_scores(scale: Scale) -> dict[str, float] | None:
     return None if values is None else dict(zip(scale_labels(scale), values, strict=True))
 
 
+def told_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:
+    """Give what groups of ratings are sorted by, as a reader goes through them.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        That make the groups: definitions go from none to long, all else by value.
+    scales : sequence of str
+        Names of scales in the order they are told in, for a column ``scale``.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"definition": ["long", "none", "short", None]})
+    >>> rows.sort(told_order(["definition"]))["definition"].to_list()
+    ['none', 'short', 'long', None]
+    """
+    from judgerel_ray.protocols.criteria import DEFINITION_LENGTHS
+
+    orders = {"definition": DEFINITION_LENGTHS, SCALE: tuple(scales)}
+    found: list[pl.Expr] = []
+    for name in columns:
+        if order := orders.get(name):
+            text = pl.col(name).cast(pl.String)
+            found.append(text.replace_strict(order, range(len(order)), default=len(order)))
+        found.append(pl.col(name))
+    return found
+
+
 @lru_cache(maxsize=1)
 def _shipped() -> dict[str, Scale]:
     """Scales that come with the package, by name; imported where a row names one."""

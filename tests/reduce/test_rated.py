@@ -4,9 +4,10 @@ import polars as pl
 import pytest
 
 import judgerel_ray
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.reduce.columns import outcome_column
-from judgerel_ray.reduce.rated import rated_rows
+from judgerel_ray.reduce.inter_scale import inter_scale_table, scale_choice
+from judgerel_ray.reduce.rated import rated_groups, rated_rows
 
 
 def scores(scale, **columns):
@@ -55,3 +56,29 @@ def test_outcomes_that_a_file_leaves_empty_are_told_by_what_was_read(tmp_path):
     with pytest.raises(SweepError, match=r"no column 'x' to group by, got columns [a-z_, ]+") as no:
         judgerel_ray.scales(partly, by=["x"])
     assert "literal" not in str(no.value)
+
+
+def test_definitions_and_scales_are_told_from_the_least_to_the_most(tmp_path):
+    rows = [
+        {"item_id": f"q{i}", "definition": told, "scale": scale, "replication": r,
+         "score": float((i + r) % 2) + low}
+        for told in ("long", "short", "none") for i in range(4) for r in range(2)
+        for scale, low in (("points10", 1), ("binary", 0), ("points5", 1))
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_parquet(tmp_path / "r.parquet")
+    own, across = judgerel_ray.scales(tmp_path / "r.parquet")
+    assert own["definition"].unique(maintain_order=True).to_list() == ["none", "short", "long"]
+    assert own["scale"].to_list() == ["binary", "points5", "points10"] * 3
+    assert across["definition"].unique(maintain_order=True).to_list() == ["none", "short", "long"]
+
+
+def test_a_scale_of_decimals_does_not_collapse():
+    tenths = Scale(name="tenths", level="interval", lowest=1, highest=10, decimals=True)
+    rows = pl.LazyFrame({"item_id": ["q", "r"] * 2, "scale": ["points5"] * 2 + ["tenths"] * 2,
+                         "score": [1.0, 5.0, 1.5, 9.9]})  # fmt: skip
+    groups = rated_groups(*rated_rows(rows, scales={"tenths": tenths}))
+    [row] = inter_scale_table(groups, scale_choice(mapping="collapse")).to_dicts()
+    assert (row["undefined"], row["ceiling"]) == ("does_not_apply", None)
+    assert row["estimator"] == "collapse is of whole points, and a scale has decimals"
+    [row] = inter_scale_table(groups, scale_choice()).to_dicts()
+    assert row["ceiling_of"].endswith("decimals to tenths")
