@@ -142,6 +142,9 @@ class AskTable(Table):
     others' (evaluator_only); default both."""
     answer_temperature: Number | None = None
     """Temperature of the answers that judges of think_twice compare; default the first."""
+    cascade: Number | None = Field(default=None, gt=0, le=1)
+    """Nobody judges: a question goes on to the next of `responders`, in the order named, only where
+    the confidence of the one before falls short of this; after the last, to a person."""
     responders: tuple[Text, ...] = ()
     """Judges that write the candidate answers first, or recorded option ids to keep; of think_twice
     those that answer, default all."""
@@ -220,7 +223,8 @@ class AskTable(Table):
             defaults["scales"] = self.scales or ("points5",)
         if self.protocol == "think_twice":
             defaults["candidates"] = self.candidates or 2
-            defaults["roles"] = self.roles or ("participant", "evaluator_only")
+            if self.cascade is None:
+                defaults["roles"] = self.roles or ("participant", "evaluator_only")
             first = (self.temperatures or (temperature,))[0]
             given = self.answer_temperature
             defaults["answer_temperature"] = first if given is None else given

@@ -31,11 +31,10 @@ def refuse_combinations(ask: AskTable) -> None:
         )
     if ask.protocol == "think_twice":
         _refuse_beside_thinking(ask)
-    elif ask.candidates or ask.roles or ask.answer_temperature is not None:
-        raise ValueError(
-            f"candidates, roles and answer_temperature need protocol think_twice, "
-            f"got {ask.protocol}"
-        )
+    else:
+        for key in ("candidates", "roles", "answer_temperature", "cascade"):
+            if getattr(ask, key) not in (0, (), None):
+                raise ValueError(f"{key} needs protocol think_twice, got {ask.protocol}")
     if ask.adaptive is not None and ask.protocol not in ("best_of", "correctness"):
         raise ValueError(f"adaptive replications settle verdicts, {ask.protocol} has none")
     if ask.exact is not None and ask.protocol in ("respond", "confusion"):
@@ -134,4 +133,14 @@ def _refuse_beside_thinking(ask: AskTable) -> None:
     if temperature is not None and temperature not in asked:
         raise ValueError(
             f"answer_temperature must be one of the temperatures {list(asked)}, got {temperature}"
+        )
+    if ask.cascade is None:
+        return
+    for key in ("roles", "judges", "answer_temperature"):
+        if getattr(ask, key):
+            raise ValueError(f"cascade has no judges: leave out {key}")
+    if len(ask.responders) < 2 or ask.option_orders > 1:
+        raise ValueError(
+            "cascade needs at least 2 responders, in the order in which they are asked, and no "
+            f"option_orders, got {list(ask.responders)} and {ask.option_orders}"
         )

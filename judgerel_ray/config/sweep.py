@@ -76,7 +76,7 @@ class Sweep(Table):
                     f"ask[{index}].responders mixes judges of the sweep with recorded option ids: "
                     f"{list(ask.responders)}, judges are {names}"
                 )
-            if not self.judges_of(index):
+            if not self.judges_of(index) and ask.cascade is None:
                 raise ValueError(f"ask[{index}] has no judge: every judge is a responder")
         return self
 
@@ -107,7 +107,7 @@ class Sweep(Table):
         if wanted:
             return tuple(judge for judge in self.judge if judge.name in wanted)
         if self.ask[index].protocol == "think_twice":
-            return self.responders_of(index)
+            return () if self.ask[index].cascade is not None else self.responders_of(index)
         responders = {name for ask in self.ask for name in ask.responders}
         return tuple(judge for judge in self.judge if judge.name not in responders)
 
@@ -116,7 +116,10 @@ class Sweep(Table):
         wanted = self.ask[index].responders
         if not wanted and self.ask[index].protocol == "think_twice":
             return self.judge
-        return tuple(judge for judge in self.judge if judge.name in wanted)
+        named = {judge.name: judge for judge in self.judge if judge.name in wanted}
+        # A cascade asks them in the order in which they are named.
+        names = wanted if self.ask[index].cascade is not None else tuple(named)
+        return tuple(named[name] for name in names if name in named)
 
     def find(self, path: str) -> str:
         """A path of the sweep file as an absolute path or URL.

@@ -17,9 +17,6 @@ from judgerel_ray.design.orders import most_orders, order_names
 from judgerel_ray.design.thinking import Thought, blank_step, landed_thought
 from judgerel_ray.protocols import render_compare
 
-STAGES = ("select", "choose", "judge")
-"""The stage of each wave of think_twice."""
-
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
     """What a judge is asked: role x template x order x temperature."""
@@ -198,10 +195,10 @@ def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Rol
     [(('responder', 2),), (('responder', 6),), (('participant', 2), ('evaluator_only', 2))]
     """
     shown = len(frame.templates)
-    if wave == len(STAGES) - 1:
+    if wave >= frame.respond_waves:
         conditions = shown * frame.ask.option_orders * len(frame.temperatures)
         yield from ((role, conditions) for role in roles_of(frame, voice))
-    elif wave == 0:
+    elif wave % 2 == 0:
         yield "responder", shown * len(frame.temperatures)
     else:
         yield "responder", shown * sum(frame.replications(t) for t in frame.temperatures)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
-from judgerel_ray.design.comparing import STAGES, n_conditions
+from judgerel_ray.design.comparing import n_conditions
 from judgerel_ray.design.confusing import STAGE_ROLES, n_scored
 from judgerel_ray.design.frame import AskFrame, Voice, voices_of
 from judgerel_ray.design.judging import answer_names
@@ -139,14 +139,19 @@ def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
 
 
 def _thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
-    """The three stages of thinking twice: both steps of every model, and the comparisons."""
+    """The stages of thinking twice: both steps of every model, and the comparisons.
+
+    In a cascade only the first model is asked whatever is answered.
+    """
     n_items = len(frame.items)
     n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-    for wave, stage in enumerate(STAGES):
+    for wave in range(frame.n_waves):
+        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
         for voice in voices_of(frame, wave):
             for role, n in n_conditions(frame, voice, wave):
                 # Prompts of the second step are one for each reply to the first.
                 requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
+                later = frame.ask.cascade is not None and wave > 1
                 yield StageCount(
                     ask=frame.index,
                     judge=voice.name,
@@ -155,7 +160,7 @@ def _thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
                     wave=wave,
                     items=n_items,
                     conditions=n * n_items,
-                    requests=requests * n_items,
+                    requests=0 if later else requests * n_items,
                     requests_at_most=requests * n_items,
                 )
 

@@ -55,10 +55,10 @@ class AskFrame:
     def respond_waves(self) -> int:
         """Rounds of requests that write candidate answers: 0, 1, or 2 where there are dialogues.
 
-        Of think_twice 2, its steps.
+        Of think_twice 2, its steps; of a cascade 2 for each of its models.
         """
         if self.ask.protocol == "think_twice":
-            return 2
+            return 2 if self.ask.cascade is None else 2 * len(self.responders)
         if self.ask.protocol != "respond" and not self.responders:
             return 0
         return 2 if self.has_dialogues else 1
@@ -67,6 +67,8 @@ class AskFrame:
     def n_waves(self) -> int:
         """Rounds of requests in all; each is built from the landed texts of the one before."""
         judging = {"respond": 0, "confusion": 2}.get(self.ask.protocol, 1)
+        if self.ask.cascade is not None:
+            judging = 0
         return self.respond_waves + judging
 
     @property
@@ -104,6 +106,13 @@ class AskFrame:
         )
 
     @property
+    def later_waves(self) -> tuple[int, ...]:
+        """Waves that ask more, or at all, only as what landed before wants it."""
+        if self.ask.cascade is not None:
+            return tuple(range(2, self.n_waves))
+        return () if self.ask.adaptive is None else (self.judging_wave,)
+
+    @property
     def judging_wave(self) -> int:
         """The wave whose replies give verdicts."""
         return self.n_waves - 1
@@ -123,6 +132,8 @@ def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
     """
     if frame.ask.protocol == "respond" or wave >= frame.respond_waves:
         return frame.judges
+    if frame.ask.cascade is not None:
+        return (frame.responders[wave // 2],)
     return frame.responders
 
 

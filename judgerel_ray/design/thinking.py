@@ -13,7 +13,9 @@ from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_cond
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols import (
     Template,
+    read_confidence,
     read_selection,
+    read_verdict,
     render_choose,
     render_select,
 )
@@ -37,7 +39,12 @@ class Thought:
 
 
 def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts) -> ItemWork:
-    """What one model is asked about one item in wave 0 (first step) or 1 (second step)."""
+    """What one model is asked about one item in an even wave (first step) or an odd (second).
+
+    In a cascade every model has two waves of its own, and what goes on to it is a later block: it
+    depends on what those before it said.
+    """
+    level, step = divmod(wave, 2)
     asks: list[Ask] = []
     impossible: list[tuple[Ask, str]] = []
     n_blocked = 0
@@ -49,6 +56,11 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
                 asks.append(Ask(condition=select, first=0, n=n))
                 continue
             for r in range(n):
+                if level and not _goes_on(frame, level, item, template, temperature, r, texts):
+                    continue
+                if step == 0:
+                    asks.append(Ask(condition=select, first=r, n=1))
+                    continue
                 key = request_key(select.condition_key, r)
                 if key not in texts:
                     n_blocked += 1
@@ -66,6 +78,38 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
         impossible=tuple(impossible),
         n_blocked=n_blocked,
     )
+
+
+def _goes_on(
+    frame: AskFrame,
+    level: int,
+    item: Item,
+    template: Template,
+    temperature: float,
+    replication: int,
+    texts: Texts,
+) -> bool:
+    """Whether every model before `level` answered, and none was sure enough."""
+    for voice in frame.responders[:level]:
+        select = _select(frame, voice, item, template, temperature)
+        first = request_key(select.condition_key, replication)
+        if first not in texts:
+            return False
+        choose = _choose(frame, voice, item, template, temperature, first, texts[first])
+        second = request_key(choose.condition_key, replication)
+        if second not in texts or _is_sure(frame, choose.menu, texts[second]):
+            return False
+    return True
+
+
+def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
+    """Whether an answer can be read, and is stated with the confidence a cascade asks for."""
+    if text is None or menu is None or frame.ask.cascade is None:
+        return False
+    if read_verdict(text, finish_reason="stop", menu=menu).label is None:
+        return False
+    stated = read_confidence(text, finish_reason="stop", form=menu.form)
+    return stated is not None and stated >= frame.ask.cascade
 
 
 def landed_thought(
@@ -169,4 +213,6 @@ def blank_step(
         voice, item, protocol="think_twice", stage=stage, role=role, template=template
     )
     ask = frame.ask
-    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens)
+    names = [one.name for one in frame.responders]
+    block = int(ask.cascade is not None and voice.name in names[1:])
+    return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)

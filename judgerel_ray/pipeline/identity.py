@@ -61,7 +61,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "items": digest({"items": [_plain(item) for item in items]}),
         "n_items": len(items),
         "judges": sorted(voice.name for voice in frame.judges),
-        "responders": sorted([voice.name for voice in frame.responders] or list(frame.recorded)),
+        "responders": _responders(frame),
         "criteria": {
             one.name: digest({"question": one.question, "told": dict(one.definitions)})
             for one in frame.criteria
@@ -71,6 +71,12 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         "templates": {template.name: template.sha for template in frame.templates},
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }
+
+
+def _responders(frame: AskFrame) -> list[str]:
+    """Who answers, in the order asked where that matters."""
+    names = [voice.name for voice in frame.responders] or list(frame.recorded)
+    return names if frame.ask.cascade is not None else sorted(names)
 
 
 def _plain(item: Item) -> dict[str, object]:

@@ -123,22 +123,23 @@ def _judge_cost(
             prompt_, shared_, generated_ = _wave_tokens(frame, wave, asked, counter)
             prompt, shared, generated = prompt + prompt_, shared + shared_, generated + generated_
     requests = sum(count.requests for count in counts)
+    at_most = sum(count.requests_at_most for count in counts)
     on_gpu = spec.gpus > 0 and spec.engine != "simulated"
     return JudgeCost(
         judge=name,
         requests=requests,
-        requests_at_most=sum(count.requests_at_most for count in counts),
+        requests_at_most=at_most,
         prompt=prompt,
         shared=shared,
         generated_at_most=generated,
         tokens_are=tokens_are,
-        gpu_hours=_gpu_hours(spec, shared, generated, notes) if requests and on_gpu else None,
+        gpu_hours=_gpu_hours(spec, shared, generated, notes) if at_most and on_gpu else None,
     )
 
 
 def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
     """Bytes of a run directory, and what they hold."""
-    asked = [judge for judge in judges if judge.requests]
+    asked = [judge for judge in judges if judge.requests_at_most]
     each = [judge.requests_at_most for judge in asked]
     leases = sum(min(most, LEASES + most // ROWS_PER_LEASE) for most in each)
     rows = sum(each)
@@ -156,7 +157,8 @@ def _wave_tokens(
     frame: AskFrame, wave: int, counts: Sequence[StageCount], count: PromptCounter
 ) -> tuple[int, int, int]:
     """(prompt, shared, generated) tokens a wave of an ask costs one judge."""
-    requests = sum(each.requests for each in counts)
+    at_most = sum(each.requests_at_most for each in counts)
+    requests = sum(each.requests for each in counts) or at_most
     if not requests:
         return 0, 0, 0
     voice = next(v for v in voices_of(frame, wave) if v.name == counts[0].judge)
@@ -174,7 +176,6 @@ def _wave_tokens(
     prompt, shared = _prompt_tokens(asks, count)
     # What was counted stands for the rest, and not for answers that another ask counts already.
     scale = requests / sum(ask.n for ask in asks)
-    at_most = sum(each.requests_at_most for each in counts)
     return round(prompt * scale * at_most / requests), round(shared * scale), at_most * most
 
 

@@ -30,6 +30,13 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
             )
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
+        if ask.cascade is not None:
+            lead, *rest = (voice.name for voice in frame.responders)
+            yield (
+                f"ask[{frame.index}]: a cascade, so counts are of {lead}, and of "
+                f"{', '.join(rest)} at most; their rows are of block 1, for which questions they "
+                "are asked depends on what was answered"
+            )
         first = all(template.verdict_first for template in frame.templates)
         if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
             yield (

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.config import AskTable, Judge, parse_sweep
-from judgerel_ray.core import JUDGE_ROLES, SweepError
+from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
@@ -23,6 +23,7 @@ from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments
 from judgerel_ray.pipeline.serving import serving_of
 from judgerel_ray.pipeline.settling import settled_of
 from judgerel_ray.reduce import least_stable, outcome_table
+from judgerel_ray.reduce.columns import is_judge
 from judgerel_ray.reduce.tolerance import AT_MOST
 from judgerel_ray.report import Measured, render_report, verdict_positions
 from judgerel_ray.report.words import (
@@ -118,7 +119,8 @@ def _absent(judged: Judged) -> str:
     if judged.run is None:
         return ""
     roles = dict(judged.frame.group_by("role").len().collect().iter_rows())
-    if any(roles.get(role) for role in JUDGE_ROLES):
+    verdicts = judged.frame.filter(is_judge(judged.frame.collect_schema().names()))
+    if not verdicts.head(1).collect().is_empty():
         return ""
     answers = f"{roles.get('responder', 0):,} candidate answers landed"
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask

@@ -108,7 +108,7 @@ def run_sweep(
     resolved = resolve(sweep, known=known_judges(out, storage_options))
     plan = plan_resolved(resolved)
     if fresh:
-        asked = [judge.judge for judge in plan.judges if judge.requests]
+        asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
         check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
         check_keys([resolved.specs[name] for name in asked], address)
     run = open_run(resolved, plan, out, storage_options)
@@ -255,7 +255,7 @@ def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) 
 
 def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
     """Where every judge that owed anything was given up, the first error is the run's."""
-    asked = [judge.judge for judge in plan.judges if judge.requests]
+    asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
     errors = [pools[name].given_up for name in asked]
     nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)
     first = next((error for error in errors if error is not None), None)

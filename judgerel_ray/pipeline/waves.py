@@ -57,6 +57,8 @@ class Waves:
         for wave in range(max(frame.n_waves for frame in frames)):
             ledger = self.session.ledger if wave == 0 else read_ledger(self.run)
             texts = landed_texts(self.run, ledger) if wave else {}
+            if wave > 1 and any(frame.ask.cascade is not None for frame in frames):
+                self._count_cascaded(ledger)
             work: dict[str, WorkQueue] = {}
             for name in self.resolved.specs:
                 asked = _asked_in(frames, wave, name)
@@ -67,6 +69,13 @@ class Waves:
                     work[name] = self._queue(name, owing, fits.get(name))
             if work:
                 self.fleet.run_wave(work, later=_voices_later(self.resolved, wave))
+
+    def _count_cascaded(self, ledger: Ledger) -> None:
+        """Add what goes on to later models, given what those before them said."""
+        later = later_requests(self.resolved, self.run, ledger)
+        for name, board in self.board.judges.items():
+            planned = sum(one.requests for one in self.resolved.counts if one.judge == name)
+            board.asked = planned + later.get(name, 0)
 
     def _queue(self, name: str, owing: Owing, fit: PromptFit | None) -> WorkQueue:
         """A judge's work of a wave, with the rounds that follow from it."""
@@ -104,17 +113,23 @@ def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dic
     Effects: reads. Cost: none where no ask is adaptive, or nothing has landed.
     """
     found: dict[str, int] = {}
-    for name, totals in ledger.judges.items():
-        adaptive = [frame for frame in resolved.frames if frame.ask.adaptive is not None]
-        for wave in sorted({frame.judging_wave for frame in adaptive} if totals.rows else ()):
-            asked = _asked_in(tuple(adaptive), wave, name)
+    frames = resolved.frames
+    if not any(frame.later_waves for frame in frames):
+        return found
+    texts: dict[str, str | None] | None = None
+    for name in resolved.specs:
+        waves = {wave for frame in frames for wave in frame.later_waves}
+        for wave in sorted(waves if ledger.judges else ()):
+            later = tuple(frame for frame in frames if wave in frame.later_waves)
+            asked = _asked_in(later, wave, name)
             rounds = _rounds(run, ledger, asked, wave)
-            if rounds is None:
+            if not asked:
                 continue
-            texts = landed_texts(run, ledger) if wave else {}
-            owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger, rounds=rounds)
+            if wave and texts is None:
+                texts = landed_texts(run, ledger)
+            owing = Owing(asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds)
             found[name] = found.get(name, 0) + owing.count_later()
-        if name in found:
+        if name in found and name in ledger.judges:
             rows = scan_judgments(run, judges=[name], ledger=ledger).filter(pl.col("block") > 0)
             found[name] += int(rows.select(pl.len()).collect().item())
     return found

@@ -82,6 +82,7 @@ def test_a_small_sweep_gets_every_default():
         "candidates": 0,
         "roles": (),
         "answer_temperature": None,
+        "cascade": None,
     }
     assert sweep.fleet.model_dump() == {
         "lease_seconds": 10.0,

@@ -143,3 +143,72 @@ def test_open_questions_are_judged_by_model(tmp_path):
     assert set(judged["verdict"]) == set(NAMES)
     own = judged.filter(pl.col("role") == "evaluator_only")
     assert not (own["verdict"] == own["judge"]).any()
+
+
+def cascade(folder, *, threshold=0.6, **keys):
+    """As :func:`sweep`, each model asked only where those before it were not sure."""
+    more = f'responders = ["cat", "ant", "bee"]\ncascade = {threshold}'
+    return sweep(folder, more=more, **keys)
+
+
+def fell_short(rows, judge, threshold=0.6):
+    """Where a model's verdict is not there, or not sure enough, by item and replication."""
+    mine = rows.filter(judge=judge, stage="choose")
+    sure = pl.col("confidence").fill_null(-1) >= threshold
+    short = mine.filter(~sure | pl.col("verdict").is_null())
+    return set(short.select("item_id", "temperature", "replication").iter_rows())
+
+
+def asked_of(rows, judge):
+    mine = rows.filter(judge=judge, stage="choose")
+    return set(mine.select("item_id", "temperature", "replication").iter_rows())
+
+
+def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tmp_path, capsys):
+    file, out = cascade(tmp_path / "s", options={"ant": "unparsed = 0.5"}), tmp_path / "run"
+    assert main(["plan", file]) == 0
+    assert "a cascade, so counts are of cat" in capsys.readouterr().out
+    assert main(["run", file, "--out", str(out)]) == 0
+    assert "0 owed" in capsys.readouterr().out
+    rows = rows_of(out)
+    assert asked_of(rows, "cat") == {
+        (f"q{i}", t, r) for i in range(N_ITEMS) for t, n in ((1.0, 3), (0.0, 1)) for r in range(n)
+    }
+    assert asked_of(rows, "ant") == fell_short(rows, "cat")
+    assert asked_of(rows, "bee") == fell_short(rows, "cat") & fell_short(rows, "ant")
+    assert 0 < len(asked_of(rows, "bee")) < len(asked_of(rows, "ant")) < len(asked_of(rows, "cat"))
+    blocks = dict(rows.group_by("judge").agg(pl.col("block").unique()).iter_rows())
+    assert blocks == {"cat": [0], "ant": [1], "bee": [1]}
+    assert rows["key"].n_unique() == rows.height
+    assert main(["verify", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["status", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["asked"] == told["landed"] == rows.height
+    assert main(["run", file, "--out", str(out)]) == 0
+    assert "0 in this session" in capsys.readouterr().out
+    assert main(["report", str(out), "--out", str(tmp_path / "r.html")]) == 0
+
+
+def test_a_cascade_that_was_cut_off_ends_as_one_that_was_not(tmp_path, capsys):
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    file = cascade(tmp_path / "s")
+    assert main(["run", file, "--out", str(whole)]) == 0
+    died = {"ant": f'dies_on = 3, dies = "raise", dies_once = "{tmp_path}/died"'}
+    file = cascade(tmp_path / "s2", options=died)
+    text = (tmp_path / "s2" / "s.toml").read_text()
+    (tmp_path / "s2" / "s.toml").write_text(text)
+    assert main(["run", file, "--out", str(cut)]) in (0, 1, 3)
+    capsys.readouterr()
+    assert main(["run", file, "--out", str(cut)]) == 0
+    columns = ["judge", "item_id", "stage", "temperature", "replication"]
+    assert rows_of(cut).select(columns).sort(columns).equals(
+        rows_of(whole).select(columns).sort(columns)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("more", ['roles = ["participant"]', 'judges = ["ant"]'])
+def test_a_cascade_has_no_judges(tmp_path, capsys, more):
+    file = sweep(tmp_path / "s", more=f'responders = ["ant", "bee"]\ncascade = 0.5\n{more}')
+    assert main(["plan", file]) == 2
+    assert "cascade has no judges" in capsys.readouterr().err
