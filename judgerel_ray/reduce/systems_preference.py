@@ -44,9 +44,9 @@ def preference_table(
         One row a judge and temperature that has both roles: ``difference`` is the accuracy as
         participant less that as evaluator_only, on the questions of both. ``own_picked`` is how
         often the participant picks its own answer where the models disagree, and
-        ``own_picked_by_others`` how often other judges that saw it pick the same answer, on the
-        same questions; ``own_wrong_`` the same where that answer is wrong. ``undefined`` says
-        why nothing is known of picks.
+        ``own_picked_by_others`` how often the other participants, who saw the very same answers
+        and may favour theirs, pick that one, on the same questions; ``own_wrong_`` the same where
+        that answer is wrong. ``undefined`` says why nothing is known of picks.
 
     Examples
     --------
@@ -104,7 +104,10 @@ def _picks(
     others = [
         _picked(one_answer(one.rows, options.answer), disputed, own)
         for one in judges
-        if one.name.get("judge") != own and _same_setting(one, participant)
+        if one.name.get("judge") != own
+        and _same_setting(one, participant)
+        # Evaluators see fewer answers, and would pick each of them more often by chance.
+        and one.name["role"] == "participant"
     ]
     found: dict[str, object] = {"n_disputed": disputed.height}
     if not others:

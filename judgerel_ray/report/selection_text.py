@@ -142,7 +142,7 @@ def _acceptance(acceptance: pl.DataFrame) -> str:
         "Accepted from a confidence on (thresholds that occur, some of them).\n"
         f"{plain_table(heads, lines)}\n"
         "95 %: at this threshold by itself; band: at all thresholds together "
-        f"({acceptance['band'][0]})."
+        f"({str(acceptance['band'][0]).partition(' ')[0]})."
     )
 
 

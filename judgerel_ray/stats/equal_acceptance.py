@@ -33,8 +33,8 @@ class EqualAcceptance:
     low_G, high_G : ndarray of float
         Percentile interval of the difference, questions drawn anew; NaN where there is none.
     mean, mean_low, mean_high, p : float or None
-        Mean difference over those shares, its interval, and its two-sided p-value: twice the
-        share of resamples on the other side of 0.
+        Mean difference over those shares that have an interval, its own, and its two-sided
+        p-value: twice the share of resamples on the other side of 0.
     n_questions : int
         Questions that both were asked.
     undefined : str or None
@@ -123,12 +123,16 @@ def equal_acceptance(
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
     drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
     low_G, high_G = _ends(drawn_BG, confidence)
-    means_B = drawn_BG.mean(axis=1)
+    # At the very end of the reach half of the resamples have nothing to say.
+    told = ~np.isnan(low_G)
+    if not told.any():
+        told[:] = True
+    means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
     (mean_low,), (mean_high,) = _ends(means_B[:, None], confidence)
     value = second_G - first_G
     return EqualAcceptance(
         acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
-        high_G=high_G, mean=float(value.mean()),
+        high_G=high_G, mean=float(value[told].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
         p=_other_side(means_B), n_questions=common.size,
@@ -199,6 +203,12 @@ def _columns(drawn_BG: Floats) -> Iterator[tuple[int, Floats]]:
     there = ~np.isnan(drawn_BG)
     for place in np.flatnonzero(there.mean(axis=0) >= 1 - _MOST_UNDEFINED):
         yield int(place), drawn_BG[there[:, place], place]
+
+
+def _mean(values_G: Floats) -> float:
+    """Mean of what is there; NaN of nothing."""
+    there = values_G[~np.isnan(values_G)]
+    return float(there.mean()) if there.size else np.nan
 
 
 def _other_side(values_B: Floats) -> float | None:

@@ -64,6 +64,17 @@ def test_a_share_that_one_rejects_is_not_compared():
     assert found.value_G == pytest.approx(np.zeros(found.value_G.size))
 
 
+def test_a_system_that_rejects_a_few_still_has_an_interval():
+    rng = np.random.default_rng(7)
+    scores, other = rng.random(120), rng.random(120)
+    right = rng.random(120) < scores
+    scores[rng.permutation(120)[:5]] = np.nan
+    found = equal_acceptance(answered(scores, right), answered(other, right), n_resamples=200)
+    assert found.acceptance_G.max() == 0.95
+    assert found.mean_low < found.mean < found.mean_high
+    assert found.p is not None
+
+
 def test_what_cannot_be_compared_says_why():
     one = answered([0.5], [True], ["a"])
     assert equal_acceptance(one, answered([0.5], [True], ["b"])).undefined == "no_common_questions"
