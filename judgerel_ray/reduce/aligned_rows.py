@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from judgerel_ray.reduce.estimates import Row
 from judgerel_ray.reduce.rated import RatedGroup
 from judgerel_ray.stats import Estimate, ReferenceAgreement
+from judgerel_ray.stats.paired import Difference
 
 NOT_SAMPLED = "not_sampled"
 """Why single and averaged are undefined: only distributions are there."""
+OFF_SCALE = "reference_off_scale"
+"""Why intraclass correlations are undefined: the reference has scores that the scale has not."""
+_INTRACLASS = ("icc_agreement", "icc_consistency")
 
 
 def side_by_side(
@@ -70,6 +75,28 @@ def alignment_row(
     if known is not None:
         row |= {**_ends("weighted", known.averaged), "n_weighted": known.averaged.n_units}
     return row
+
+
+def on_one_scale(found: ReferenceAgreement) -> ReferenceAgreement:
+    """Leave an intraclass correlation undefined where the reference is on another scale.
+
+    It compares scores as they are, so that between 0 to 1 and 1 to 5 it would tell of the units.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import reference_agreement
+    >>> found = reference_agreement([1, 2, 4], [0.1, 0.2, 0.4], coefficient="icc_agreement")
+    >>> on_one_scale(found).averaged.undefined
+    'reference_off_scale'
+    """
+    if found.coefficient not in _INTRACLASS:
+        return found
+    single, averaged = (
+        replace(one, value=None, low=None, high=None, undefined=OFF_SCALE)
+        for one in (found.single, found.averaged)
+    )
+    gain = Difference(name=found.gain.name, undefined=OFF_SCALE, n_questions=0)
+    return replace(found, single=single, averaged=averaged, gain=gain)
 
 
 def _ends(name: str, one: Estimate) -> dict[str, object]:

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.aligned_rows import alignment_row, side_by_side
+from judgerel_ray.reduce.aligned_rows import alignment_row, on_one_scale, side_by_side
 from judgerel_ray.reduce.estimates import Row
-from judgerel_ray.reduce.rated import QUESTION, RatedGroup
+from judgerel_ray.reduce.rated import QUESTION, RatedGroup, scale_ends
 from judgerel_ray.reduce.scales import SCALE
 from judgerel_ray.stats import ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.correlations import CORRELATIONS, Correlation
@@ -141,7 +141,6 @@ def alignment_table(
         What the reference is called; the judge of that name is left out.
     coefficients : sequence of str, optional
         Which of :data:`judgerel_ray.stats.correlations.CORRELATIONS`; by default all.
-
     weighted : sequence of RatedGroup
         From :func:`judgerel_ray.reduce.weighted.weighted_groups`, of the same columns.
 
@@ -153,7 +152,8 @@ def alignment_table(
         ``averaged`` that of the items' mean scores, ``gain`` the one less the other. ``weighted``
         is that of ``n_weighted`` scores weighted by their probabilities; groups that have only
         those are undefined, "not_sampled". Scores are compared as they are: intraclass
-        correlations need a reference on the same scale.
+        correlations need a reference on the same scale, and are undefined, "reference_off_scale",
+        where it has scores beyond the scale's ends.
 
     Raises
     ------
@@ -249,4 +249,7 @@ def _compared(
         reference_agreement(scores, truth_N, coefficient=one, questions_N=group.questions_N)
         for one in named
     ]
+    low, high = scale_ends(group.scales[scale])
+    if ((truth_N < low) | (truth_N > high)).any():
+        found = [None if one is None else on_one_scale(one) for one in found]
     return found, bool((~np.isnan(truth_N)).any())

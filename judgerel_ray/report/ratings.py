@@ -30,15 +30,16 @@ READ_ACROSS = (
     "Alpha: 1 where a judge says the same on all scales, 0 where its score on one tells nothing of "
     "that on another. Ceiling: what a judge without noise reaches, whose latent score is uniform "
     "on the scale's range: rounding to both scales takes the rest. On its own: self-consistency of "
-    "each scale on the same axis. Disattenuated: alpha over the root of their product, a heuristic "
-    "that may exceed 1. Shift: second scale less first, on the common axis."
+    "each scale on the same axis. Disattenuated: alpha of all replications over the root of their "
+    "product, a heuristic that may exceed 1. Shift: second scale less first, on the common axis."
 )
 _WEIGHTED_HEAD = "weighted [95 %]"
 READ_ALIGNED = (
     "Single: the mean over replications of what each gives by itself; averaged: of the mean of all "
     "replications; weighted: of the mean of the scale's values, weighted by their probabilities, "
     "where these were computed. Scores are compared as they are: ICC needs a reference on the same "
-    "scale. The reference's own noise lowers every coefficient."
+    "scale. A reference is the mean of all its scores of a response, on the same scale where it has "
+    "several, whatever its template and temperature; its own noise lowers every coefficient."
 )
 
 

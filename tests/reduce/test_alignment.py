@@ -147,3 +147,19 @@ def test_another_criterion_is_no_reference(two):
         alignment_table(groups, mean_reference(other), name="people")
     with pytest.raises(SweepError, match="no judge 'none' to be the reference, got judges plain"):
         judge_reference(rows, "none")
+
+
+def test_intraclass_correlation_needs_a_reference_on_the_scale(two):
+    groups = rated_groups(*two[1])
+    names = [f"q{n:02}" for n in range(N)]
+    shares = mean_reference(pl.DataFrame({"item_id": names, "score": np.linspace(0, 1, N)}))
+    found = alignment_table(groups, shares, name="shares")
+    of_units = pl.col("coefficient").str.starts_with("icc")
+    off, others = found.filter(of_units), found.filter(~of_units)
+    assert set(off["undefined"]) == {"reference_off_scale"}
+    told = ("single", "single_low", "averaged", "averaged_high", "gain", "p_gain")
+    assert all(off[name].null_count() == off.height for name in told)
+    assert others["undefined"].null_count() == others.height
+    points = mean_reference(pl.DataFrame({"item_id": names, "score": np.linspace(1, 5, N)}))
+    found = alignment_table(groups, points, name="points")
+    assert found["undefined"].null_count() == found.height
