@@ -35,6 +35,7 @@ from judgerel_ray.engines.openai_requests import (
     Request,
     check_askable,
     requests_of,
+    stops_there,
     tokens_at_most,
 )
 from judgerel_ray.engines.openai_servers import Server, look_at_server
@@ -132,7 +133,7 @@ class OpenAIEngine:
             start_seconds=round(seconds, 3),
             device_name=self.spec.base_url,
             seeds=seeds,
-            stops="sent" if vllm else "replies are cut here",
+            stops="sent where there are four or fewer" if vllm else "replies are cut here",
         )
 
     def prepare(self, condition: Condition) -> Prepared:
@@ -198,7 +199,7 @@ class OpenAIEngine:
         try:
             text = await channel.send(request.body, key=key, tokens=tokens_at_most(request))
             reply = read_reply(text, request)
-            cuts = self.options.server != "vllm"
+            cuts = not stops_there(condition, self.options)
             found = completions_of(reply, request, condition, cuts=cuts)
         except RequestFailed as failed:
             return self._failed(failed, request, condition, where)

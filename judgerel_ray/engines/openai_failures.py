@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -59,6 +60,8 @@ _PARAMETERS = frozenset(
 )  # fmt: skip
 _UNTAKEN = ("unsupported_parameter", "unsupported_value", "unknown_parameter", "model_not_found",
             "extra_forbidden", "invalid_api_key")  # fmt: skip
+# vLLM's server and others built on pydantic name the field that they do not take.
+_OF_FIELD = re.compile(rf"body\W+(?:{'|'.join(sorted(_PARAMETERS))})\b")
 _TOO_LONG = ("context_length", "context length", "maximum context", "too long", "string_above_max")
 
 
@@ -108,6 +111,7 @@ def status_failure(
         return Failure(blame=Blame.SETTING, message=message)
     if status in _OF_PROMPTS:
         of_setting = error.get("param") in _PARAMETERS or any(mark in code for mark in _UNTAKEN)
+        of_setting = of_setting or _OF_FIELD.search(words) is not None
         too_long = any(mark in words for mark in _TOO_LONG)
         blame = Blame.SETTING if of_setting and not too_long else Blame.PROMPT
         return Failure(blame=blame, message=message)

@@ -14,6 +14,7 @@ from judgerel_ray.engines.verdict_tree import listed
 from judgerel_ray.engines.vllm_sampling import SMALLEST_TEMPERATURE
 from judgerel_ray.protocols import as_plain
 
+MOST_STOPS = 4  # of one request; OpenAI's bound, which vLLM's server keeps too
 MOST_REPLIES = 128  # in one request; what OpenAI's API takes
 TOKENS_OF_MESSAGE = 16  # what a chat template writes around a message, about
 
@@ -108,6 +109,19 @@ def check_askable(condition: Condition, options: OpenAIOptions) -> None:
         )
 
 
+def stops_there(condition: Condition, options: OpenAIOptions) -> bool:
+    """Whether replies end at the server, behind a stop string that it keeps, and are not cut here.
+
+    Servers other than vLLM cut before the string and do not say which it was, and the string is
+    the verdict.
+
+    Examples
+    --------
+    See :func:`requests_of`.
+    """
+    return options.server == "vllm" and 0 < len(condition.stop) <= MOST_STOPS
+
+
 def tokens_at_most(request: Request) -> int:
     """Bound the tokens of a request: no tokenizer in use makes more of a text than its bytes.
 
@@ -154,7 +168,7 @@ def _body(
             "ignore_eos": False,
             "skip_special_tokens": True,
         }
-        if condition.stop:
+        if stops_there(condition, options):
             body |= {"stop": list(condition.stop), "include_stop_str_in_output": True}
     elif condition.top_k:
         body["top_k"] = condition.top_k

@@ -9,8 +9,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.design import AskFrame
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai_options import openai_options
-
-MILLION = 1_000_000
+from judgerel_ray.engines.openai_requests import MOST_STOPS
 
 
 def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
@@ -71,8 +70,8 @@ def served_remarks(
     else:
         cost = prices.cost(prompt, 0, generated)
         yield (
-            f"{spec.name}: costs {cost:,.2f} at most, in the currency of its prices, if no token "
-            "is cached and replies are as long as max_tokens allows"
+            f"{spec.name}: costs about {cost:,.2f} at most, in the currency of its prices: no "
+            "prompt served from a cache, and replies as long as max_tokens allows"
         )
     minutes = [
         (needed / most, f"{name} = {most:g}")
@@ -86,6 +85,12 @@ def served_remarks(
         if needed > 1:
             yield f"{spec.name}: takes about {needed:,.0f} minutes at most by {limit}"
     if options.server == "vllm":
+        if early_stop:
+            yield (
+                f"{spec.name}: early_stop saves tokens only of questions with {MOST_STOPS} options "
+                "or fewer: a request names no more stop strings; other replies are cut when they "
+                "come"
+            )
         return
     if options.seed:
         yield (

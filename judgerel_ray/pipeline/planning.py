@@ -16,6 +16,7 @@ from judgerel_ray.core import Ask
 from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
 from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
 from judgerel_ray.pipeline.fitting import misfits
+from judgerel_ray.pipeline.hosting import served_remarks
 from judgerel_ray.pipeline.remarks import stream_remarks, sweep_remarks
 from judgerel_ray.pipeline.resolve import Resolved
 
@@ -96,7 +97,7 @@ def plan_resolved(resolved: Resolved) -> Plan:
         for name in resolved.specs
     )
     requests = sum(count.requests for count in counts)
-    notes += stream_remarks(resolved, counts)
+    notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
     disk_bytes, disk_note = _disk(judges, counts)
     return Plan(
         sweep=resolved.sweep.name,
@@ -135,6 +136,23 @@ def _judge_cost(
         tokens_are=tokens_are,
         gpu_hours=_gpu_hours(spec, shared, generated, notes) if at_most and on_gpu else None,
     )
+
+
+def _served_remarks(resolved: Resolved, costs: Sequence[JudgeCost]) -> Iterator[str]:
+    """Money and time of judges behind an API, and what cannot be known of them."""
+    prices = {judge.name: judge.prices for judge in resolved.sweep.judge}
+    stopped = any(frame.ask.early_stop for frame in resolved.frames)
+    for cost in costs:
+        spec = resolved.specs[cost.judge]
+        if spec.engine == "openai" and cost.requests_at_most:
+            yield from served_remarks(
+                spec,
+                prices[cost.judge],
+                requests=cost.requests_at_most,
+                prompt=cost.prompt,
+                generated=cost.generated_at_most,
+                early_stop=stopped,
+            )
 
 
 def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
