@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
 
 import polars as pl
 
@@ -24,6 +26,7 @@ from judgerel_ray.report.ratings import (
 )
 from judgerel_ray.report.words import Row, cell, estimate
 
+_LEAST = 2  # temperatures to compare
 _MOST_CHARTS = 24  # more figures than this are no longer looked at one by one
 _OWN_TEXT = (
     "Krippendorff's alpha of the replications of the same prompt, at each scale's own level. "
@@ -149,7 +152,38 @@ def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str]
         )
         for heat in heats
     ]
-    return table(caption, [*key_columns(firsts, groups), *columns])
+    course = Column(
+        head="as temperature rises", cells=[heat_course(list(part.values())) for part in parts]
+    )
+    return table(caption, [*key_columns(firsts, groups), *columns, course])
+
+
+def heat_course(rows: Sequence[Row]) -> str:
+    """Say whether a number falls as the temperature rises, and if not, where it does not.
+
+    Examples
+    --------
+    >>> rows = [{"temperature": heat, "value": value, "low": value - 0.1, "high": value + 0.1}
+    ...         for heat, value in ((0.1, 0.9), (0.4, 0.5), (1.0, 0.6))]
+    >>> heat_course(rows[:2]), heat_course(rows)
+    ('falls', 'does not fall from 0.4 to 1 (intervals overlap)')
+    """
+    told = sorted(
+        (row for row in rows if row["value"] is not None and row["temperature"] is not None),
+        key=lambda row: cast(float, row["temperature"]),
+    )
+    if len(told) < _LEAST:
+        return "-"
+    found = []
+    for one, other in pairwise(told):
+        if cast(float, other["value"]) > cast(float, one["value"]):
+            low, high = other["low"], one["high"]
+            near = low is None or high is None or cast(float, low) <= cast(float, high)
+            said = f"from {cell(one['temperature'])} to {cell(other['temperature'])}"
+            found.append(f"{said} ({'intervals overlap' if near else 'intervals apart'})")
+    if found:
+        return f"does not fall {', '.join(found)}"
+    return "stays" if told[0]["value"] == told[-1]["value"] else "falls"
 
 
 def alignment_section(aligned: pl.DataFrame) -> list[str]:

@@ -38,8 +38,9 @@ READ_ALIGNED = (
     "Single: the mean over replications of what each gives by itself; averaged: of the mean of all "
     "replications; weighted: of the mean of the scale's values, weighted by their probabilities, "
     "where these were computed. Scores are compared as they are: ICC needs a reference on the same "
-    "scale. A reference is the mean of all its scores of a response, on the same scale where it has "
-    "several, whatever its template and temperature; its own noise lowers every coefficient."
+    "scale. A reference is the mean of all its scores of a response, on the same scale where it "
+    "rated on several, whatever its template and temperature; its own noise lowers every "
+    "coefficient."
 )
 
 

@@ -119,6 +119,10 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     case = judgerel_ray.scales(path, preset="lee2025_case3")[1]
     for row in (*own.iter_rows(named=True), *across.iter_rows(named=True), *case.to_dicts()):
         assert estimate(row) in said
+    table = said[said.index("Self-consistency by temperature") :].partition("</table>")[0]
+    lines = own.partition_by("judge", "scale")
+    assert all(part.sort("temperature")["value"].diff()[-1] < 0 for part in lines)
+    assert "as temperature rises: falls)" in table
     shown = ["pearson", "spearman", "kendall", "icc_agreement"]
     aligned = judgerel_ray.alignment(path, reference="steady", coefficients=shown)
     assert set(aligned["coefficient"]) == set(shown)
