@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from judgerel_ray.cli.panels import add_panels, print_panels
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
@@ -85,6 +86,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
     add_ratings(reduce)
     add_selection(reduce)
+    add_panels(reduce)
     reduce.set_defaults(act=partial(_reduce, reduce.get_default))
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
@@ -110,9 +112,10 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
-    if table in {"selection", "comparison"}:
+    if table in {"selection", "comparison", "panels", "cascade"}:
         judged_path(parsed.path)
-        return print_selection(parsed, formats or (), by=_names(parsed.by))
+        act = print_panels if table in {"panels", "cascade"} else print_selection
+        return act(parsed, formats or (), by=_names(parsed.by))
     options = ReduceOptions(
         by=_names(parsed.by),
         measurement=_names(parsed.measurement),
@@ -133,8 +136,8 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
     if table in {"uncertainty", "limits", "reasoning", "settled", "weighted"}:
         return print_probabilities(parsed, formats or ())
     with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
-        act = _questions if table == "questions" else _coefficients
-        return act(parsed, options, formats or ())
+        count = _questions if table == "questions" else _coefficients
+        return count(parsed, options, formats or ())
 
 
 def _tell_unfinished(path: str, formats: Sequence[str]) -> None:

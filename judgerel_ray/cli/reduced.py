@@ -11,24 +11,28 @@ COEFFICIENTS = "coefficients"
 TABLES = (
     "questions", "uncertainty", "limits", "settled", "reasoning", "scales", "ranking", "reference",
     "selection", "comparison",
-    "weighted",
+    "weighted", "panels", "cascade",
 )  # fmt: skip
 """What ``reduce`` prints in place of coefficients, by its flag; a reference alone is alignment."""
 _RATINGS = frozenset({"scales", "ranking", "reference"})
 _COUNTS = frozenset({COEFFICIENTS, "questions"})
 _SYSTEMS = frozenset({"selection", "comparison"})
+_TOGETHER = frozenset({"panels", "cascade"})
 GOES_WITH: dict[str, frozenset[str]] = {
-    "by": _COUNTS | _RATINGS | _SYSTEMS,
+    "by": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "block": _COUNTS,
     "missing": _COUNTS,
     **dict.fromkeys(
         ("measurement", "items", "tolerance", "bands", "interval"), frozenset({COEFFICIENTS})
     ),
-    **dict.fromkeys(("resamples", "seed"), frozenset({COEFFICIENTS}) | _SYSTEMS),
+    "resamples": frozenset({COEFFICIENTS}) | _SYSTEMS,
+    "seed": frozenset({COEFFICIENTS}) | _SYSTEMS | _TOGETHER,
     "coefficient": frozenset({COEFFICIENTS, "reference"}),
     **dict.fromkeys(("threshold", "rule"), frozenset({"uncertainty"})),
     **dict.fromkeys(("risk", "delta"), frozenset({"uncertainty", "selection"})),
-    **dict.fromkeys(("gold", "confidence"), _SYSTEMS),
+    **dict.fromkeys(("gold", "confidence"), _SYSTEMS | _TOGETHER),
+    "price": _TOGETHER,
+    **dict.fromkeys(("order", "person", "points"), frozenset({"cascade"})),
     **dict.fromkeys(("band", "bins"), frozenset({"selection"})),
     **dict.fromkeys(("answer", "family"), frozenset({"comparison"})),
     **dict.fromkeys(("mapping", "preset", "pairing"), frozenset({"scales", "ranking"})),

@@ -41,7 +41,7 @@ def run_selection(
     """
     with reading_of(path):
         judged = open_judgments(path, extra=by or ())
-        items = _items(judged, gold)
+        items = known_items(judged, gold)
         return selection_tables(
             open_systems(judged, by=by, items=items), options, chance=_chance(items)
         )
@@ -61,7 +61,7 @@ def run_comparison(
     options = options or ComparisonOptions()
     with reading_of(path):
         judged = open_judgments(path, extra=by or ())
-        systems = open_systems(judged, by=by, items=_items(judged, gold))
+        systems = open_systems(judged, by=by, items=known_items(judged, gold))
         options = replace(options, answer_temperature=answer_temperature(judged, options))
         return compare_systems(systems, read_spending(judged.frame, systems), options)
 
@@ -100,7 +100,7 @@ def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | No
     return asked.pop() if len(asked) == 1 else None
 
 
-def _items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
+def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
     """The items, with what is right: of a file that is given, else of the run."""
     if gold is not None:
         return _gold_file(gold)

@@ -1,0 +1,95 @@
+"""What ``reduce`` prints of systems together: panels, and cascades."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from judgerel_ray.cli.paths import output_file
+from judgerel_ray.core import SweepError
+
+DONE = 0
+
+
+def add_panels(reduce: argparse.ArgumentParser) -> None:
+    """Add the flags of panels and cascades."""
+    reduce.add_argument(
+        "--panels", action="store_true", help="judges together: majorities, best panels, the next"
+    )
+    reduce.add_argument(
+        "--cascade", action="store_true", help="ask the next one where confidence falls short"
+    )
+    reduce.add_argument("--order", metavar="A,B", help="of a cascade; default: by cost")
+    reduce.add_argument(
+        "--person", metavar="COST[,ACCURACY]", help="asked last in a cascade; accuracy is assumed"
+    )
+    reduce.add_argument("--points", type=int, default=10, metavar="N", help="of the cost curve")
+    reduce.add_argument(
+        "--price",
+        action="append",
+        metavar="NAME=...",
+        help="of a judge: a reply's, or PROMPT,COMPLETION of a million tokens",
+    )
+
+
+def print_panels(
+    parsed: argparse.Namespace, formats: Sequence[str], *, by: Sequence[str] | None
+) -> int:
+    """Print what panels or cascades are worth.
+
+    Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If a name, a column or a file is wrong.
+    """
+    from judgerel_ray.pipeline import unfinished, write_coefficients
+    from judgerel_ray.pipeline.panels import run_cascade, run_panels
+    from judgerel_ray.reduce.cascades import CascadeChoice
+    from judgerel_ray.reduce.spending import parse_price
+    from judgerel_ray.report import tables_json
+    from judgerel_ray.report.panel_text import cascade_text, panels_text
+
+    told = [parse_price(text) for text in parsed.price or ()]
+    if len(dict(told)) < len(told):
+        raise SweepError("--price names a judge twice")
+    seed, confidence = parsed.seed or 0, parsed.confidence or "stated"
+    given = {"by": by, "gold": parsed.gold, "prices": dict(told) or None, "confidence": confidence}
+    if parsed.panels:
+        found = run_panels(parsed.path, **given, seed=seed).tables()
+        rows, text = found["best"], panels_text(found)
+    else:
+        names = tuple(name.strip() for name in (parsed.order or "").split(",") if name.strip())
+        cost, accuracy = _person(parsed.person)
+        choice = CascadeChoice(
+            order=names,
+            person_cost=cost,
+            person_accuracy=accuracy,
+            n_budgets=parsed.points,
+            seed=seed,
+        )
+        found = run_cascade(parsed.path, choice, **given).tables()
+        rows, text = found["curve"], cascade_text(found)
+    if line := unfinished(parsed.path):
+        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+    for name in formats:
+        print(tables_json(found) if name == "json" else text)
+    if parsed.out is not None:
+        with output_file(parsed.out, (".parquet", ".csv", ".json")):
+            write_coefficients(rows, parsed.out)
+    return DONE
+
+
+def _person(text: str | None) -> tuple[float | None, float]:
+    """What asking a person costs, and how often that person is taken to be right."""
+    if text is None:
+        return None, 1.0
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2):
+        raise SweepError(f"--person must be COST or COST,ACCURACY, got {text!r}")
+    return numbers[0], numbers[1] if numbers[1:] else 1.0

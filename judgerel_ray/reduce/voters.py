@@ -1,0 +1,253 @@
+"""Systems that answer the same questions, laid side by side: their votes, confidences and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.spending import Price, Spending, read_spending
+from judgerel_ray.reduce.system_confidence import CONFIDENCES
+from judgerel_ray.reduce.systems import ITEM, System, system_label
+from judgerel_ray.stats.panel_scores import PanelPrices
+from judgerel_ray.stats.statistic import Floats
+from judgerel_ray.stats.votes import Ints
+
+_APART = ("judge", "role")
+_COMPARES = ("participant", "evaluator_only")
+_PLACE = "__place"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Voters:
+    """Systems of one group on the questions that all of them answered.
+
+    A unit is a question asked once of everyone: the n-th answer of each stands in the n-th unit
+    of the question.
+
+    Attributes
+    ----------
+    name : mapping
+        The group: benchmark, protocol, temperature and what else there is.
+    members : tuple of str
+        The systems, by judge, and by role where there are several.
+    votes_UJ : ndarray of int, shape (n_units, n_members)
+        Code of each verdict, -1 for none.
+    right_U : ndarray of int, shape (n_units,)
+        Code of the right one, -1 where nobody gave it anywhere.
+    questions_U : ndarray of int, shape (n_units,)
+        Question of each unit.
+    confidence_UJ : ndarray of float, shape (n_units, n_members)
+        As asked for; NaN for none, and for no verdict.
+    spent_UJ : ndarray of float, shape (n_units, n_members)
+        Cost of each answer, all it stands on included, as if it were bought alone.
+    prices : PanelPrices
+        Mean costs, with what members share.
+    cost_unit : str
+        "cost", "tokens" or "requests".
+    n_dropped : int
+        Questions left out as not all were asked.
+    """
+
+    name: Mapping[str, object]
+    members: tuple[str, ...]
+    votes_UJ: Ints  # noqa: N815  a shape, not a case
+    right_U: Ints  # noqa: N815
+    questions_U: Ints  # noqa: N815
+    confidence_UJ: Floats  # noqa: N815
+    spent_UJ: Floats  # noqa: N815
+    prices: PanelPrices
+    cost_unit: str
+    n_dropped: int
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that all members answered."""
+        return int(self.questions_U.max()) + 1 if self.questions_U.size else 0
+
+    @property
+    def wrong_UJ(self) -> Floats:  # noqa: N802  a shape, not a case
+        """Whether each answer is wrong, no verdict being so."""
+        wrong: Floats = np.where(self.votes_UJ == self.right_U[:, None], 0.0, 1.0)
+        return wrong
+
+
+def read_voters(
+    systems: Sequence[System],
+    judgments: pl.LazyFrame,
+    *,
+    prices: Mapping[str, Price] | None = None,
+    confidence: str = "stated",
+) -> list[Voters]:
+    """Lay systems side by side, by benchmark, protocol, temperature and what else there is.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        From :func:`judgerel_ray.reduce.systems.read_systems`. Those that differ in judge or role
+        alone make a group.
+    judgments : LazyFrame
+        Where they were read from, for their costs.
+    prices : mapping of str to Price, optional
+        As for :func:`judgerel_ray.reduce.spending.read_spending`.
+    confidence : str
+        One of :data:`judgerel_ray.reduce.system_confidence.CONFIDENCES`.
+
+    Returns
+    -------
+    list of Voters
+        Of every group with two systems or more that share a question.
+
+    Raises
+    ------
+    SweepError
+        If there is no such group, or costs cannot be told by the prices.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.systems import read_systems
+    >>> rows = pl.LazyFrame({"item_id": ["q", "r", "r", "q"], "judge": ["a", "a", "b", "b"],
+    ...         "replication": [0] * 4, "verdict": ["1", "2", "2", None], "gold": list("1221")})
+    >>> [one] = read_voters(read_systems(rows), rows)
+    >>> one.members, one.votes_UJ.tolist(), one.right_U.tolist()
+    (('a', 'b'), [[0, -1], [1, 1]], [0, 1])
+    """
+    if "judge" not in judgments.collect_schema().names():
+        raise SweepError("panels and cascades need a column 'judge' to tell systems apart by")
+    if confidence not in CONFIDENCES:
+        raise SweepError(f"confidence must be one of {', '.join(CONFIDENCES)}, got {confidence!r}")
+    spending = read_spending(judgments, prices=prices)
+    groups: dict[tuple[object, ...], list[System]] = {}
+    for system in systems:
+        key = tuple((name, value) for name, value in system.name.items() if name not in _APART)
+        groups.setdefault(key, []).append(system)
+    found = [
+        voters
+        for mine in groups.values()
+        if len(mine) > 1
+        for voters in [_voters(mine, spending, systems, confidence)]
+        if voters.n_questions
+    ]
+    if not found:
+        shared = [name for name in systems[0].name if name not in _APART] if systems else []
+        raise SweepError(
+            "no two systems answered the same questions alike: expected two judges, or roles, "
+            f"with one {', '.join(shared) or 'file'}, got "
+            f"{', '.join(system.label for system in systems[:8]) or 'none'}",
+            hint="--by benchmark lays systems side by side that differ in all else",
+        )
+    return found
+
+
+def _voters(
+    mine: Sequence[System], spending: Spending, every: Sequence[System], confidence: str
+) -> Voters:
+    """One group, side by side."""
+    roles = {system.name.get("role") for system in mine}
+    told = ["judge", *(["role"] if len(roles) > 1 else [])]
+    members = tuple(system_label(system.name, told) for system in mine)
+    parts = [_placed(system, spending, confidence) for system in mine]
+    keys = [ITEM, _PLACE]
+    shared = parts[0].select(*keys, GOLD)
+    for part in parts[1:]:
+        shared = shared.join(part.select(keys), on=keys)
+    shared = shared.sort(keys)
+    asked = {item for part in parts for item in part[ITEM]}
+    lined = [shared.select(keys).join(part, on=keys, how="left") for part in parts]
+    names = pl.concat([one["verdict"] for one in lined] + [shared[GOLD]]).drop_nulls()
+    codes = {name: code for code, name in enumerate(names.unique().sort())}
+    votes = np.stack([_codes(one["verdict"], codes) for one in lined], axis=1)
+    prices = _prices(mine, spending, every)
+    # What stands behind an answer beside its own reply is told by its mean.
+    behind = np.array([prices.of([j]) - _own(one, spending) for j, one in enumerate(mine)])
+    spent = np.stack([one["spent"].to_numpy() for one in lined], axis=1)
+    return Voters(
+        name={name: value for name, value in mine[0].name.items() if name not in _APART},
+        members=members,
+        votes_UJ=votes,
+        right_U=_codes(shared[GOLD], codes),
+        questions_U=shared[ITEM].rank("dense").to_numpy().astype(np.int64) - 1,
+        confidence_UJ=np.stack([one["sure"].to_numpy() for one in lined], axis=1),
+        spent_UJ=spent + behind,
+        prices=prices,
+        cost_unit=spending.unit,
+        n_dropped=len(asked) - shared[ITEM].n_unique(),
+    )
+
+
+def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame:
+    """A system's answers, numbered inside each question, with what each cost."""
+    judge = pl.lit(system.name.get("judge")).alias("judge")
+    rows = system.rows if "judge" in system.rows.columns else system.rows.with_columns(judge)
+    return rows.select(
+        ITEM,
+        pl.int_range(pl.len()).over(ITEM).alias(_PLACE),
+        "verdict",
+        GOLD,
+        pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
+        spending.row.fill_null(_own(system, spending)).alias("spent"),
+    )
+
+
+def _codes(values: pl.Series, codes: Mapping[str, int]) -> Ints:
+    """Names as codes, -1 for none."""
+    found: Ints = (
+        values.replace_strict(codes, default=None, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+    )
+    return found
+
+
+def _own(system: System, spending: Spending) -> float:
+    """Mean cost of the reply that holds the verdict."""
+    stages = spending.of(system.name)
+    last = [cost for stage, cost in stages.items() if stage != "select"]
+    return sum(last) / len(last) if last else 0.0
+
+
+def _prices(mine: Sequence[System], spending: Spending, every: Sequence[System]) -> PanelPrices:
+    """What each member stands on, and what that costs; answers that judges compare are shared."""
+    things = dict(_things(mine, spending, every))
+    names = list(things)
+    needs = np.zeros((len(mine), len(names)), dtype=bool)
+    for j, system in enumerate(mine):
+        for need in _needs(system, every):
+            needs[j, names.index(need)] = True
+    return PanelPrices(needs_JP=needs, prices_P=np.array([things[name] for name in names]))
+
+
+def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:
+    """Its own replies, and the answers it compares."""
+    judge, role = system.name.get("judge"), system.name.get("role")
+    if role == "responder":
+        return [("answers", judge)]
+    compared = _responders(system, every) if role in _COMPARES else []
+    left_out = judge if role == "evaluator_only" else None
+    return [(str(role), judge), *(("answers", one) for one in compared if one != left_out)]
+
+
+def _responders(system: System, every: Sequence[System]) -> list[object]:
+    """Models whose answers a judge of them may compare."""
+    benchmark = system.name.get("benchmark")
+    return list(
+        dict.fromkeys(
+            one.name.get("judge")
+            for one in every
+            if one.name.get("role") == "responder" and one.name.get("benchmark") == benchmark
+        )
+    )
+
+
+def _things(
+    mine: Sequence[System], spending: Spending, every: Sequence[System]
+) -> Iterator[tuple[tuple[str, object], float]]:
+    """Everything that members stand on, with its mean cost."""
+    own = {(str(one.name.get("role")), one.name.get("judge")): one for one in mine}
+    for system in mine:
+        for kind, judge in _needs(system, every):
+            of = own.get(("responder" if kind == "answers" else kind, judge))
+            name = {"judge": judge, "role": "responder"} if of is None else of.name
+            yield (kind, judge), sum(spending.of(name).values())
