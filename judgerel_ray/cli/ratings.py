@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from judgerel_ray.cli.paths import output_file
 
@@ -69,7 +70,8 @@ def print_ratings(
 ) -> int:
     """Print one table of ratings.
 
-    Effects: reads a run or a file; with ``--out`` writes one file. Retry: safe.
+    Effects: reads a run or a file; with ``--out`` writes one file: JSON of all tables, or the chief
+    one (inter-scale consistency, ranks). Retry: safe.
 
     Raises
     ------
@@ -118,5 +120,8 @@ def print_ratings(
         print(said[name])
     if parsed.out is not None:
         with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            write_coefficients(rows, parsed.out)
+            if parsed.out.endswith(".json"):  # holds all tables, the others the chief one
+                Path(parsed.out).write_text(said["json"] + "\n", encoding="utf-8")
+            else:
+                write_coefficients(rows, parsed.out)
     return DONE

@@ -102,6 +102,16 @@ def test_ranks_are_the_same_everywhere(ratings, capsys):
         assert f"at {number(row['value'])}" in text
 
 
+@pytest.mark.parametrize(("flag", "chief"), [("--scales", "inter_scale"), ("--ranking", "ranks")])
+def test_json_that_is_written_holds_every_table(flag, chief, ratings, capsys, tmp_path):
+    path, out = ratings / "ratings.parquet", tmp_path / "out.json"
+    said = json.loads(printed(capsys, path, flag, "--format", "json", "--out", out))
+    assert json.loads(out.read_text("utf-8")) == said
+    assert len(said) > 1
+    printed(capsys, path, flag, "--out", tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet").height == len(said[chief])
+
+
 def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     path, page = ratings / "ratings.parquet", tmp_path / "page.html"
     flags = ["--reference", "steady", "--outside", str(ratings / "outside.csv")]
