@@ -47,7 +47,7 @@ def print_panels(
     """
     from judgerel_ray.pipeline import unfinished, write_coefficients
     from judgerel_ray.pipeline.panels import run_cascade, run_panels
-    from judgerel_ray.reduce.cascades import CascadeChoice
+    from judgerel_ray.reduce.cascade_choice import CascadeChoice
     from judgerel_ray.reduce.spending import parse_price
     from judgerel_ray.report import tables_json
     from judgerel_ray.report.panel_text import cascade_text, panels_text

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.pipeline.selecting import known_items, open_systems
-from judgerel_ray.reduce.cascades import CascadeChoice, CascadeTables, cascade_tables
+from judgerel_ray.reduce.cascade_choice import CascadeChoice
+from judgerel_ray.reduce.cascades import CascadeTables, cascade_tables, orders_itself
+from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.panel_tables import PanelTables, panel_tables
 from judgerel_ray.reduce.spending import Price
-from judgerel_ray.reduce.voters import Voters, read_voters
+from judgerel_ray.reduce.voters import Voters, check_voters, read_voters
+from judgerel_ray.report.panel_sections import Together
 
+MOST_ON_PAGE = 1_000_000
+"""Verdicts of which a page still tells panels."""
+_LEAST = 2
 _MEMBER = ("judge", "role")
 _BY_REPLICATIONS = ("agreement", "support")
 
@@ -76,8 +84,44 @@ def open_voters(
     prices: Mapping[str, Price] | None = None,
     confidence: str = "stated",
 ) -> list[Voters]:
-    """Lay the systems of judgments side by side."""
+    """Lay the systems of judgments side by side; SweepError where there are no two."""
     there = judged.frame.collect_schema().names()
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
     systems = open_systems(judged, by=apart, items=known_items(judged, gold))
-    return read_voters(systems, judged.frame, prices=prices, confidence=confidence)
+    found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
+    check_voters(found, systems)
+    return found
+
+
+def together_of(judged: Judged) -> Together | None:
+    """What a page says of panels and cascades; None where nothing is right or judges are alone.
+
+    Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
+    """
+    if not _is_known(judged):
+        return None
+    systems = open_systems(judged, items=known_items(judged, None))
+    found = read_voters(systems, judged.frame)
+    if not found:
+        return None
+    passing = [one for one in found if orders_itself(one)]
+    return Together(
+        panels=panel_tables(found).tables(),
+        cascade=cascade_tables(passing).tables() if passing else {},
+    )
+
+
+def _is_known(judged: Judged) -> bool:
+    """Whether two judges gave verdicts, few enough, some of which may be right."""
+    columns = judged.frame.collect_schema().names()
+    if not {"judge", "verdict"} <= set(columns) or (judged.run is None and GOLD not in columns):
+        return False
+    said = judged.frame.filter(pl.col("verdict").is_not_null())
+    counted = said.select(pl.len(), judges=pl.col("judge").n_unique()).collect().row(0)
+    if counted[0] > MOST_ON_PAGE or counted[1] < _LEAST:
+        return False
+    items = known_items(judged, None)
+    right = judged.frame.select(GOLD) if items is None else items.lazy().select(GOLD)
+    names = right.drop_nulls().unique().collect()[GOLD].cast(pl.String)
+    verdicts = said.select(pl.col("verdict").cast(pl.String).unique()).collect()["verdict"]
+    return bool(verdicts.is_in(names.implode()).any())

@@ -123,7 +123,7 @@ def cascade(
     judgerel_ray.core.errors.SweepError: no such file of judgments [path=no-such-run]
     """
     from judgerel_ray.pipeline.panels import run_cascade
-    from judgerel_ray.reduce.cascades import CascadeChoice
+    from judgerel_ray.reduce.cascade_choice import CascadeChoice
 
     choice = CascadeChoice(
         order=tuple(order), person_cost=person_cost, person_accuracy=person_accuracy,

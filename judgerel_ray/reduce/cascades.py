@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.cascade_choice import MOST_STAGES, PERSON, CascadeChoice
 from judgerel_ray.reduce.estimates import Row
 from judgerel_ray.reduce.voters import Voters
 from judgerel_ray.stats.affordable import best_affordable, vote_methods
@@ -16,10 +17,7 @@ from judgerel_ray.stats.cascade import CascadePoint, CascadeStages, best_cascade
 from judgerel_ray.stats.statistic import Floats
 from judgerel_ray.stats.votes import mean_interval, question_means
 
-PERSON = "person"
-"""The last stage, where someone is asked whom no judgments are of."""
 N_FOLDS = 5
-_MOST_STAGES = 6
 _F, _S, _I = pl.Float64(), pl.String(), pl.Int64()
 _STAGES = {
     "stage": _I, "member": _S, "n_items": _I, "cost": _F, "cost_unit": _S, "accuracy": _F,
@@ -33,43 +31,6 @@ _CURVE = {
     "alone_cost": _F, "over_alone": _F, "over_alone_low": _F, "over_alone_high": _F,
     "n_items": _I,
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeChoice:
-    """How answers are passed on.
-
-    Attributes
-    ----------
-    order : tuple of str
-        Members, who is asked first first; empty: all of them, by mean cost.
-    person_cost : float, optional
-        What asking a person costs, in the unit of the other costs; by default nobody is.
-    person_accuracy : float
-        How often that person is right: an assumption, never measured here.
-    n_budgets : int
-        Points of the curve.
-    seed : int
-        How folds are drawn.
-    """
-
-    order: tuple[str, ...] = field(default=())
-    person_cost: float | None = None
-    person_accuracy: float = 1.0
-    n_budgets: int = 10
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.person_cost is not None and not 0 <= self.person_cost < float("inf"):
-            raise SweepError(f"a person's cost must be at least 0, got {self.person_cost:g}")
-        if not 0 <= self.person_accuracy <= 1:
-            raise SweepError(
-                f"a person's accuracy must be between 0 and 1, got {self.person_accuracy:g}"
-            )
-        if len(set(self.order)) < len(self.order):
-            raise SweepError(f"the order names a member twice: {', '.join(self.order)}")
-        if self.n_budgets < 1:
-            raise SweepError(f"a curve needs 1 point at least, got {self.n_budgets}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,22 +123,52 @@ def _frame(
     )
 
 
+def orders_itself(voters: Voters) -> bool:
+    """Whether costs tell who is asked first, and confidences when to pass on.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.systems import read_systems
+    >>> from judgerel_ray.reduce.voters import read_voters
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "replication": [0, 0],
+    ...     "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, None]})
+    >>> orders_itself(read_voters(read_systems(rows), rows)[0])
+    False
+    """
+    costs = _costs(voters)
+    places = _by_cost(costs)
+    return (
+        len(set(costs)) == len(costs) <= MOST_STAGES
+        and not np.isnan(voters.confidence_UJ[:, places[:-1]]).all(axis=0).any()
+    )
+
+
+def _costs(voters: Voters) -> list[float]:
+    """What each member costs."""
+    return [voters.prices.of([j]) for j in range(len(voters.members))]
+
+
+def _by_cost(costs: Sequence[float]) -> list[int]:
+    """Members, the cheapest first."""
+    return sorted(range(len(costs)), key=costs.__getitem__)
+
+
 def _order(voters: Voters, choice: CascadeChoice) -> list[int]:
     """Who is asked, first first."""
     places = [voters.members.index(name) for name in choice.order]
     if not places:
-        costs = [voters.prices.of([j]) for j in range(len(voters.members))]
+        costs = _costs(voters)
         if len(set(costs)) < len(costs):
             raise SweepError(
                 "costs do not tell who should be asked first: members cost alike",
                 where={"members": ", ".join(voters.members), "unit": voters.cost_unit},
                 hint="--order A,B names it; --price NAME=... says what replies cost",
             )
-        places = sorted(range(len(costs)), key=costs.__getitem__)
+        places = _by_cost(costs)
     people = 0 if choice.person_cost is None else 1
-    if not 2 <= len(places) + people <= _MOST_STAGES:
+    if not 2 <= len(places) + people <= MOST_STAGES:
         raise SweepError(
-            f"a cascade has 2 to {_MOST_STAGES} stages, got {len(places) + people}",
+            f"a cascade has 2 to {MOST_STAGES} stages, got {len(places) + people}",
             hint="--order A,B names fewer",
         )
     for j in places if people else places[:-1]:

@@ -100,12 +100,12 @@ def read_voters(
     Returns
     -------
     list of Voters
-        Of every group with two systems or more that share a question.
+        Of every group with two systems or more that share a question; see :func:`check_voters`.
 
     Raises
     ------
     SweepError
-        If there is no such group, or costs cannot be told by the prices.
+        If costs cannot be told by the prices.
 
     Examples
     --------
@@ -132,15 +132,27 @@ def read_voters(
         for voters in [_voters(mine, spending, systems, confidence)]
         if voters.n_questions
     ]
-    if not found:
-        shared = [name for name in systems[0].name if name not in _APART] if systems else []
-        raise SweepError(
-            "no two systems answered the same questions alike: expected two judges, or roles, "
-            f"with one {', '.join(shared) or 'file'}, got "
-            f"{', '.join(system.label for system in systems[:8]) or 'none'}",
-            hint="--by benchmark lays systems side by side that differ in all else",
-        )
     return found
+
+
+def check_voters(found: Sequence[Voters], systems: Sequence[System]) -> None:
+    """Refuse systems of which no two answered the same questions alike.
+
+    Examples
+    --------
+    >>> check_voters([], [System(name={"judge": "a"}, label="a", rows=pl.DataFrame())])
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no two systems answered the same questions alike: ...
+    """
+    if found:
+        return
+    shared = [name for name in systems[0].name if name not in _APART] if systems else []
+    raise SweepError(
+        "no two systems answered the same questions alike: expected two judges, or roles, "
+        f"with one {', '.join(shared) or 'file'}, got "
+        f"{', '.join(system.label for system in systems[:8]) or 'none'}",
+        hint="--by benchmark lays systems side by side that differ in all else",
+    )
 
 
 def _voters(

@@ -7,8 +7,9 @@ from textwrap import fill
 
 import polars as pl
 
+from judgerel_ray.report.panel_groups import FIRST, by_group
 from judgerel_ray.report.terminal import plain_table
-from judgerel_ray.report.words import Row, cell, group_label, number, p_value, reason
+from judgerel_ray.report.words import Row, cell, number, p_value, reason
 
 WIDTH = 100
 READ_PANELS = (
@@ -69,9 +70,7 @@ def panels_text(tables: Mapping[str, pl.DataFrame]) -> str:
     if tables["members"].is_empty():
         return "no two systems answered the same questions"
     blocks = []
-    for label, parts in by_group(tables, {"members": "member", "panels": "rule",
-                                          "best": "chosen_by", "next": "n_members",
-                                          "worth": "n_members"}):  # fmt: skip
+    for label, parts in by_group(tables, FIRST["panels"]):
         lines = [f"Panel{label}", worth_line(parts["worth"][0])]
         for name, heads, write in (
             ("members", MEMBER_HEADS, member_cells),
@@ -102,7 +101,7 @@ def cascade_text(tables: Mapping[str, pl.DataFrame]) -> str:
     if tables["stages"].is_empty():
         return "nothing to pass on"
     blocks = []
-    for label, parts in by_group(tables, {"stages": "stage", "curve": "budget"}):
+    for label, parts in by_group(tables, FIRST["cascade"]):
         first = parts["stages"][0]
         told = f"Cascade{label}: cost in {unit_words(first)}, {first['n_items']:,} questions"
         lines = [told, plain_table(list(STAGE_HEADS), [stage_cells(r) for r in parts["stages"]])]
@@ -111,45 +110,6 @@ def cascade_text(tables: Mapping[str, pl.DataFrame]) -> str:
             lines += ["", plain_table(list(CURVE_HEADS), cells)]
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, fill(READ_CASCADE, WIDTH)])
-
-
-def by_group(
-    tables: Mapping[str, pl.DataFrame], first: Mapping[str, str]
-) -> list[tuple[str, dict[str, list[Row]]]]:
-    """Take tables apart by group, with what the group is in words.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        All start with the columns of the groups.
-    first : mapping of str to str
-        Of each table, the first column behind those.
-
-    Returns
-    -------
-    list of (str, dict)
-        What tells the group, and its rows by table.
-
-    Examples
-    --------
-    >>> one = pl.DataFrame({"benchmark": ["b", "b"], "stage": [1, 2]})
-    >>> [(label, len(parts["stages"])) for label, parts in by_group({"stages": one},
-    ...                                                            {"stages": "stage"})]
-    [(' (b)', 2)]
-    """
-    name, column = next(iter(first.items()))
-    columns = tables[name].columns
-    keys = columns[: columns.index(column)]
-    found: dict[tuple[object, ...], dict[str, list[Row]]] = {}
-    for table in first:
-        for row in tables[table].iter_rows(named=True):
-            key = tuple(row[one] for one in keys)
-            found.setdefault(key, {each: [] for each in first})[table].append(row)
-    labels = [group_label(parts[name][0], keys) for parts in found.values()]
-    return [
-        (f" ({label})" if label else "", parts)
-        for label, parts in zip(labels, found.values(), strict=True)
-    ]
 
 
 def worth_line(row: Row) -> str:

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.cascades import CascadeChoice, cascade_tables
+from judgerel_ray.reduce.cascade_choice import CascadeChoice
+from judgerel_ray.reduce.cascades import cascade_tables
 from judgerel_ray.reduce.systems import read_systems
 from judgerel_ray.reduce.voters import read_voters
 

@@ -6,7 +6,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.spending import Price, parse_price, read_spending
 from judgerel_ray.reduce.systems import read_systems
-from judgerel_ray.reduce.voters import read_voters
+from judgerel_ray.reduce.voters import check_voters, read_voters
 
 
 def answers(judge, verdicts, **more):
@@ -19,7 +19,10 @@ def answers(judge, verdicts, **more):
 
 def voters(*parts, **choice):
     frame = pl.concat(parts, how="diagonal_relaxed").lazy()
-    return read_voters(read_systems(frame), frame, **choice)
+    systems = read_systems(frame)
+    found = read_voters(systems, frame, **choice)
+    check_voters(found, systems)
+    return found
 
 
 def test_rows_in_another_order_are_joined_by_question():
