@@ -11,6 +11,7 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.inspecting import read_status
+from judgerel_ray.pipeline.panels import together_of
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
 from judgerel_ray.pipeline.rating_page import (
     RatingOptions,
@@ -20,6 +21,7 @@ from judgerel_ray.pipeline.rating_page import (
     with_weighted,
 )
 from judgerel_ray.pipeline.reducing import Judged, ReduceOptions, open_judgments, tolerated
+from judgerel_ray.pipeline.selecting import selected_of
 from judgerel_ray.pipeline.serving import serving_of
 from judgerel_ray.pipeline.settling import settled_of
 from judgerel_ray.reduce import least_stable, outcome_table
@@ -57,7 +59,9 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
         absent = _absent(judged)
         measured = None if absent else _measured(judged)
         if measured is not None:
-            measured = replace(measured, rated=ratings_of(judged, options))
+            rated, selected = ratings_of(judged, options), selected_of(judged)
+            together = together_of(judged)
+            measured = replace(measured, rated=rated, selected=selected, together=together)
         page = render_report(
             measured,
             title=_title(judged, path),

@@ -16,6 +16,7 @@ from judgerel_ray.reduce.systems import ITEM, System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
 from judgerel_ray.reduce.systems_paired import ComparisonOptions
+from judgerel_ray.report import Selected
 
 CHOOSING = ("best_of", "confusion", "think_twice")
 """Protocols whose verdict is one of the item's options, or a model's answer to it."""
@@ -87,6 +88,33 @@ def open_systems(
             hint="--gold FILE: a table of item_id and gold",
         )
     return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def selected_of(judged: Judged) -> Selected | None:
+    """What a page says of selection; None where no answer states a confidence, or gold is unknown.
+
+    Raises
+    ------
+    SweepError
+        If verdicts and gold cannot be compared.
+    """
+    columns = judged.frame.collect_schema().names()
+    if "confidence" not in columns or (judged.run is None and GOLD not in columns):
+        return None
+    stated = judged.frame.filter(pl.col("confidence").is_not_null()).head(1).collect()
+    items = known_items(judged, None)
+    right = _right(items)
+    if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
+        return None
+    systems = open_systems(judged, items=items)
+    found = selection_tables(systems, SelectionOptions(), chance=_chance(items))
+    compared: dict[str, pl.DataFrame] = {}
+    if len(systems) > 1:
+        options = ComparisonOptions()
+        options = replace(options, answer_temperature=answer_temperature(judged, options))
+        spent = read_spending(judged.frame, systems)
+        compared = compare_systems(systems, spent, options).tables()
+    return Selected(selection=found.tables(), comparison=compared, names=tuple(systems[0].name))
 
 
 def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | None:

@@ -20,6 +20,7 @@ from judgerel_ray.report.probabilities import limits_text, reasoning_text
 from judgerel_ray.report.ranks import ranking_text
 from judgerel_ray.report.rating_sections import Rated
 from judgerel_ray.report.ratings import alignment_text, scales_text
+from judgerel_ray.report.selection_sections import Selected
 from judgerel_ray.report.settled import settled_text
 from judgerel_ray.report.standing import plan_text, status_text
 from judgerel_ray.report.terminal import coefficients_json, plain_table, print_coefficients
@@ -32,6 +33,7 @@ __all__ = [
     "Measured",
     "Probabilities",
     "Rated",
+    "Selected",
     "Uncertain",
     "advice_text",
     "alignment_text",

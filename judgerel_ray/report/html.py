@@ -16,9 +16,11 @@ from judgerel_ray.report.coefficient_tables import coefficient_section, headline
 from judgerel_ray.report.failures import failure_lines
 from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
 from judgerel_ray.report.markup import facts, paragraph, section
+from judgerel_ray.report.panel_sections import Together, panel_sections
 from judgerel_ray.report.places import place_section
 from judgerel_ray.report.rating_sections import Rated, rating_sections
 from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
+from judgerel_ray.report.selection_sections import Selected, selection_sections
 from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.settled import settled_section
 from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
@@ -60,6 +62,10 @@ class Measured:
         From :func:`judgerel_ray.reduce.serving.serving_noise`.
     rated : Rated, optional
         What is compared of ratings.
+    selected : Selected, optional
+        What selecting among answers by confidence is worth, and systems compared.
+    together : Together, optional
+        What judges are worth as a panel, and one after the other.
     """
 
     coefficients: pl.DataFrame
@@ -70,6 +76,8 @@ class Measured:
     failures: pl.DataFrame | None = None
     serving: pl.DataFrame | None = None
     rated: Rated | None = None
+    selected: Selected | None = None
+    together: Together | None = None
 
 
 def render_report(
@@ -160,6 +168,8 @@ def _measured(measured: Measured) -> list[str]:
     groups = group_columns(coefficients)
     return [
         section("What came back", outcome_section(measured.outcomes)),
+        *selection_sections(measured.selected),
+        *panel_sections(measured.together),
         *rating_sections(measured.rated),
         section("Alpha against temperature", _charts(coefficients)),
         section("Serving noise", serving_section(measured.serving)),
