@@ -46,7 +46,7 @@ def write_judgments(
         how="diagonal_relaxed",
     )
     told_apart = (*FACETS, "item_id", "role", "block", "replication")
-    key = [name for name in told_apart if name in judgments.columns]
+    key = [name for name in dict.fromkeys(told_apart) if name in judgments.columns]
     twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
     if not twice.is_empty():
         raise SweepError(
