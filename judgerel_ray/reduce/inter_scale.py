@@ -209,7 +209,10 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
     if not found:
         there = sorted({name for group in groups for name in group.scales})
         wanted = f"{BETWEEN.join(choice.scales)}" if choice.scales else "two scales or more"
-        raise SweepError(f"to compare scales takes {wanted}, got ratings on {', '.join(there)}")
+        raise SweepError(
+            f"to compare scales takes {wanted}, got ratings on {', '.join(there)}",
+            hint="without --scales for self-consistency on each",
+        )
     keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
     return pl.DataFrame(found, schema={**keys.schema, **INTER_SCALE_COLUMNS})
 

@@ -82,3 +82,10 @@ def test_a_scale_of_decimals_does_not_collapse():
     assert row["estimator"] == "collapse is of whole points, and a scale has decimals"
     [row] = inter_scale_table(groups, scale_choice()).to_dicts()
     assert row["ceiling_of"].endswith("decimals to tenths")
+
+
+def test_ratings_on_one_scale_say_where_their_consistency_is():
+    rows = pl.LazyFrame({"item_id": ["q"], "scale": ["points5"], "score": [4.0]})
+    with pytest.raises(SweepError, match="two scales or more, got ratings on points5") as said:
+        inter_scale_table(rated_groups(*rated_rows(rows)), scale_choice())
+    assert "without --scales for self-consistency" in str(said.value)

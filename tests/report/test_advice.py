@@ -137,3 +137,18 @@ def test_json_holds_every_number(judged):
     assert list(content) == ["components", "designs", "needs", "splits", "panel"]
     for name, table in tables.items():
         assert content[name] == table.to_dicts()
+
+
+def test_a_remark_on_a_component_parts_no_group():
+    rows = [
+        {"judge": judge, "item_id": f"q{i}", "template": template, "temperature": heat,
+         "replication": r, "verdict": "AB"[(i + r * (judge == "one") + i * r) % 2]}
+        for judge in ("one", "a-judge-of-a-long-name-that-takes-its-room") for heat in (0.5, 1.0)
+        for template in ("default", "paraphrase") for i in range(12) for r in range(3)
+    ]  # fmt: skip
+    components = advise_judgments(pl.LazyFrame(rows)).components
+    text = advice_text({"components": components})
+    assert "below 0" in text
+    heads = [line for line in text.splitlines() if line.endswith(":")]
+    assert len(heads) == len(set(heads)) == 4
+    assert not any("remark" in line for line in heads)
