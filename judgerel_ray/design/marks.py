@@ -74,7 +74,7 @@ def _rating_marks(
     ask = frame.ask
     stage = "turn2" if question_form(item) == "dialogue" else "answer"
     origin = [answer_mark(item, stage, one) for one in respond_settings(frame)]
-    sampling = (ask.top_k, ask.top_p, ask.max_tokens)
+    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
     for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
         what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
         least, most = frame.replications(temperature), frame.most_replications(temperature)

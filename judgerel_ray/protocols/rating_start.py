@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 from judgerel_ray.core import Scale
 from judgerel_ray.protocols.numerals import NUMBER_WORDS
@@ -58,8 +59,8 @@ def _words(scale: Scale) -> tuple[str, ...]:
 
 
 def _bare(text: str) -> str:
-    """A text without case, blanks and hyphens."""
-    return re.sub(r"[\s*_-]+", "", text).casefold()
+    """A text without case, blanks and hyphens, marks behind the letters that they stand on."""
+    return normalize("NFD", re.sub(r"[\s*_-]+", "", text).casefold())
 
 
 def _shares_start(one: str, other: str) -> bool:

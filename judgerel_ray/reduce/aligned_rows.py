@@ -54,13 +54,14 @@ def alignment_row(
     found = drawn or known
     if found is None:
         raise ValueError("alignment_row: there must be a coefficient")
+    undefined = found.averaged.undefined
     row: dict[str, object] = {
         "coefficient": found.coefficient,
         "n_items": found.averaged.n_questions,
         "n_units": found.averaged.n_units,
         "reference": name,
         "estimator": found.averaged.estimator,
-        "undefined": NOT_SAMPLED if drawn is None else drawn.averaged.undefined,
+        "undefined": undefined or (NOT_SAMPLED if drawn is None else None),
     }
     if drawn is not None:
         row |= {

@@ -117,6 +117,10 @@ def test_exact_asks_that_no_column_tells_apart_are_refused(make):
     keys |= {"mode": "exact", "scales": ("points5",)}
     one = make.frame([make.item("q")], index=0, **keys)
     check_asks([one, make.frame([make.item("q")], index=1, **{**keys, "scales": ("binary",)})])
+    # What is computed of a prompt may be drawn of it, too.
+    drawn = make.frame([make.item("q")], index=1, **{**keys, "mode": "sample"})
+    check_asks([one, drawn])
+    check_asks([drawn, replace(one, index=2)])
     for more in ({"top_k": 20}, {"exact": {"forced": True}}, {"temperatures": (0.5,)}):
         other = make.frame([make.item("q")], index=1, **{**keys, **more})
         with pytest.raises(SweepError, match=r"would be pooled|ask the same"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Menu
+from judgerel_ray.core import Menu, Scale
 from judgerel_ray.engines.forced_verdict import verdict_behind
 from judgerel_ray.protocols import load_scale, read_verdict, scale_labels, shipped_scales
 
@@ -63,3 +65,14 @@ def test_a_reply_that_ends_is_read_as_it_stands():
     assert behind("4", menu, "stop") == 3
     assert behind("4", menu, "length") == behind("", menu, "stop") == -1
     assert behind("4" + " " * 90, menu) == -1
+
+
+def test_words_of_any_script_are_read_with_marks_that_stand_apart():
+    labels = ("\u00fcberhaupt nicht", "gro\u00df", "\u0920\u0940\u0915", "tr\u00e8s bien")
+    menu = Menu(labels=labels, option_ids=labels, form="rating",
+                scale=Scale(name="s", level="ordinal", labels=labels))  # fmt: skip
+    for place, label in enumerate(labels):
+        for written in (label, label.upper(), normalize("NFD", label)):
+            assert all(behind(written[:n], menu) is None for n in range(len(written) + 1))
+            assert behind(f"{written}]", menu) == place
+    assert behind("uber", menu) == -1

@@ -124,7 +124,7 @@ def test_limits_are_at_the_level_of_the_scale(laws, table):
 def reference():
     rng = np.random.default_rng(11)
     return pl.DataFrame({"item_id": [f"q{n:02}" for n in range(N)],
-                         "score": rng.normal(size=N)})  # fmt: skip
+                         "score": rng.uniform(1, 5, size=N)})  # fmt: skip
 
 
 def sampled(laws, k):
@@ -140,8 +140,8 @@ def sampled(laws, k):
 def test_alignment_of_weighted_scores_is_what_averages_tend_to(laws, table):
     weighted = weighted_groups(weighted_table(table))
     scores = weighted_table(table).filter(scale="points5")["score"].to_numpy()
-    truth = pl.DataFrame({"item_id": [f"q{n:02}" for n in range(N)],
-                          "score": scores + np.random.default_rng(1).normal(size=N)})  # fmt: skip
+    said = np.clip(scores + np.random.default_rng(1).normal(size=N), 1, 5)
+    truth = pl.DataFrame({"item_id": [f"q{n:02}" for n in range(N)], "score": said})
     found = alignment_table(
         sampled(laws, 400), mean_reference(truth), name="people", weighted=weighted
     )
@@ -157,9 +157,12 @@ def test_alignment_of_weighted_scores_is_what_averages_tend_to(laws, table):
         assert row["single"] < row["weighted"]
         assert (row["n_weighted"], row["n_items"]) == (N, N)
     # On the other scale nothing was sampled.
-    for row in found.filter(scale="likert5").iter_rows(named=True):
+    alike = ~pl.col("coefficient").str.starts_with("icc")
+    for row in found.filter(alike, scale="likert5").iter_rows(named=True):
         assert (row["undefined"], row["single"], row["n_averaged"]) == ("not_sampled", None, None)
         assert row["weighted"] is not None
+    others = found.filter(~alike, scale="likert5")
+    assert set(others["undefined"]) == {"reference_off_scale"}
 
 
 def test_without_distributions_nothing_is_weighted(laws):
