@@ -93,7 +93,9 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     costs = [_value(row, "cost") for row in rows]
     ends = [(_end(row, "low"), _end(row, "high")) for row in rows]
     shapes.append(area(plane, [(x, *one) for x, one in zip(costs, ends, strict=True)]))
-    for kind, name in (("other", "random"), ("share", "alone_accuracy"), ("line", "accuracy")):
+    alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
+    shapes.append(curve(plane, "share", sorted(cast("dict[float, float]", alone).items())))
+    for kind, name in (("other", "random"), ("line", "accuracy")):
         shapes.append(
             curve(plane, kind, [(x, _end(row, name)) for x, row in zip(costs, rows, strict=True)])
         )

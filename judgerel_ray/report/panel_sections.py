@@ -31,6 +31,10 @@ from judgerel_ray.report.plot import legend
 from judgerel_ray.report.words import Row
 
 _LEAST = 2  # sizes of which a figure tells anything
+_WORDS = (
+    "member", "votes count", "within", "panel", "stage", "asked", "answered", "thresholds",
+    "alone",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -117,7 +121,7 @@ def _table(
         return ""
     cells = [write(row) for row in rows]
     columns = [
-        Column(head=head, cells=[line[place] for line in cells], is_number=place > 0)
+        Column(head=head, cells=[line[place] for line in cells], is_number=head not in _WORDS)
         for place, head in enumerate(heads)
     ]
     return table(caption, columns, cards=True)

@@ -27,7 +27,8 @@ READ_NEXT = (
 )
 READ_CASCADE = (
     "Thresholds are chosen on other questions than they are tried on (5 folds); the thresholds "
-    "shown are those of all questions, and in sample is what they give there, which flatters them. "
+    "shown (any: whoever is asked there answers; none: nobody is sure enough) are those of all "
+    "questions, and in sample is what they give there, which flatters them. "
     "Answered: share of questions that each stage answers. Random: as many passed on at each "
     "stage, whoever is sure. Alone: the best member for that money, x 3 being its majority of "
     "three replies, chosen on other questions, too."
@@ -239,9 +240,15 @@ def curve_cells(row: Row) -> list[str]:
         alone = f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
     return [
         costing(row["budget"]), costing(row["cost"]), share(row), cell(row["answered"]),
-        cell(row["thresholds"]), number(row["in_sample"]), share(row, "over_random"),
+        _thresholds(row), number(row["in_sample"]), share(row, "over_random"),
         share(row, "over_alone"), alone,
     ]  # fmt: skip
+
+
+def _thresholds(row: Row) -> str:
+    """Least confidences, in words where there is none to be reached."""
+    words = {"-inf": "any", "inf": "none"}
+    return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
 
 
 def share(row: Row, name: str = "accuracy") -> str:
