@@ -14,6 +14,11 @@ NOT_SAMPLED = "not_sampled"
 """Why single and averaged are undefined: only distributions are there."""
 OFF_SCALE = "reference_off_scale"
 """Why intraclass correlations are undefined: the reference has scores that the scale has not."""
+_LACKING = {
+    "no_spread": "without any one question it comes out the same",
+    "depends_on_one_question": "without one of the questions there is no value",
+    "too_few_units": "too few units",
+}
 _INTRACLASS = ("icc_agreement", "icc_consistency")
 
 
@@ -60,7 +65,7 @@ def alignment_row(
         "n_items": found.averaged.n_questions,
         "n_units": found.averaged.n_units,
         "reference": name,
-        "estimator": found.averaged.estimator,
+        "estimator": _in_words(found.averaged),
         "undefined": undefined or (NOT_SAMPLED if drawn is None else None),
     }
     if drawn is not None:
@@ -98,6 +103,16 @@ def on_one_scale(found: ReferenceAgreement) -> ReferenceAgreement:
     )
     gain = Difference(name=found.gain.name, undefined=OFF_SCALE, n_questions=0)
     return replace(found, single=single, averaged=averaged, gain=gain)
+
+
+def _in_words(one: Estimate) -> str:
+    """How a number was computed, and what its interval lacks."""
+    parts = [one.estimator]
+    if one.few_questions and not one.undefined:
+        parts.append("few informative questions")
+    if one.no_interval and not one.undefined:
+        parts.append(f"no interval: {_LACKING.get(one.no_interval, one.no_interval)}")
+    return "; ".join(parts)
 
 
 def _ends(name: str, one: Estimate) -> dict[str, object]:

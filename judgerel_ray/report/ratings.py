@@ -25,6 +25,7 @@ ACROSS_HEADS = (
 )  # fmt: skip
 ALIGNED_HEADS = (
     "coefficient", "single [95 %]", "averaged [95 %]", "gain [95 %]", "p", "averaged over", "items",
+    "remark",
 )  # fmt: skip
 READ_ACROSS = (
     "Alpha: 1 where a judge says the same on all scales, 0 where its score on one tells nothing of "
@@ -235,6 +236,7 @@ def aligned_cells(row: Row) -> list[str]:
         p_value(row["p_gain"]),
         "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
         f"{row['n_items']:,}",
+        remark(row),
     ]
 
 

@@ -13,6 +13,7 @@ from judgerel_ray.reduce.alignment import (
     reference_scores,
 )
 from judgerel_ray.reduce.rated import rated_groups, rated_rows
+from judgerel_ray.report import alignment_text
 from judgerel_ray.stats import reference_agreement
 from judgerel_ray.stats.correlations import CORRELATIONS
 from judgerel_ray.tables import items_to_frame
@@ -163,3 +164,20 @@ def test_intraclass_correlation_needs_a_reference_on_the_scale(two):
     points = mean_reference(pl.DataFrame({"item_id": names, "score": np.linspace(1, 5, N)}))
     found = alignment_table(groups, points, name="points")
     assert found["undefined"].null_count() == found.height
+
+
+def test_what_an_interval_lacks_is_said_beside_it(two):
+    groups = rated_groups(*two[1])
+    truth = groups[0].scores["points5"].mean(axis=1)
+    for n, said in (
+        (N, "no interval: without any one question it comes out the same"),
+        (4, "few informative questions"),
+    ):
+        noise = np.zeros(n) if n == N else np.array([0.5, -0.5, 1, -1])
+        table = {"item_id": [f"q{i:02}" for i in range(n)], "score": truth[:n] + noise}
+        found = alignment_table(
+            groups[:1], mean_reference(pl.DataFrame(table)), name="t", coefficients=["pearson"]
+        )
+        assert found["estimator"][0].endswith(f"; {said}")
+        assert said in alignment_text(found)
+        assert found["averaged_low"].null_count() == (n == N)
