@@ -55,6 +55,8 @@ class FaultServer:
     seen: list[Seen] = field(default_factory=list)
     port: int = 0
     failing: bool = True
+    spent_after: int | None = None
+    """After how many requests there is no money left."""
 
     def __post_init__(self) -> None:
         self._n: Counter[str] = Counter()
@@ -153,6 +155,8 @@ class FaultServer:
 
     def _fault(self, key: str, n_before: int) -> str | None:
         """What is done to a request."""
+        if self.spent_after is not None and len(self.seen) >= self.spent_after:
+            return "quota"
         draw = random.Random(f"{self.seed}:{key}:{n_before}").random()
         for name, share in self.shares.items() if self.failing else ():
             draw -= share

@@ -87,6 +87,8 @@ class JudgePool:
     busy_s: float = 0.0
     requests_left: int = 0
     given_up: Exception | None = None
+    mistake: Exception | None = None
+    """Why nothing more is sent to it: it ends when its leases have."""
     straggling_since: float | None = None
     """Since when some of its engines idle while the last leases are at work on others."""
     _units_sent: int = 0

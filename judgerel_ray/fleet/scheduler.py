@@ -141,7 +141,7 @@ class Fleet:
     def _send_leases(self) -> None:
         """Keep two leases before every actor that is up."""
         for pool in self._pools.values():
-            if pool.queue is None or pool.given_up:
+            if pool.queue is None or pool.given_up or pool.mistake:
                 continue
             ready = [slot for slot in pool.slots.values() if slot.ready]
             ready = ready[self._send_suspects(pool, ready) :]

@@ -59,9 +59,9 @@ class Settlement:
             pool.queue.give_back(receipt.withdrawn)
         for failed in receipt.failed:
             pool.note_failure(failed.ask)
-        if receipt.mistake is not None and not pool.given_up:
-            self.give_up(pool, receipt.mistake)
         self._decide(pool, receipt.failed, dispatched.lease)
+        pool.mistake = pool.mistake or receipt.mistake
+        self._end_mistaken(pool)
 
     def fail(self, pool: JudgePool, dispatched: Dispatched, *, kind: str, message: str) -> None:
         """Settle an attempt that failed as a whole while its engine goes on."""
@@ -70,6 +70,7 @@ class Settlement:
             pool.note_failure(ask)
         failed = [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest]
         self._decide(pool, failed, dispatched.lease)
+        self._end_mistaken(pool)
 
     def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
         """An actor is gone: fence all it had, and let another take it on."""
@@ -88,6 +89,7 @@ class Settlement:
             self._decide(
                 pool, [FailedAsk(ask=ask, kind=kind, message=message) for ask in rest], lease
             )
+        self._end_mistaken(pool)
 
     def clear(self, pool: JudgePool, slot: Slot) -> None:
         """An engine answered the suspects it was given, and lives: they are none."""
@@ -171,6 +173,11 @@ class Settlement:
             self._record(pool, asks, lease=lease, kind=kind, message=message)
         if pool.queue is not None:
             pool.queue.give_back(again)
+
+    def _end_mistaken(self, pool: JudgePool) -> None:
+        """Give up a judge of which nothing more can be asked, once what was answered has landed."""
+        if pool.mistake is not None and not pool.given_up and not pool.at_work:
+            self.give_up(pool, pool.mistake)
 
     def give_up(self, pool: JudgePool, error: Exception) -> None:
         """One judge ends, and the others go on; what it still owes is recorded.

@@ -37,6 +37,22 @@ def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) ->
                 )
 
 
+def request_size(spec: EngineSpec, most: int) -> int:
+    """How many replications are given out together: what fails together, and is asked again.
+
+    A server is asked for each by itself, and for each that it answered it was paid.
+
+    Examples
+    --------
+    >>> request_size(EngineSpec(name="j", engine="openai", model="m", base_url="http://h/v1"), 32)
+    1
+    >>> request_size(EngineSpec(name="j", engine="vllm", model="m"), 32)
+    32
+    """
+    alone = spec.engine == "openai" and not openai_options(spec).n
+    return 1 if alone else most
+
+
 def served_remarks(
     spec: EngineSpec,
     prices: Prices | None,

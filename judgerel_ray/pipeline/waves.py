@@ -12,6 +12,7 @@ from judgerel_ray.design import AskFrame, Voice, voices_of
 from judgerel_ray.engines import PromptFit
 from judgerel_ray.fleet import Board, Fleet, JudgePool, WorkQueue
 from judgerel_ray.pipeline.fitting import fitting, prompt_fits
+from judgerel_ray.pipeline.hosting import request_size
 from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.pipeline.rounds import Rounds, landed_verdicts
@@ -97,7 +98,9 @@ class Waves:
 
         return WorkQueue(
             source=self._source(owing, fit),
-            request_size=self.resolved.sweep.fleet.replications_per_request,
+            request_size=request_size(
+                self.resolved.specs[name], self.resolved.sweep.fleet.replications_per_request
+            ),
             next_round=None if owing.rounds is None else next_round,
         )
 
