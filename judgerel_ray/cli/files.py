@@ -53,6 +53,9 @@ def add_files(add_verb: AddVerb) -> None:
     importing.add_argument(
         "--role", metavar="ROLE", help="of bergman2025: responder, participant, evaluator_only"
     )
+    importing.add_argument(
+        "--reread", action="store_true", help="of bergman2025: verdicts by our own readers"
+    )
     importing.set_defaults(act=_import)
 
 
@@ -81,6 +84,7 @@ def _import(parsed: argparse.Namespace) -> int:
             mapping=_mapping(parsed),
             judge=parsed.judge,
             role=parsed.role,
+            reread=parsed.reread,
         )
     print(f"wrote {n} judgments to {parsed.out}")
     return DONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -11,8 +12,11 @@ import polars as pl
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.record import Record, kind_of
 from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.core import Item, Outcome, SweepError
+from judgerel_ray.core import Item, Menu, Outcome, SweepError
 from judgerel_ray.importers.source import ending
+from judgerel_ray.protocols import read_verdict
+from judgerel_ray.protocols.confidence import read_confidence
+from judgerel_ray.protocols.thinking import read_selection
 
 ROLES = ("responder", "participant", "evaluator_only")
 """What a file's model was asked as: alone, as a judge with its own answer shown, or without."""
@@ -21,6 +25,11 @@ _NAMED = {
     "judge_participant_mode": "participant",
     "judge_evaluator_only_mode": "evaluator_only",
 }
+_REPLIES = {
+    "choose": ("final_answer", "second_response"),
+    "judge": ("correct_answer", "judge_response"),
+}
+_SELECTED, _SELECTED_MOST = "first_response", 2
 _PROVIDER = re.compile(r"([^_]+)_\1_(.+)")
 _SCHEMA = {
     "judge": pl.String(), "benchmark": pl.String(), "category": pl.String(),
@@ -31,7 +40,7 @@ _SCHEMA = {
 
 
 def import_bergman2025(
-    path: str, *, judge: str | None = None, role: str | None = None
+    path: str, *, judge: str | None = None, role: str | None = None, reread: bool = False
 ) -> pl.DataFrame:
     r"""Read a result file of [1]_ as judgments of protocol think_twice.
 
@@ -47,16 +56,20 @@ def import_bergman2025(
         providers.
     role : {"responder", "participant", "evaluator_only"}, optional
         What it was asked as; by default what the file's columns and name say.
+    reread : bool
+        Whether verdicts and confidences are read in the replies by the readers of
+        :mod:`judgerel_ray.protocols`; by default they are what the authors read, and published.
 
     Returns
     -------
     pl.DataFrame
-        One row a question, in the order of the file, which differs between the released files:
-        join them by ``item_id``. ``stage`` is choose for a model alone (which is its own
+        One row a question and stage, in the order of the file, which differs between the released
+        files: join them by ``item_id``. ``stage`` is choose for a model alone (which is its own
         ``responder``) and judge for a judge; ``verdict`` the option's number as in
         :func:`judgerel_ray.benchmarks.load_bergman2025`, ``outcome`` ``off_menu`` for a number
-        that was not on offer and ``unparsed`` for none, ``confidence`` null where the file has
-        none, ``gold`` the right option. What the authors read in the replies is kept. No
+        that was not on offer and ``unparsed`` for none, ``confidence`` null where there is none,
+        ``gold`` the right option. Where the file has first_response, a row of stage select says
+        in ``label`` which options were selected, or in ``outcome`` why that cannot be read. No
         temperature: none was sent.
 
     Raises
@@ -68,7 +81,9 @@ def import_bergman2025(
     Notes
     -----
     The released files hold no reply that the authors could not read: those were asked again until
-    they could. So a rate of readable replies of these files is 1 by construction.
+    they could. So a rate of readable replies of these files is 1 by construction. And a reply may
+    not be the one that was read: of the released files, one row of 1,800 states another answer
+    and confidence than were taken from it.
 
     References
     ----------
@@ -98,23 +113,55 @@ def import_bergman2025(
     asked_as = _role(records[0], path, role)
     name = judge or _judge(path)
     alone = asked_as == "responder"
-    rows = [
-        {
+    form, column = _REPLIES["choose" if alone else "judge"]
+    rows = []
+    for record, item in zip(records, items, strict=True):
+        shared = {
             "judge": name,
             "benchmark": item.benchmark,
             "category": item.category,
             "item_id": item.item_id,
             "protocol": "think_twice",
-            "stage": "choose" if alone else "judge",
             "role": asked_as,
             "responder": name if alone else None,
             "replication": 0,
-            **_said(record, item),
             "gold": item.gold,
         }
-        for record, item in zip(records, items, strict=True)
-    ]
+        if alone and _SELECTED in record.fields:
+            rows.append({**shared, "stage": "select", **_selected(record, item)})
+        said = _read(record.text(column), item, form) if reread else _said(record, item)
+        rows.append({**shared, "stage": "choose" if alone else "judge", **said})
     return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _selected(record: Record, item: Item) -> dict[str, object]:
+    """Which options were selected, or why that cannot be read."""
+    menu = replace(_menu(item, "options"), most=_SELECTED_MOST)
+    found = read_selection(record.text(_SELECTED), finish_reason="stop", menu=menu)
+    return {
+        "verdict": None,
+        "label": ",".join(found.labels) or None,
+        "confidence": None,
+        "outcome": found.outcome,
+    }
+
+
+def _read(text: str, item: Item, form: str) -> dict[str, object]:
+    """What a reply says, by our own readers."""
+    found = read_verdict(text, finish_reason="stop", menu=_menu(item, form))
+    confidence = read_confidence(text, finish_reason="stop", form=form)
+    return {
+        "verdict": found.label,  # options are named by their numbers
+        "label": found.label,
+        "confidence": confidence if found.outcome is Outcome.SCORED else None,
+        "outcome": found.outcome,
+    }
+
+
+def _menu(item: Item, form: str) -> Menu:
+    """The numbers of an item's options."""
+    numbers = tuple(option.option_id for option in item.options)
+    return Menu(labels=numbers, option_ids=numbers, form=form)
 
 
 def _said(record: Record, item: Item) -> dict[str, object]:

@@ -29,6 +29,7 @@ def import_judgments(
     *,
     judge: str | None = None,
     role: str | None = None,
+    reread: bool = False,
 ) -> pl.DataFrame:
     """Read foreign judgments by the name of their format.
 
@@ -42,6 +43,8 @@ def import_judgments(
         What the columns stand for; of a table only.
     judge, role : str, optional
         Whose answers the file holds, and what it was asked as; of bergman2025 only.
+    reread : bool
+        Whether replies are read again; of bergman2025 only.
 
     Returns
     -------
@@ -68,13 +71,13 @@ expected one of schroeder2024, table, people, bergman2025. Try: schroeder2024
             f"unknown format {format_name!r}, expected one of {', '.join(IMPORTERS)}",
             hint=near[0] if near else None,
         )
-    if judge is not None or role is not None:
+    if judge is not None or role is not None or reread:
         if format_name != "bergman2025":
             raise SweepError(
-                f"--judge and --role are of bergman2025, not of {format_name}",
+                f"--judge, --role and --reread are of bergman2025, not of {format_name}",
                 hint="--value judge=NAME" if format_name == "table" else None,
             )
-        return import_bergman2025(path, judge=judge, role=role)
+        return import_bergman2025(path, judge=judge, role=role, reread=reread)
     if mapping is None:
         return IMPORTERS[format_name](path)
     if format_name != "table":

@@ -22,11 +22,12 @@ def write_judgments(
     mapping: TableMapping | None = None,
     judge: str | None = None,
     role: str | None = None,
+    reread: bool = False,
 ) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
-    files of bergman2025 hold.
+    files of bergman2025 hold, and `reread` whether their replies are read again.
 
     Effects: writes one file. Retry: safe.
 
@@ -42,7 +43,10 @@ def write_judgments(
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
     judgments = pl.concat(
-        [import_judgments(format_name, path, mapping, judge=judge, role=role) for path in paths],
+        [
+            import_judgments(format_name, path, mapping, judge=judge, role=role, reread=reread)
+            for path in paths
+        ],
         how="diagonal_relaxed",
     )
     told_apart = (*FACETS, "item_id", "role", "block", "replication")

@@ -41,11 +41,19 @@ def write(tmp_path, frame, name="monolithic_lab_lab_m-1.csv"):
     return str(path)
 
 
+def answers(path, **given):
+    """The rows of verdicts."""
+    return import_bergman2025(path, **given).filter(pl.col("stage") != "select")
+
+
 @pytest.mark.parametrize("role", NAMES)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_each_file_says_whose_answers_it_holds(tmp_path, role, kind):
     name, texts = NAMES[role]
-    found = import_judgments("bergman2025", write(tmp_path, rows(texts), f"{name}.{kind}"))
+    whole = import_judgments("bergman2025", write(tmp_path, rows(texts), f"{name}.{kind}"))
+    found = whole.filter(pl.col("stage") != "select")
+    selected = whole.filter(pl.col("stage") == "select")
+    assert selected.height == (3 if role == "responder" else 0)
     own = "m-1" if role == "responder" else None
     stage = "choose" if role == "responder" else "judge"
     assert found.select("judge", "role", "stage", "responder", "protocol").unique().rows() == [
@@ -64,7 +72,7 @@ def test_numbers_of_a_frame_with_holes(tmp_path):
         confidence=pl.Series([0.5, 0.5, float("nan")]),
         question_id=pl.Series([70, 71, 72]),
     )
-    found = import_bergman2025(write(tmp_path, frame, "monolithic_claude.parquet"))
+    found = answers(write(tmp_path, frame, "monolithic_claude.parquet"))
     assert found["judge"].unique().to_list() == ["claude"]
     assert found.select("verdict", "label", "confidence", "outcome").rows() == [
         ("1", "1", 0.5, "scored"), (None, None, None, "unparsed"), (None, "3", None, "off_menu"),
@@ -79,8 +87,10 @@ def test_files_in_another_order_are_joined_by_question(tmp_path):
     out = str(tmp_path / "both.parquet")
     assert main(["import", "bergman2025", one, other, "--out", out]) == 0
     both = load_judgments(out).collect()
-    assert both.height == 6
-    verdicts = both.pivot("judge", index="item_id", values="verdict")
+    assert both.height == 12
+    verdicts = both.filter(pl.col("stage") == "choose").pivot(
+        "judge", index="item_id", values="verdict"
+    )
     assert verdicts["m-1"].to_list() == verdicts["n"].to_list()
 
 
@@ -126,13 +136,56 @@ def test_whose_answers_they_are_must_be_known(tmp_path):
         import_bergman2025("results.json")
 
 
+def test_what_was_selected_is_read_and_what_cannot_be_says_why(tmp_path):
+    frame = rows(ALONE).with_columns(
+        first_response=pl.Series(
+            ["Option: 2\nJustification: so.\n\nOption: 0\nJustification: or so.", "Option: 7",
+             "I would rather not say."]
+        )
+    )  # fmt: skip
+    found = import_bergman2025(write(tmp_path, frame)).filter(pl.col("stage") == "select")
+    assert found.select("verdict", "label", "outcome").rows() == [
+        (None, "2,0", None), (None, None, "off_menu"), (None, None, "unparsed"),
+    ]  # fmt: skip
+
+
+def test_replies_may_be_read_again(tmp_path):
+    texts = pl.Series(
+        ["Final Answer: 0\nReason: so.\nConfidence: 0.7", "Final Answer: 8.9\nConfidence: 0.85",
+         "Final Answer: 12\nConfidence: 0.9"]
+    )  # fmt: skip
+    alone = write(tmp_path, rows(ALONE).with_columns(second_response=texts))
+    kept = answers(alone).select("verdict", "confidence", "outcome").rows()
+    assert kept == [("1", 0.9, "scored"), ("2", 0.85, "scored"), ("0", None, "scored")]
+    out = str(tmp_path / "again.parquet")
+    assert main(["import", "bergman2025", alone, "--out", out, "--reread"]) == 0
+    again = pl.read_parquet(out).filter(pl.col("stage") == "choose")
+    assert again.select("verdict", "confidence", "outcome").rows() == [
+        ("0", 0.7, "scored"), (None, None, "unparsed"), (None, None, "off_menu"),
+    ]  # fmt: skip
+    judged = rows(JUDGED).with_columns(
+        judge_response=pl.lit("Evaluation Summary: -\nCorrect Answer: 2\nJudge Confidence: 0.5")
+    )
+    path = write(tmp_path, judged, "judge_evaluator_only_mode_m.csv")
+    assert import_bergman2025(path, reread=True).select("verdict", "confidence").row(0) == (
+        "2", 0.5,
+    )  # fmt: skip
+
+
 @pytest.mark.skipif("JUDGEREL_DATA" not in os.environ, reason="JUDGEREL_DATA names no recordings")
 def test_the_recorded_file_gives_the_published_accuracy():
-    found = import_bergman2025(str(RECORDED / "monolithic_claude.parquet"))
+    path = str(RECORDED / "monolithic_claude.parquet")
+    found = answers(path)
     right = found["verdict"] == found["gold"]
     assert (found.height, int(right.sum())) == (600, 356)
     interval = clopper_pearson(356, 600)
     assert (round(interval.low, 5), round(interval.high, 5)) == (0.55282, 0.63293)
     told = auroc(found["confidence"].to_numpy(), right.to_numpy())
     assert round(told.value, 3) == 0.606
-    assert question_table(found.drop("role").lazy()).height == 600
+    assert question_table(found.lazy()).height == 600
+    # One recorded reply is not the one that the recorded answer was read in.
+    again = answers(path, reread=True)
+    differs = again.filter(again["verdict"].ne_missing(found["verdict"]))
+    assert differs.select("item_id", "outcome").rows() == [("mmlu_pro:10328", "unparsed")]
+    selected = import_bergman2025(path).filter(pl.col("stage") == "select")
+    assert selected["outcome"].null_count() == 598
