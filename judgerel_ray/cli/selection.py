@@ -57,7 +57,10 @@ def print_selection(
     from judgerel_ray.report.systems_text import systems_text
 
     names = tuple(one.strip() for one in parsed.confidence.split(",")) if parsed.confidence else ()
-    draws = {"resamples": parsed.resamples or 2000, "seed": parsed.seed or 0}
+    draws = {
+        "resamples": 2000 if parsed.resamples is None else parsed.resamples,
+        "seed": parsed.seed or 0,
+    }
     if parsed.selection:
         options = SelectionOptions(
             confidences=names or None,

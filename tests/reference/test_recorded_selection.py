@@ -32,7 +32,8 @@ def claude(recordings, tmp_path_factory):
     write_judgments("bergman2025", [str(source)], str(file))
     strict = judgerel_ray.selection(file, risk=0.1, resamples=1)[3]
     assert strict["undefined"].to_list() == ["risk_too_high"]  # as the page says
-    return judgerel_ray.selection(file, risk=0.4, resamples=400), pl.read_parquet(file)
+    answers = pl.read_parquet(file).filter(pl.col("stage") == "choose")
+    return judgerel_ray.selection(file, risk=0.4, resamples=400), answers
 
 
 def tables(*parts):

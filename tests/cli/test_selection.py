@@ -1,0 +1,139 @@
+"""Selection and comparison on the command line and in Python: the same numbers, one-line errors."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Two models alone and as judges of each other, 40 questions, gold in a file of its own."""
+    rng = np.random.default_rng(5)
+    folder = tmp_path_factory.mktemp("answers")
+    gold = rng.choice(list("123"), 40)
+    rows = []
+    for judge, skill in (("ant", 0.7), ("bee", 0.5)):
+        for role, stage in (("responder", "choose"), ("participant", "judge"),
+                            ("evaluator_only", "judge")):  # fmt: skip
+            for n in range(40):
+                right = rng.random() < skill
+                rows.append(
+                    {"judge": judge, "role": role, "stage": stage, "protocol": "think_twice",
+                     "temperature": 0.7, "template": "default", "item_id": f"q{n}",
+                     "replication": 0, "verdict": str(gold[n]) if right else "1",
+                     "confidence": None if n == 7 else round(0.5 + 0.4 * right * rng.random(), 1),
+                     "outcome": "scored", "gold": str(gold[n]), "category": "ab"[n % 2]}
+                )  # fmt: skip
+    frame = pl.DataFrame(rows)
+    frame.write_parquet(folder / "answers.parquet")
+    frame.drop("gold").write_csv(folder / "without.csv")
+    pl.DataFrame({"item_id": [f"q{n}" for n in range(40)], "gold": gold}).write_csv(
+        folder / "gold.csv"
+    )
+    return folder
+
+
+def _json(capsys, *args):
+    assert main(["reduce", *args, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_terminal_json_and_python_say_the_same(answers, capsys):
+    path = str(answers / "answers.parquet")
+    found = _json(capsys, path, "--selection", "--resamples", "50")
+    frames = judgerel_ray.selection(path, resamples=50)
+    assert list(found) == ["systems", "acceptance", "reliability", "guarantees"]
+    for frame, rows in zip(frames, found.values(), strict=True):
+        assert frame.to_dicts() == rows
+    assert main(["reduce", path, "--selection", "--resamples", "50"]) == 0
+    text = capsys.readouterr().out
+    for row in found["systems"]:
+        assert f"{row['n_right']} of 40" in text
+        assert f"[{row['auroc_low']:.3f}, {row['auroc_high']:.3f}]" in text
+
+
+def test_compared_systems_say_the_same_everywhere(answers, capsys):
+    path = str(answers / "answers.parquet")
+    found = _json(capsys, path, "--comparison", "--resamples", "50")
+    frames = judgerel_ray.comparison(path, resamples=50)
+    assert list(found) == ["pairs", "equal_acceptance", "matched_cost", "self_preference"]
+    for frame, rows in zip(frames, found.values(), strict=True):
+        assert frame.to_dicts() == rows
+    assert main(["reduce", path, "--comparison", "--resamples", "50"]) == 0
+    text = capsys.readouterr().out
+    assert "joined by question" in text
+    assert f"over these {len(found['pairs'])} comparisons" in text
+    roles = _json(capsys, path, "--comparison", "--family", "roles", "--resamples", "50")
+    assert len(roles["pairs"]) == 6
+
+
+def test_gold_may_lie_in_a_file_of_its_own(answers, capsys):
+    told = _json(capsys, str(answers / "answers.parquet"), "--selection", "--resamples", "9")
+    apart = _json(
+        capsys, str(answers / "without.csv"), "--selection", "--resamples", "9",
+        "--gold", str(answers / "gold.csv"),
+    )  # fmt: skip
+    assert apart == told
+
+
+def test_systems_may_be_told_apart_by_other_columns(answers, capsys):
+    path = str(answers / "answers.parquet")
+    found = _json(capsys, path, "--selection", "--by", "judge,category", "--resamples", "9")
+    assert {(row["judge"], row["category"]) for row in found["systems"]} == {
+        ("ant", "a"), ("ant", "b"), ("bee", "a"), ("bee", "b")
+    }  # fmt: skip
+
+
+def test_what_is_found_can_be_written(answers, tmp_path, capsys):
+    path, out = str(answers / "answers.parquet"), tmp_path / "systems.csv"
+    assert main(["reduce", path, "--selection", "--resamples", "9", "--out", str(out)]) == 0
+    assert pl.read_csv(out).height == 6
+    assert "Accuracy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["without.csv", "--selection"], "expected a column 'gold'"),
+        (["answers.parquet", "--selection", "--confidence", "luck"], "confidence must be of"),
+        (["answers.parquet", "--selection", "--confidence", "margin"], "no answer has the"),
+        (["answers.parquet", "--selection", "--band", "wide"], "band must be of"),
+        (["answers.parquet", "--selection", "--bins", "0"], "must be at least 1"),
+        (["answers.parquet", "--selection", "--risk", "2"], "risk must be between 0 and 1"),
+        (["answers.parquet", "--selection", "--resamples", "0"], "must be at least 1"),
+        (["answers.parquet", "--selection", "--by", "color"], "no column 'color'"),
+        (["answers.parquet", "--selection", "--gold", "GOLDEN"], "--gold must be a .csv or"),
+        (["answers.parquet", "--selection", "--gold", "none.csv"], "--gold cannot be read"),
+        (["answers.parquet", "--comparison", "--family", "kin"], "family must be of"),
+        (["answers.parquet", "--comparison", "--answer", "last"], "answer must be of"),
+        (
+            ["answers.parquet", "--comparison", "--confidence", "stated,support"],
+            "accepts by one confidence",
+        ),
+        (["gold.csv", "--selection"], "column missing"),
+        (["none.parquet", "--selection"], "no such file or folder"),
+    ],
+)
+def test_a_mistake_is_one_line(args, said, answers, capsys):
+    path, *rest = args
+    rest = [str(answers / one) if one.endswith("none.csv") else one for one in rest]
+    assert main(["reduce", str(answers / path), *rest]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_a_table_without_right_answers_is_refused(answers, tmp_path, capsys):
+    path = str(answers / "answers.parquet")
+    wrong = tmp_path / "gold.csv"
+    wrong.write_text("question,answer\nq1,1\n")
+    assert main(["reduce", path, "--selection", "--gold", str(wrong)]) == 2
+    assert "--gold needs columns item_id, gold" in capsys.readouterr().err
+    wrong.write_text("item_id,gold\nq1,1\nq1,2\n")
+    assert main(["reduce", path, "--selection", "--gold", str(wrong)]) == 2
+    assert "two right answers [item_id=q1]" in capsys.readouterr().err
