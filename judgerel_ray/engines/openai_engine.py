@@ -62,6 +62,8 @@ class OpenAIEngine:
     ----------
     limiter : Limiter
         Its provider's limits: its own, until it is given those that all share.
+    backends : set of str
+        What the server called that which answered (``system_fingerprint``).
 
     Examples
     --------
@@ -77,7 +79,7 @@ class OpenAIEngine:
         self._channel: Channel | None = None
         self._counts = TokenCounts()
         self._mistake: SweepError | None = None
-        self._backends: set[str] = set()
+        self.backends: set[str] = set()
 
     def __repr__(self) -> str:
         return f"OpenAIEngine({self.spec.name!r})"
@@ -207,7 +209,7 @@ class OpenAIEngine:
             raise EngineError(error.problem, where={**where, **error.where}) from None
         self._count(reply.usage)
         if reply.backend is not None:
-            self._backends.add(reply.backend)
+            self.backends.add(reply.backend)
         return found
 
     def _failed(

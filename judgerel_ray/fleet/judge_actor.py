@@ -39,7 +39,7 @@ from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
-from judgerel_ray.fleet.limiting import share_limits
+from judgerel_ray.fleet.limiting import seen_backends, share_limits
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
@@ -269,7 +269,7 @@ class JudgeActor:
             conditions=conditions,
             tokens=tokens,
             seconds=seconds,
-            engine=self._facts,
+            engine=self._facts | seen_backends(self._engine),
             parents={key for ask, _ in answered for key in ask.condition.parents},
         )
         return Receipt(

@@ -1,4 +1,7 @@
-"""Limits of providers, shared by all judge actors that ask them: one small Ray actor each."""
+"""Providers of judges: their limits, shared by all actors that ask them, and what serves there.
+
+The limits of a provider are kept by one small Ray actor.
+"""
 
 from __future__ import annotations
 
@@ -87,6 +90,19 @@ class Providers:
         for actor in self._actors.values():
             ray.kill(actor)
         self._actors.clear()
+
+
+def seen_backends(engine: Engine) -> dict[str, object]:
+    """What a server said was behind its model's name so far; nothing of other engines.
+
+    Examples
+    --------
+    >>> from judgerel_ray.engines import make_engine
+    >>> seen_backends(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")))
+    {}
+    """
+    known = sorted(engine.backends) if isinstance(engine, OpenAIEngine) else []
+    return {"backends": known} if known else {}
 
 
 def share_limits(engine: Engine, actor: Any) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FACTS = (
     "engine_version", "device", "device_name", "dtype", "attention_backend", "batch_invariant",
     "max_num_seqs", "max_num_batched_tokens", "chunked_prefill", "prefix_caching", "block_size",
+    "backends",
 )  # fmt: skip
 # Of a judge's fingerprint: its weights and what it is shown, without which it is another judge.
 OWN = ("engine", "model", "quantization", "chat_template")

@@ -334,3 +334,9 @@ def test_what_the_server_is_goes_into_its_facts(fault_server):
     assert facts.stops == "replies are cut here"
     assert facts.engine_version.endswith("server of tests")
     assert facts.device_name == server.url
+
+
+def test_what_a_server_says_is_behind_a_name_is_kept(fault_server, ask_of):
+    with fault_server() as server:
+        engine, _ = asked(spec_of(server), ask_of(n=3))
+    assert engine.backends == {"fp-1"}
