@@ -58,6 +58,8 @@ class JudgeStatus:
     seconds_left: float | None
     state: str
     error: str | None
+    cost: float | None = None
+    """Money of what landed, where the sweep has prices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class RunStatus:
     def as_json(self) -> dict[str, object]:
         """Plain values; totals first, None for what nobody knows."""
         tokens = sum((judge.tokens for judge in self.judges), TokenCounts())
+        costs = [judge.cost for judge in self.judges if judge.cost is not None]
         outcomes: dict[str, int] = {}
         for judge in self.judges:
             for name, n in judge.outcomes.items():
@@ -92,6 +95,7 @@ class RunStatus:
             "failed": sum(judge.failed for judge in self.judges),
             "outcomes": dict(sorted(outcomes.items())),
             "tokens": _tokens(tokens),
+            "cost": sum(costs) if costs else None,
             "judges": [
                 {
                     "judge": judge.judge,
@@ -107,6 +111,7 @@ class RunStatus:
                     "seconds_left": judge.seconds_left,
                     "state": judge.state,
                     "error": judge.error,
+                    "cost": judge.cost,
                 }
                 for judge in self.judges
             ],
@@ -136,7 +141,7 @@ def read_status(out: str) -> RunStatus:
     # What is really there, so that nothing is called done that a run would ask again.
     ledger = read_whole_ledger(run)
     with reading(out):
-        failed = _failed(run, ledger)
+        failed, costs = _failed(run, ledger), _costs(run, ledger)
     live = live_session(run)
     if live is None and progress.get("state") == "running" and _age_s(progress) < FRESH_S:
         # What a driver tells is believed only where this host cannot see whether it lives.
@@ -169,6 +174,7 @@ def read_status(out: str) -> RunStatus:
                 seconds_left=_number(now.get("seconds_left")),
                 state=_state(asked, landed, str(board.get("state", "waiting")), fresh=fresh),
                 error=cast("str | None", board.get("error")),
+                cost=costs.get(name),
             )
         )
     # Without a plan nothing is known to be owed, and nothing done.
@@ -217,6 +223,21 @@ def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     open_ = errors.join(scan_judgments(run, ledger=ledger).select("key"), on="key", how="anti")
     counts = open_.group_by("judge").len().collect()
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
+
+
+def _costs(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
+    """Money of the rows that landed, by judge; nothing is read where the sweep has no prices."""
+    import polars as pl
+
+    try:
+        priced = "prices" in run.read_text("sweep.toml")
+    except StoreError:  # gone: then nobody knows
+        priced = False
+    if not priced or not ledger.session:
+        return {}
+    rows = scan_judgments(run, ledger=ledger).filter(pl.col("cost").is_not_null())
+    found = rows.group_by("judge").agg(pl.col("cost").sum()).sort("judge").collect()
+    return dict(found.iter_rows())
 
 
 def _state(asked: int | None, landed: int, told: str, *, fresh: bool) -> str:

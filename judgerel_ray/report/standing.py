@@ -125,6 +125,9 @@ def _details(row: Row) -> list[str]:
         f"  tokens: prompt {_count(tokens['prompt'])} ({_count(tokens['cached'])} cached, "
         f"{_count(tokens['computed'])} computed), generated {_count(tokens['generated'])}"
     )
+    cost = row.get("cost")
+    if isinstance(cost, float):
+        lines.append(f"  cost: {cost:,.4g}, by the prices of the sweep")
     if row["owed"]:
         lines.append(f"  owed: {_count(row['owed'])}")
     if row["failed"]:
