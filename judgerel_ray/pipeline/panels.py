@@ -84,7 +84,16 @@ def open_voters(
     prices: Mapping[str, Price] | None = None,
     confidence: str = "stated",
 ) -> list[Voters]:
-    """Lay the systems of judgments side by side; SweepError where there are no two."""
+    """Lay the systems of judgments side by side; SweepError where there are no two.
+
+    Of a run that asked a cascade, too: what all answered there is what was hard.
+    """
+    if _asks_cascade(judged):
+        raise SweepError(
+            "this run asked its models as a cascade, so all of them answered only the questions "
+            "that the first ones passed on: what they are worth together cannot be told",
+            hint="--cascade tells what the cascade did; for panels ask every model everything",
+        )
     there = judged.frame.collect_schema().names()
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
     systems = open_systems(judged, by=apart, items=known_items(judged, gold))
@@ -98,7 +107,7 @@ def together_of(judged: Judged) -> Together | None:
 
     Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
     """
-    if not _is_known(judged):
+    if _asks_cascade(judged) or not _is_known(judged):
         return None
     systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)
@@ -109,6 +118,16 @@ def together_of(judged: Judged) -> Together | None:
         panels=panel_tables(found).tables(),
         cascade=cascade_tables(passing).tables() if passing else {},
     )
+
+
+def _asks_cascade(judged: Judged) -> bool:
+    """Whether later models were asked only what earlier ones were not sure of."""
+    if judged.run is None:
+        return False
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
+    return any(ask.cascade is not None for ask in sweep.ask)
 
 
 def _is_known(judged: Judged) -> bool:

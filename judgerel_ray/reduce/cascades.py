@@ -135,36 +135,31 @@ def orders_itself(voters: Voters) -> bool:
     >>> orders_itself(read_voters(read_systems(rows), rows)[0])
     False
     """
-    costs = _costs(voters)
-    places = _by_cost(costs)
+    places = _by_cost(voters)
+    costs = {voters.prices.of([j]) for j in places}
     return (
-        len(set(costs)) == len(costs) <= MOST_STAGES
+        2 <= len(costs) == len(places) <= MOST_STAGES
         and not np.isnan(voters.confidence_UJ[:, places[:-1]]).all(axis=0).any()
     )
 
 
-def _costs(voters: Voters) -> list[float]:
-    """What each member costs."""
-    return [voters.prices.of([j]) for j in range(len(voters.members))]
-
-
-def _by_cost(costs: Sequence[float]) -> list[int]:
-    """Members, the cheapest first."""
-    return sorted(range(len(costs)), key=costs.__getitem__)
+def _by_cost(voters: Voters) -> list[int]:
+    """Members, the cheapest first: models alone, where judges of their answers are among them."""
+    return sorted(voters.alone_J, key=lambda j: (voters.prices.of([j]), j))
 
 
 def _order(voters: Voters, choice: CascadeChoice) -> list[int]:
     """Who is asked, first first."""
     places = [voters.members.index(name) for name in choice.order]
     if not places:
-        costs = _costs(voters)
-        if len(set(costs)) < len(costs):
+        places = _by_cost(voters)
+        if len({voters.prices.of([j]) for j in places}) < len(places):
+            names = ", ".join(voters.members[j] for j in places)
             raise SweepError(
                 "costs do not tell who should be asked first: members cost alike",
-                where={"members": ", ".join(voters.members), "unit": voters.cost_unit},
+                where={"members": names, "unit": voters.cost_unit},
                 hint="--order A,B names it; --price NAME=... says what replies cost",
             )
-        places = _by_cost(costs)
     people = 0 if choice.person_cost is None else 1
     if not 2 <= len(places) + people <= MOST_STAGES:
         raise SweepError(

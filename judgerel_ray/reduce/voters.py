@@ -51,6 +51,8 @@ class Voters:
         "cost", "tokens" or "requests".
     n_dropped : int
         Questions left out as not all were asked.
+    alone_J : tuple of int
+        Members that compare nobody's answers; all of them where that leaves fewer than two.
     """
 
     name: Mapping[str, object]
@@ -63,6 +65,7 @@ class Voters:
     prices: PanelPrices
     cost_unit: str
     n_dropped: int
+    alone_J: tuple[int, ...]  # noqa: N815
 
     @property
     def n_questions(self) -> int:
@@ -188,6 +191,7 @@ def _voters(
         prices=prices,
         cost_unit=spending.unit,
         n_dropped=len(asked) - shared[ITEM].n_unique(),
+        alone_J=_alone(mine),
     )
 
 
@@ -229,6 +233,12 @@ def _prices(mine: Sequence[System], spending: Spending, every: Sequence[System])
         for need in _needs(system, every):
             needs[j, names.index(need)] = True
     return PanelPrices(needs_JP=needs, prices_P=np.array([things[name] for name in names]))
+
+
+def _alone(mine: Sequence[System]) -> tuple[int, ...]:
+    """Members that compare nobody's answers, where there are two."""
+    alone = [j for j, one in enumerate(mine) if one.name.get("role") not in _COMPARES]
+    return tuple(alone if len(alone) > 1 else range(len(mine)))
 
 
 def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:

@@ -128,8 +128,9 @@ def worth_line(row: Row) -> str:
         ends = f" [{number(row['effective_low'], 2)}, {number(row['effective_high'], 2)}]"
     most = "" if row["most"] is None else f"; endless ones of their kind {number(row['most'], 2)}"
     return (
-        f"{row['n_members']} members are worth {number(row['effective'], 2)}{ends} with errors of "
-        f"their own (errors correlate {number(row['error_correlation'])}){most}"
+        f"{row['n_members']} members whose errors vary are worth {number(row['effective'], 2)}"
+        f"{ends} with errors of their own (errors correlate {number(row['error_correlation'])})"
+        f"{most}"
     )
 
 

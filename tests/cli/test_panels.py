@@ -38,8 +38,8 @@ def test_panels_are_printed_a_block_a_temperature(answers, capsys):
     out = capsys.readouterr().out
     assert out.count("Panel (") == 2
     assert "Panel (temperature 0)" in out
-    for text in ("3 members are worth", "by accuracy elsewhere", "size 2", "cost 20", "of 5",
-                 "which flatters it"):  # fmt: skip
+    for text in ("3 members whose errors vary are worth", "by accuracy elsewhere", "size 2",
+                 "cost 20", "of 5", "which flatters it"):  # fmt: skip
         assert text in out
 
 

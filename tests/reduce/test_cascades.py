@@ -85,6 +85,17 @@ def test_the_order_is_by_cost_or_as_told():
     assert told["member"].to_list() == ["c", "b"]
 
 
+def test_models_alone_are_asked_where_judges_compare_them():
+    models = drawn(40).collect().with_columns(role=pl.lit("responder"), stage=pl.lit("choose"))
+    judge = models.filter(judge="a").with_columns(
+        role=pl.lit("participant"), stage=pl.lit("judge"), cost=pl.lit(3.0)
+    )
+    frame = pl.concat([models, judge]).lazy()
+    assert cascades(frame).stages["member"].to_list() == ["a responder", "b responder"]
+    told = cascades(frame, order=("a responder", "a participant")).stages
+    assert told["cost"].to_list() == [1.0, 3.0 + 1.0 + 10.0]
+
+
 def test_a_judge_costs_what_it_took_on_each_question():
     frame = drawn(n=50).with_columns(
         cost=pl.when(pl.col("judge") == "a").then(
