@@ -28,7 +28,7 @@ from judgerel_ray.pipeline.derived import (
 )
 from judgerel_ray.pipeline.expected import weighted
 from judgerel_ray.pipeline.systems import comparison, selection
-from judgerel_ray.pipeline.voting import cascade, panels
+from judgerel_ray.pipeline.voting import cascade, cascaded, panels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
 __all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty", "weighted"]
-__all__ += ["cascade", "comparison", "panels", "selection"]
+__all__ += ["cascade", "cascaded", "comparison", "panels", "selection"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:

@@ -18,7 +18,9 @@ def add_panels(reduce: argparse.ArgumentParser) -> None:
         "--panels", action="store_true", help="judges together: majorities, best panels, the next"
     )
     reduce.add_argument(
-        "--cascade", action="store_true", help="ask the next one where confidence falls short"
+        "--cascade",
+        action="store_true",
+        help="ask the next one where confidence falls short; of a sweep with a cascade what it did",
     )
     reduce.add_argument("--order", metavar="A,B", help="of a cascade; default: by cost")
     reduce.add_argument(
@@ -46,10 +48,12 @@ def print_panels(
         If a name, a column or a file is wrong.
     """
     from judgerel_ray.pipeline import unfinished, write_coefficients
+    from judgerel_ray.pipeline.cascading import run_cascaded
     from judgerel_ray.pipeline.panels import run_cascade, run_panels
     from judgerel_ray.reduce.cascade_choice import CascadeChoice
     from judgerel_ray.reduce.spending import parse_price
     from judgerel_ray.report import tables_json
+    from judgerel_ray.report.cascaded_text import cascaded_text
     from judgerel_ray.report.panel_text import cascade_text, panels_text
 
     told = [parse_price(text) for text in parsed.price or ()]
@@ -57,7 +61,10 @@ def print_panels(
         raise SweepError("--price names a judge twice")
     seed, confidence = parsed.seed or 0, parsed.confidence or "stated"
     given = {"by": by, "gold": parsed.gold, "prices": dict(told) or None, "confidence": confidence}
-    if parsed.panels:
+    asked = None if parsed.panels or parsed.order else run_cascaded(parsed.path)
+    if asked is not None:
+        found, rows, text = {"cascaded": asked}, asked, cascaded_text(asked)
+    elif parsed.panels:
         found = run_panels(parsed.path, **given, seed=seed).tables()
         rows, text = found["best"], panels_text(found)
     else:

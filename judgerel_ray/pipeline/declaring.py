@@ -43,17 +43,18 @@ def declared_menus(run: RunDirectory) -> dict[str, dict[str, int]]:
     for index, ask in enumerate(sweep.ask):
         if ask.protocol == "respond":
             continue
-        for benchmark in _benchmarks(sweep, index, items):
+        for benchmark in ask_benchmarks(sweep, index, items):
             menu = menus.setdefault((ask.protocol, benchmark), set())
             if ask.protocol in ON_SCALES:
                 continue  # what may be rated is the scale's, whatever the responses are called
             if ask.protocol == "correctness":
                 menu.add(CORRECTNESS_OPTIONS)
-            elif ask.responders:
+            elif ask.responders and ask.protocol != "think_twice":
                 menu.add(len(ask.responders))
             else:
                 mine = items.filter(pl.col("benchmark") == benchmark)
-                menu.update(mine["options"].list.len().to_list())
+                # An open question has its judges choose among models, fewer in one role.
+                menu.update(mine["options"].list.len().filter(mine["options"].list.len() > 0))
     declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
     for (protocol, benchmark), sizes in menus.items():
         if len(sizes) == 1:
@@ -61,8 +62,17 @@ def declared_menus(run: RunDirectory) -> dict[str, dict[str, int]]:
     return declared
 
 
-def _benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
-    """Benchmarks of an ask's items: its own name, or all where a loader names several."""
+def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
+    """Name the benchmarks of an ask's items: its own name, or all where a loader names several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable, Judge, Sweep
+    >>> ask = AskTable(protocol="respond", benchmark="b", path="p")
+    >>> sweep = Sweep(name="s", judge=(Judge(name="j", model="m"),), ask=(ask,))
+    >>> ask_benchmarks(sweep, 0, pl.DataFrame({"benchmark": ["b", "c"]}))
+    ['b']
+    """
     names = items["benchmark"].unique(maintain_order=True).to_list()
     own = sweep.ask[index].benchmark
     return [own] if own in names else names

@@ -10,6 +10,7 @@ import polars as pl
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
+from judgerel_ray.pipeline.cascading import cascaded_of
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.panels import together_of
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
@@ -60,8 +61,9 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
         measured = None if absent else _measured(judged)
         if measured is not None:
             rated, selected = ratings_of(judged, options), selected_of(judged)
-            together = together_of(judged)
-            measured = replace(measured, rated=rated, selected=selected, together=together)
+            together, cascaded = together_of(judged), cascaded_of(judged)
+            held = replace(measured, together=together, cascaded=cascaded)
+            measured = replace(held, rated=rated, selected=selected)
         page = render_report(
             measured,
             title=_title(judged, path),

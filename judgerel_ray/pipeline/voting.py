@@ -136,6 +136,35 @@ def cascade(
     return found.stages, found.curve
 
 
+def cascaded(path: str | PathLike[str]) -> pl.DataFrame | None:
+    """Tell what the cascades of a run did: who answered how much, how well, and at what cost.
+
+    Parameters
+    ----------
+    path : str or path
+        A run directory.
+
+    Returns
+    -------
+    DataFrame or None
+        As :func:`judgerel_ray.reduce.cascaded.cascaded_table`; None where the sweep asked none.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If there is nothing at the path.
+
+    Examples
+    --------
+    >>> cascaded("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such file of judgments [path=no-such-run]
+    """
+    from judgerel_ray.pipeline.cascading import run_cascaded
+
+    return run_cascaded(fspath(path))
+
+
 def _path(path: str | PathLike[str] | None) -> str | None:
     """A path as text."""
     return None if path is None else fspath(path)

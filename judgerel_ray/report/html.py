@@ -10,6 +10,7 @@ from string import Template
 
 import polars as pl
 
+from judgerel_ray.report.cascaded_text import cascaded_sections
 from judgerel_ray.report.chances import Probabilities, probability_lead, probability_sections
 from judgerel_ray.report.chart import alpha_charts
 from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
@@ -66,6 +67,8 @@ class Measured:
         What selecting among answers by confidence is worth, and systems compared.
     together : Together, optional
         What judges are worth as a panel, and one after the other.
+    cascaded : pl.DataFrame, optional
+        From :func:`judgerel_ray.reduce.cascaded.cascaded_table`.
     """
 
     coefficients: pl.DataFrame
@@ -78,6 +81,7 @@ class Measured:
     rated: Rated | None = None
     selected: Selected | None = None
     together: Together | None = None
+    cascaded: pl.DataFrame | None = None
 
 
 def render_report(
@@ -170,6 +174,7 @@ def _measured(measured: Measured) -> list[str]:
         section("What came back", outcome_section(measured.outcomes)),
         *selection_sections(measured.selected),
         *panel_sections(measured.together),
+        *cascaded_sections(measured.cascaded),
         *rating_sections(measured.rated),
         section("Alpha against temperature", _charts(coefficients)),
         section("Serving noise", serving_section(measured.serving)),

@@ -188,6 +188,20 @@ def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tm
     assert main(["run", file, "--out", str(out)]) == 0
     assert "0 in this session" in capsys.readouterr().out
     assert main(["report", str(out), "--out", str(tmp_path / "r.html")]) == 0
+    assert "What the cascade did" in (tmp_path / "r.html").read_text()
+    capsys.readouterr()
+    assert main(["reduce", str(out), "--cascade", "--format", "json"]) == 0
+    did = {
+        (row["asked"], row["temperature"]): row
+        for row in json.loads(capsys.readouterr().out)["cascaded"]
+    }
+    sure = rows.filter(pl.col("stage") == "choose", pl.col("confidence") >= 0.6)
+    for name in ("cat", "ant", "bee"):
+        mine = sure.filter(judge=name, temperature=1.0)
+        assert did[name, 1.0]["n_answered"] == mine.height
+    assert did["all of it", 1.0]["n_asked"] == 3 * N_ITEMS
+    left = did["a person", 1.0]["n_asked"]
+    assert did["all of it", 1.0]["n_answered"] == 3 * N_ITEMS - left
 
 
 def test_a_cascade_that_was_cut_off_ends_as_one_that_was_not(tmp_path, capsys):
