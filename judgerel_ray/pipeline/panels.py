@@ -17,7 +17,7 @@ from judgerel_ray.reduce.spending import Price
 from judgerel_ray.reduce.voters import Voters, check_voters, read_voters
 from judgerel_ray.report.panel_sections import Together
 
-MOST_ON_PAGE = 1_000_000
+MOST_ON_PAGE = 300_000
 """Verdicts of which a page still tells panels."""
 _LEAST = 2
 _MEMBER = ("judge", "role")

@@ -47,8 +47,8 @@ class BestPanel:
         Share right of each question by the panel that the other folds chose: honest.
     held_out_cost : float or None
         Mean cost of those panels.
-    n_alike : int
-        Folds that chose the same panel as all questions do.
+    by_fold : tuple of Panel
+        What the questions outside each fold chose; empty where the budget buys none.
     """
 
     budget: float | None
@@ -58,7 +58,12 @@ class BestPanel:
     in_sample: float | None
     credit_Q: Floats  # noqa: N815  a shape, not a case
     held_out_cost: float | None
-    n_alike: int
+    by_fold: tuple[Panel, ...]
+
+    @property
+    def n_alike(self) -> int:
+        """Folds that chose the same panel as all questions do."""
+        return sum(panel == self.members for panel in self.by_fold if panel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,14 +182,15 @@ def _chosen(
     best = _best(everything, score_S, budget, size)
     panel = () if best is None else everything.panels[best]
     credit_Q = np.zeros(n_questions)
-    cost, n_alike = 0.0, 0
+    cost = 0.0
+    by_fold: list[Panel] = []
     for k, mine in enumerate(trained):
         place = _best(mine, mine.sums_SK.sum(axis=1) - mine.sums_SK[:, k], budget, size)
         inside = asked.fold_Q == k
+        by_fold.append(() if place is None else mine.panels[place])
         if place is None:
             cost = float("nan")
             continue
-        n_alike += mine.panels[place] == panel
         cost += float(mine.costs_S[place]) * int(inside.sum()) / n_questions
         credit_Q[inside] = asked.by_question(mine.panels[place])[inside]
     return BestPanel(
@@ -195,7 +201,7 @@ def _chosen(
         in_sample=None if best is None else float(score_S[best]),
         credit_Q=credit_Q,
         held_out_cost=None if np.isnan(cost) else cost,
-        n_alike=n_alike,
+        by_fold=tuple(by_fold),
     )
 
 
