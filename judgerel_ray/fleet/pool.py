@@ -146,7 +146,7 @@ class JudgePool:
         items = {item_of(ask) for ask in asks}
         self.item_losses.update(items)
         if self.spec.engine.base_url is not None:
-            self.losses += 1
+            self.losses += not of_node
             return False
         if of_node:
             self.item_node_losses.update(items)

@@ -3,8 +3,9 @@
 import pytest
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import machine
-from judgerel_ray.fleet.machine import check_gpus, gpus_here
+from judgerel_ray.fleet.machine import check_gpus, check_keys, gpus_here
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +23,21 @@ def test_what_the_machine_has_not_is_refused_in_one_line():
         check_gpus({"b": 2}, "local")
     with pytest.raises(SweepError, match=r"has 1 \(and 1 more judges\) \[judge=c\]"):
         check_gpus({"a": 2, "c": 4}, None)
+
+
+def test_a_key_is_looked_for_here_only_where_actors_run_here(monkeypatch):
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    spec = EngineSpec(
+        name="j", engine="openai", model="m", base_url="http://h/v1", api_key_env="SOME_KEY"
+    )
+    check_keys([spec], "head:6379")
+    with pytest.raises(SweepError, match="environment variable SOME_KEY is not set"):
+        check_keys([spec], None)
+    monkeypatch.setenv("SOME_KEY", " ")
+    with pytest.raises(SweepError, match="SOME_KEY is not set"):
+        check_keys([spec], None)
+    monkeypatch.setenv("SOME_KEY", "k")
+    assert check_keys([spec], None) is None
 
 
 def test_a_judge_that_can_be_asked_is_asked_whatever_another_needs():

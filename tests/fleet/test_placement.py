@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import JudgePool, WorkQueue, placement
+from judgerel_ray.fleet import JudgePool, JudgeSpec, WorkQueue, placement
 from judgerel_ray.fleet.cluster import Capacity
+from judgerel_ray.fleet.limiting import Providers
 from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement, held_by
 from judgerel_ray.fleet.pool import Slot
 
@@ -63,7 +64,10 @@ class Room:
         self.world = world
         self.pools = {}
         for name, (gpus, replicas) in judges.items():
-            spec = SimpleNamespace(engine=engine_of(gpus))
+            engine = "openai" if name.startswith("served") else "simulated"
+            spec = JudgeSpec(
+                engine=engine_of(gpus, engine), run=None, session=1, visibility_token=""
+            )
             pool = JudgePool(name=name, spec=spec, replicas=replicas, requests_left=1000)
             pool.queue = WorkQueue(source=iter(asking.items(100, 10)), request_size=4)
             self.pools[name] = pool
@@ -101,6 +105,32 @@ def test_two_judges_of_two_share_four_gpus_and_the_third_waits(world, asking):
     room.come_up()
     room.finish("b")
     assert room.fill() == {"a": 2, "b": 0, "c": 2}
+
+
+def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking, monkeypatch):
+    monkeypatch.setattr(Providers, "limiter_of", lambda *_: "limiter")
+    here = world(cpus=1.0)
+    judges = {"a": (0, 1), "served1": (0, 3), "served2": (0, None), "b": (0, 1)}
+    room = Room(here, asking, judges, local=False)
+    assert room.fill() == {"a": 1, "served1": 3, "served2": 1, "b": 0}
+    assert here.demanded == [[{"CPU": 1}, {"CPU": 1}]]
+    for pool in room.pools.values():
+        for slot in pool.slots.values():
+            assert held_by(pool, slot) == (int(pool.name == "a"), 0)
+
+
+def test_actors_of_one_provider_are_given_the_same_limiter(world, asking, monkeypatch):
+    made = []
+    monkeypatch.setattr(Providers, "limiter_of", lambda _, spec: f"of {spec.base_url}")
+    room = Room(world(), asking, {"served1": (0, 1), "served2": (0, 1)})
+    monkeypatch.setattr(
+        placement,
+        "make_actor",
+        lambda spec, *, name, **_: made.append(spec) or room.world._make(name),
+    )
+    room.fill()
+    assert [spec.limiter for spec in made] == ["of http://h/v1"] * 2
+    assert [pool.spec.limiter for pool in room.pools.values()] == [None, None]
 
 
 def test_gpus_count_as_taken_until_their_engines_have_ended(world, asking):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from judgerel_ray.config import Limits
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import History, JudgePool, JudgeState, Lease
@@ -76,6 +78,28 @@ def test_deadlines_are_never_shorter_than_told_and_grow_with_the_work(asking):
     units = send(pool, (asking.ask(n=10),), seconds=1.0)
     assert pool.deadline_s(1, 1, 5.0) == 5.0
     assert pool.deadline_s(100 * units, 1, 5.0) >= 20 * 100
+
+
+def served_pool(**limits) -> JudgePool:
+    engine = EngineSpec(
+        name="j", engine="openai", model="m", base_url="http://h/v1", limits=Limits(**limits)
+    )
+    return replace(pool_of(), spec=SimpleNamespace(engine=engine))
+
+
+def test_a_judge_behind_an_api_has_no_item_that_kills_what_asks_it(asking):
+    pool = served_pool()
+    for of_node in (False, True, True, True, True):
+        assert not pool.note_loss([asking.ask("q1")], of_node=of_node)
+    assert pool.losses == 1
+    assert not pool.history(asking.ask("q1")).suspected
+
+
+def test_a_lease_behind_an_api_may_wait_for_its_limits_and_an_outage():
+    pool = served_pool(concurrency=2, requests_per_minute=6, deadline=100, timeout=10)
+    # Ten requests: five after another, each up to its deadline, let through in 100 s.
+    assert pool.deadline_s(50, 10, 600.0) >= 600 + 5 * 100 + 100
+    assert pool.deadline_s(50, 10, 600.0) > pool.deadline_s(50, 1, 600.0)
 
 
 def test_losses_count_by_item_and_once_a_death(asking):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.config import FleetTable
-from judgerel_ray.core import TokenCounts
+from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import (
     Board,
@@ -335,6 +336,24 @@ def test_a_lease_that_failed_whole_is_owed_and_its_engine_kept(account):
     assert mine.kinds() == {"lease": 4}
     assert mine.dropped == []
     mine.check()
+
+
+def test_a_judge_nothing_more_can_be_asked_of_ends_when_its_leases_have(asking, account):
+    mine = account(asking.items(10, 6))
+    first, second = mine.send_next("a", units=50), mine.send_next("a", units=50)
+    failed = tuple(FailedAsk(ask=ask, kind="request", message="no") for ask in first.lease.asks)
+    receipt = Receipt(
+        lease=1, attempt=1, landed=True, rows=0, failed=failed, mistake=SweepError("no money left")
+    )
+    del mine.pool.slots["a"].leases[1]
+    mine.settlement.receipt(mine.pool, first, receipt)
+    assert mine.pool.given_up is None  # what is answered in the other lease may still land
+    assert isinstance(mine.pool.mistake, SweepError)
+    del mine.pool.slots["a"].leases[2]
+    mine.settlement.receipt(mine.pool, second, replace(receipt, lease=2, failed=()))
+    assert mine.pool.given_up is mine.pool.mistake
+    assert mine.board.error == "no money left"
+    assert mine.dropped == ["a"]
 
 
 def test_a_judge_given_up_records_all_it_owes(asking, account, make_actor_here):

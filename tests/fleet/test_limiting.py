@@ -1,0 +1,107 @@
+"""Limits of a provider kept by another process, and what an engine is given of them."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from judgerel_ray.config import Limits
+from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.openai_limits import SharedLimits
+from judgerel_ray.fleet.limiting import Providers, RemoteLimiter, share_limits
+
+SPEC = EngineSpec(
+    name="j", engine="openai", model="m", base_url="http://h/v1", limits=Limits(concurrency=2)
+)
+
+
+class FakeActor:
+    """An actor of this process: its calls are awaited like Ray's."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.kept = SharedLimits(limits)
+        self.calls: list[str] = []
+        for name in ("enter", "leave", "pause"):
+            setattr(self, name, SimpleNamespace(remote=self._call(name)))
+
+    def _call(self, name):
+        def remote(*values):
+            self.calls.append(name)
+            return asyncio.ensure_future(getattr(self.kept, name)(*values))
+
+        return remote
+
+
+def test_requests_of_one_engine_ask_one_after_the_other_and_in_order():
+    async def work():
+        actor = FakeActor(Limits(concurrency=2))
+        limiter = RemoteLimiter(actor)
+        order = []
+
+        async def one(number):
+            permit = await limiter.enter(1)
+            order.append(number)
+            await asyncio.sleep(0.01)
+            await limiter.leave(permit, 1)
+
+        await asyncio.gather(*(one(i) for i in range(8)))
+        await limiter.pause(0.0)
+        return order, actor.calls
+
+    order, calls = asyncio.run(work())
+    assert order == list(range(8))
+    assert (calls.count("enter"), calls.count("leave"), calls.count("pause")) == (8, 8, 1)
+
+
+def test_a_permit_for_somebody_who_left_is_given_back():
+    async def work():
+        actor = FakeActor(Limits(concurrency=1))
+        limiter = RemoteLimiter(actor)
+        held = await limiter.enter(1)
+        waiting = asyncio.ensure_future(limiter.enter(1))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await limiter.leave(held, 1)
+        return await asyncio.wait_for(limiter.enter(1), 5)
+
+    assert asyncio.run(work())
+
+
+def test_only_engines_that_ask_a_server_are_given_a_limiter():
+    served = make_engine(SPEC)
+    own = served.limiter
+    share_limits(served, None)
+    assert served.limiter is own
+    share_limits(served, FakeActor(Limits()))
+    assert isinstance(served.limiter, RemoteLimiter)
+    assert Providers().limiter_of(EngineSpec(name="j", engine="simulated", model="uniform")) is None
+
+
+@pytest.mark.ray
+def test_one_actor_keeps_the_limits_of_all_judges_of_a_provider(ray_local):
+    providers = Providers()
+    first = providers.limiter_of(SPEC)
+    same = EngineSpec(name="k", engine="openai", model="n", base_url=SPEC.base_url)
+    other = EngineSpec(
+        name="l", engine="openai", model="m", base_url=SPEC.base_url, api_key_env="KEY"
+    )
+    assert providers.limiter_of(same) is first
+    assert providers.limiter_of(other) is not first
+
+    async def work():
+        one, two = RemoteLimiter(first), RemoteLimiter(first)
+        held = [await one.enter(5), await two.enter(5)]
+        third = asyncio.ensure_future(two.enter(5))
+        await asyncio.sleep(0.3)
+        assert not third.done()
+        await one.leave(held[0], 5)
+        return await asyncio.wait_for(third, 20)
+
+    assert asyncio.run(work())
+    providers.close()
+    with pytest.raises(ray_local.exceptions.RayActorError):
+        ray_local.get(first.pause.remote(0.0))
