@@ -42,7 +42,7 @@ def test_held_out_accuracy_is_covered_and_in_sample_accuracy_is_not():
         ends = mean_interval(best.credit_Q)
         covered.append(ends.low <= true <= ends.high)
         optimism.append(best.in_sample - truth(best.members))
-    assert 0.92 <= np.mean(covered) <= 0.98
+    assert 0.9 <= np.mean(covered) <= 0.98
     assert np.mean(optimism) > 0.02
 
 
