@@ -19,7 +19,8 @@ MEASURES = {
 READ_RANKS = (
     "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
     "surely better, down to those surely worse. A measure is the mean over the cells (benchmark, "
-    "criterion, definition, scale or pair) where all judges have a value that have any."
+    "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
+    "is Pearson's r of the mean scores of each response with the reference."
 )
 
 

@@ -117,6 +117,7 @@ def test_a_mean_rank_says_what_it_averages(ratings):
     found = rank_table(rated_groups(rows, scales), ScaleChoice(), outside=outside)
     text = ranking_text(found.ranks, found.mean_ranks, found.agreements)
     assert "mean rank: over self-consistency and inter-scale alone" in text
+    assert "alignment is Pearson's r of the mean scores" in " ".join(text.split())
     found = rank_table(rated_groups(rows, scales), ScaleChoice())
     assert "alone" not in ranking_text(found.ranks, found.mean_ranks, found.agreements)
 
