@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -178,11 +179,13 @@ def test_what_a_provider_declines_is_a_row_and_its_costs_are_the_providers(
     fault_server,
     write,
     tmp_path,
+    capsys,
 ):
     run = tmp_path / "run"
     with fault_server(shares={"filter": 0.3, "policy": 0.1, "usage": 0.1}) as server:
         file = write(server)
         assert main(["run", str(file), "--out", str(run)]) == 0
+    capsys.readouterr()
     rows = rows_of(run)
     assert rows.height == len(server.asked) == 40
     faults = [seen.fault for seen in server.asked]
@@ -195,6 +198,50 @@ def test_what_a_provider_declines_is_a_row_and_its_costs_are_the_providers(
     by_hand = ((prompt - cached) * 1.0 + cached * 0.1 + pl.col("completion_tokens") * 10.0) / 1e6
     assert priced.height == faults.count(None) + faults.count("filter")
     assert priced.select((pl.col("cost") - by_hand).abs().max()).item() < 1e-12
+    assert main(["status", str(run), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["judges"][0]["cost"]
+    assert told == pytest.approx(rows["cost"].sum())
+
+
+def test_a_variable_that_only_the_driver_has_is_the_callers_mistake(
+    ray_local,  # noqa: ARG001  its actors were born before the variable was set
+    fault_server,
+    write,
+    tmp_path,
+    capsys,
+    monkeypatch,
+):
+    monkeypatch.setenv("PLANTED_KEY", KEY)
+    with fault_server() as server:
+        file = write(server, more='api_key_env = "PLANTED_KEY"')
+        assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
+    assert "environment variable PLANTED_KEY is not set" in capsys.readouterr().err
+    assert server.asked == []
+
+
+def test_answers_of_responders_behind_an_api_are_judged_but_for_those_declined(
+    ray_local,  # noqa: ARG001  the cluster must be up
+    fault_server,
+    write,
+    tmp_path,
+):
+    run = tmp_path / "run"
+    ask = 'responders = ["j1", "j2", "j3"]\nrespond = { top_k = 0 }\njudges = ["j0"]'
+    with fault_server(shares={"filter": 0.1}, seed=3) as server:
+        file = write(server, judges=4, ask=ask, replications=3)
+        assert main(["run", str(file), "--out", str(run)]) == 0
+    rows = rows_of(run)
+    answers = rows.filter(pl.col("role") == "responder")
+    assert answers.height == 30
+    declined = answers.filter(pl.col("outcome") == "refused")
+    assert 0 < declined.height < 30
+    assert answers.filter(pl.col("outcome").is_null()).height == 30 - declined.height
+    verdicts = rows.filter(pl.col("role") == "judge")
+    assert verdicts.height == 30
+    # A question that lacks an answer cannot be judged: its rows say so.
+    failed = verdicts.filter(pl.col("outcome") == "failed")
+    assert set(failed["item_id"]) == set(declined["item_id"])
+    assert failed.height == 3 * declined["item_id"].n_unique()
 
 
 def test_a_variable_that_is_not_set_is_one_line_before_anything_else(
