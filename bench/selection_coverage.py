@@ -160,12 +160,11 @@ def broken(first: Answers) -> bool | None:
 def false_alarms(rng: np.random.Generator, n: int, m: int) -> tuple[bool, bool, bool]:
     """Whether noise was called accuracy, noise a ranking, and calibrated confidence not so."""
     gold, verdicts = rng.integers(0, 4, size=(2, n))
-    counts = np.zeros((n, 4), dtype=np.int64)
-    for _ in range(m):  # a question's replications give one verdict, or any other
-        said = np.where(rng.random(n) < 0.6, verdicts, rng.integers(0, 4, n))
-        counts[np.arange(n), said] += 1
-    accuracy = accuracy_floor(counts, gold, n_replies=n * m)
     questions = np.repeat(np.arange(n), m)
+    # A question's replications give one verdict, or any other.
+    kept = rng.random(n * m) < 0.6
+    said = np.where(kept, verdicts[questions], rng.integers(0, 4, n * m))
+    accuracy = accuracy_floor(said, questions, gold)
     scores = rng.choice(LEVELS, size=n)[questions]
     right = (rng.random(n) < 0.6)[questions] ^ (rng.random(n * m) < 0.2)
     ranking = ranking_floor(scores, right, clusters_N=questions)

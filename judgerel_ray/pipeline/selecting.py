@@ -91,13 +91,7 @@ def open_systems(
 
 
 def selected_of(judged: Judged) -> Selected | None:
-    """What a page says of selection; None where no answer states a confidence, or gold is unknown.
-
-    Raises
-    ------
-    SweepError
-        If verdicts and gold cannot be compared.
-    """
+    """What a page says of selection; None without stated confidences, or right answers known."""
     columns = judged.frame.collect_schema().names()
     if "confidence" not in columns or (judged.run is None and GOLD not in columns):
         return None
@@ -106,7 +100,10 @@ def selected_of(judged: Judged) -> Selected | None:
     right = _right(items)
     if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
         return None
-    systems = open_systems(judged, items=items)
+    try:
+        systems = open_systems(judged, items=items)
+    except SweepError as error:  # a page has more to say than this
+        return Selected(selection={}, comparison={}, names=(), refused=error.problem)
     found = selection_tables(systems, SelectionOptions(), chance=_chance(items))
     compared: dict[str, pl.DataFrame] = {}
     if len(systems) > 1:
@@ -166,7 +163,7 @@ def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
     keys = [name for name in ("benchmark", ITEM) if name in items.columns]
     if isinstance(items.schema.get("options"), pl.List):
         names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
-        items = items.filter((names.list.len() == 0) | names.list.contains(pl.col(GOLD)))
+        items = items.filter(names.list.contains(pl.col(GOLD)))
     found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
     twice = found.group_by(keys).agg(n=pl.col(GOLD).n_unique()).filter(pl.col("n") > 1)
     if twice.height:

@@ -24,7 +24,7 @@ from judgerel_ray.reduce.selection_schemas import (
     named_schema,
 )
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
-from judgerel_ray.reduce.systems import System
+from judgerel_ray.reduce.systems import ITEM, System
 from judgerel_ray.stats import auroc, risk_coverage
 from judgerel_ray.stats.accepted_errors import BANDS, Band
 from judgerel_ray.stats.brier import brier_score
@@ -187,7 +187,8 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
     every = clustered_share(right, clusters_N=items)
     read = clustered_share(right[readable], clusters_N=items[readable])
     floor = _floor(system)
-    known = [chance.get((system.name.get("benchmark"), item)) for item in np.unique(items)]
+    names = system.rows[ITEM].unique().to_list() if chance else []
+    known = [chance.get((system.name.get("benchmark"), item)) for item in names]
     there = [one for one in known if one is not None]
     return {
         **system.name,
@@ -215,16 +216,12 @@ def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
 def _floor(system: System) -> NoiseFloor:
     """Accuracy of the same answers given to other questions."""
     rows = system.rows
-    values = sorted({*rows["verdict"].drop_nulls(), *rows["gold"]})
-    place = {name: number for number, name in enumerate(values)}
-    items, question = np.unique(system.items_N, return_inverse=True)
-    counts = np.zeros((items.size, len(values)), dtype=np.int64)
-    gold = np.full(items.size, -1)
-    for where, verdict, right in zip(question, rows["verdict"], rows["gold"], strict=True):
-        gold[where] = place[right]
-        if verdict is not None:
-            counts[where, place[verdict]] += 1
-    return accuracy_floor(counts, gold, n_replies=rows.height)
+    known = pl.Enum(pl.concat([rows["verdict"], rows["gold"]]).drop_nulls().unique().sort())
+    verdicts, gold = (rows[name].cast(known).to_physical() for name in ("verdict", "gold"))
+    _, first, question = np.unique(system.items_N, return_index=True, return_inverse=True)
+    return accuracy_floor(
+        verdicts.cast(pl.Int64).fill_null(-1).to_numpy(), question, gold.to_numpy()[first]
+    )
 
 
 def _nothing(system: System) -> Row:

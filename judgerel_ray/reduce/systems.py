@@ -24,6 +24,8 @@ SYSTEM = (
 )  # fmt: skip
 """Columns that make a system, those that hold any value."""
 ITEM = "item_id"
+QUESTION = "question"
+"""Number of an item of a benchmark: what systems are joined by, and what is independent."""
 SPENT = ("prompt_tokens", "completion_tokens", "cost")
 """What an answer took."""
 _OWN = ("top_k", "top_p", "judge_fingerprint")
@@ -45,7 +47,7 @@ class System:
     label : str
         What tells it from the others, in words.
     rows : DataFrame
-        item_id, replication, verdict, gold, ``right``, and a column a confidence.
+        item_id, ``question``, replication, verdict, gold, ``right``, and a column a confidence.
     n_without_gold : int
         Answers left out as nobody knows what is right.
     """
@@ -61,9 +63,9 @@ class System:
         return self.rows["right"].to_numpy()
 
     @property
-    def items_N(self) -> NDArray[np.str_]:  # noqa: N802
-        """The question of each answer."""
-        return self.rows[ITEM].to_numpy().astype(np.str_)
+    def items_N(self) -> NDArray[np.int64]:  # noqa: N802
+        """The question of each answer: numbers that all systems read together share."""
+        return self.rows[QUESTION].to_numpy()
 
     @property
     def confidences(self) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ def read_systems(
     rows = answer_rows(judgments, more=by or ())
     names = _system_columns(rows, by)
     rows = with_confidences(_with_gold(rows, gold), unit=_unit(rows, names), chances=chances)
-    known = rows.filter(pl.col(GOLD).is_not_null())
+    known = _numbered(rows.filter(pl.col(GOLD).is_not_null()))
     _refuse_strangers(known)
     told = [name for name in names if known[name].n_unique() > 1]
     told = [name for name in names if name in ("judge", *told)]
@@ -136,7 +138,7 @@ def read_systems(
             System(
                 name=key,
                 label=system_label(key, told),
-                rows=known.filter(mine).sort(ITEM, "replication", nulls_last=True),
+                rows=known.filter(mine).sort(QUESTION, "replication", nulls_last=True),
                 n_without_gold=rows.filter(mine & pl.col(GOLD).is_null()).height,
             )
         )
@@ -259,6 +261,12 @@ def _with_gold(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
         )
     right_one = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
     return rows.with_columns(right=right_one)
+
+
+def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """The answers with a number for every item of every benchmark."""
+    keys = [name for name in ("benchmark", ITEM) if name in rows.columns]
+    return rows.with_columns(pl.struct(keys).rank("dense").cast(pl.Int64).alias(QUESTION))
 
 
 def _refuse_strangers(known: pl.DataFrame) -> None:

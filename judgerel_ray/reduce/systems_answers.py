@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.reduce.correctness import GOLD
-from judgerel_ray.reduce.systems import ITEM
+from judgerel_ray.reduce.systems import QUESTION
 
 AnswerRule = Literal["first", "majority"]
 ANSWER_RULES: tuple[AnswerRule, ...] = ("first", "majority")
@@ -19,7 +19,7 @@ def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) ->
     Parameters
     ----------
     rows : DataFrame
-        Of one :class:`judgerel_ray.reduce.systems.System`: item_id, replication, verdict, gold,
+        Of one :class:`judgerel_ray.reduce.systems.System`: question, replication, verdict, gold,
         ``stated``.
     rule : {"first", "majority"}
         The first replication, or the most frequent verdict; of verdicts as frequent, that which
@@ -30,12 +30,12 @@ def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) ->
     Returns
     -------
     DataFrame
-        item_id, verdict, ``right``, ``sure`` (the reply's stated confidence; of a majority its
-        share of the replies), ``n_votes``; sorted by item_id.
+        question, verdict, ``right``, ``sure`` (the reply's stated confidence; of a majority its
+        share of the replies), ``n_votes``; sorted by question.
 
     Examples
     --------
-    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "replication": [0, 1, 2], "gold": ["2"] * 3,
+    >>> rows = pl.DataFrame({"question": [1] * 3, "replication": [0, 1, 2], "gold": ["2"] * 3,
     ...                      "verdict": ["1", "2", "2"], "stated": [0.9, 0.5, 0.6]})
     >>> one_answer(rows, "first").select("verdict", "right", "sure").row(0)
     ('1', False, 0.9)
@@ -43,24 +43,25 @@ def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) ->
     ('2', True)
     """
     facets = [name for name in ("option_order", "template", "temperature") if name in rows.columns]
-    ordered = rows.sort(ITEM, "replication", *facets, nulls_last=True)
+    ordered = rows.sort(QUESTION, "replication", *facets, nulls_last=True)
     if rule == "first":
-        taken = ordered.unique(ITEM, keep="first", maintain_order=True)
-        found = taken.select(ITEM, GOLD, "verdict", sure="stated", n_votes=pl.lit(1, pl.Int64))
+        taken = ordered.unique(QUESTION, keep="first", maintain_order=True)
+        found = taken.select(QUESTION, GOLD, "verdict", sure="stated", n_votes=pl.lit(1, pl.Int64))
     else:
-        voting = ordered.group_by(ITEM, maintain_order=True).head(k) if k else ordered
+        voting = ordered.group_by(QUESTION, maintain_order=True).head(k) if k else ordered
         voting = voting.with_columns(
-            __place=pl.int_range(pl.len()).over(ITEM), __all=pl.len().over(ITEM).cast(pl.Int64)
+            __place=pl.int_range(pl.len()).over(QUESTION),
+            __all=pl.len().over(QUESTION).cast(pl.Int64),
         )
-        votes = voting.group_by(ITEM, GOLD, "verdict", "__all").agg(
+        votes = voting.group_by(QUESTION, GOLD, "verdict", "__all").agg(
             __n=pl.len(), __place=pl.col("__place").min()
         )
         spoken = pl.col("verdict").is_not_null()
         best = votes.with_columns(__n=pl.when(spoken).then("__n").otherwise(0))
-        best = best.sort(ITEM, "__n", "__place", descending=[False, True, False])
-        best = best.unique(ITEM, keep="first", maintain_order=True)
+        best = best.sort(QUESTION, "__n", "__place", descending=[False, True, False])
+        best = best.unique(QUESTION, keep="first", maintain_order=True)
         share = pl.when(spoken).then(pl.col("__n") / pl.col("__all"))
-        found = best.select(ITEM, GOLD, "verdict", sure=share, n_votes="__all")
+        found = best.select(QUESTION, GOLD, "verdict", sure=share, n_votes="__all")
     right = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
     sure = pl.when(pl.col("verdict").is_not_null()).then(pl.col("sure"))
-    return found.with_columns(right=right, sure=sure).drop(GOLD).sort(ITEM)
+    return found.with_columns(right=right, sure=sure).drop(GOLD).sort(QUESTION)

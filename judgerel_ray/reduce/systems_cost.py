@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
 
 from judgerel_ray.core import CHOSEN, Outcome
-from judgerel_ray.reduce.systems import ITEM, SPENT, System
+from judgerel_ray.reduce.systems import ITEM, QUESTION, SPENT, System
 from judgerel_ray.reduce.systems_answers import one_answer
 from judgerel_ray.reduce.systems_paired import (
     ComparisonOptions,
@@ -247,7 +246,8 @@ def _votes(one: System, k: int) -> pl.DataFrame:
 
 def _accuracy(answer: pl.DataFrame, judge: System) -> float:
     """Accuracy on the questions that the judge was asked, too."""
-    mine = answer.join(judge.rows.select(ITEM).unique(), on=ITEM, how="semi")["right"]
+    asked = judge.rows.select(QUESTION).unique()
+    mine = answer.join(asked, on=QUESTION, how="semi")["right"]
     return float(mine.mean() or 0.0)  # type: ignore[arg-type]
 
 
@@ -260,7 +260,7 @@ def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) ->
         answered(
             answer["sure"].cast(pl.Float64).to_numpy(),
             answer["right"].to_numpy(),
-            answer[ITEM].to_numpy().astype(np.str_),
+            answer[QUESTION].to_numpy(),
         ),
         answered(judge.scores_N("stated"), judge.right_N, judge.items_N),
         n_resamples=options.resamples,

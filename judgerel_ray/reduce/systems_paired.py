@@ -12,7 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
-from judgerel_ray.reduce.systems import ITEM, System
+from judgerel_ray.reduce.systems import QUESTION, System
 from judgerel_ray.reduce.systems_answers import ANSWER_RULES, AnswerRule, one_answer
 from judgerel_ray.stats.equal_acceptance import SHARES, EqualAcceptance, equal_acceptance
 from judgerel_ray.stats.ordered_answers import answered
@@ -179,11 +179,13 @@ def joined_accuracy(first: pl.DataFrame, second: pl.DataFrame) -> PairedAccuracy
 
     Examples
     --------
-    >>> one = pl.DataFrame({"item_id": ["q", "r"], "right": [True, False]})
+    >>> one = pl.DataFrame({"question": [1, 2], "right": [True, False]})
     >>> joined_accuracy(one, one.reverse()).both
     1
     """
-    both = first.select(ITEM, one="right").join(second.select(ITEM, two="right"), on=ITEM)
+    both = first.select(QUESTION, one="right").join(
+        second.select(QUESTION, two="right"), on=QUESTION
+    )
     return paired_accuracy(both["one"].to_numpy(), both["two"].to_numpy())
 
 

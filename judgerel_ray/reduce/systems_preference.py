@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.systems import ITEM, System
+from judgerel_ray.reduce.systems import QUESTION, System
 from judgerel_ray.reduce.systems_answers import one_answer
 from judgerel_ray.reduce.systems_cost import JUDGING
 from judgerel_ray.reduce.systems_paired import ComparisonOptions, joined_accuracy
@@ -97,7 +97,7 @@ def _picks(
     own = str(participant.name.get("judge"))
     if own not in shown.columns or shown.width < 3:
         return {"undefined": "no_own_answer"}
-    models = [name for name in shown.columns if name not in (ITEM, "__gold")]
+    models = [name for name in shown.columns if name not in (QUESTION, "__gold")]
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
     disputed = shown.filter(differ & pl.col(own).is_not_null())
     picked = _picked(mine, disputed, own)
@@ -112,8 +112,10 @@ def _picks(
     found: dict[str, object] = {"n_disputed": disputed.height}
     if not others:
         return found | {"own_picked": _mean(picked["own"]), "undefined": "no_other_judge"}
-    by_others = pl.concat(others).group_by(ITEM).agg(others=pl.col("own").mean())
-    both = picked.join(by_others, on=ITEM).join(disputed.select(ITEM, own, "__gold"), on=ITEM)
+    by_others = pl.concat(others).group_by(QUESTION).agg(others=pl.col("own").mean())
+    both = picked.join(by_others, on=QUESTION).join(
+        disputed.select(QUESTION, own, "__gold"), on=QUESTION
+    )
     wrong = both.filter(pl.col(own) != pl.col("__gold"))
     found |= {"n_disputed": both.height, "n_own_wrong": wrong.height}
     return found | _columns("own", both) | _columns("own_wrong", wrong)
@@ -148,18 +150,18 @@ def _shown_answers(
     models = [str(one.name.get("judge")) for one in alone]
     if len(set(models)) < len(models):
         return None
-    gold = judge.rows.select(ITEM, __gold="gold").unique(ITEM)
+    gold = judge.rows.select(QUESTION, __gold="gold").unique(QUESTION)
     for model, one in zip(models, alone, strict=True):
-        first = one_answer(one.rows, "first").select(ITEM, pl.col("verdict").alias(model))
-        gold = gold.join(first, on=ITEM, how="left")
+        first = one_answer(one.rows, "first").select(QUESTION, pl.col("verdict").alias(model))
+        gold = gold.join(first, on=QUESTION, how="left")
     return gold
 
 
 def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, own: str) -> pl.DataFrame:
     """Whether each disputed question's answer is the model's own; judges may name the model."""
-    asked = answers.join(disputed.select(ITEM, __own=own), on=ITEM)
+    asked = answers.join(disputed.select(QUESTION, __own=own), on=QUESTION)
     said = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(own))
-    return asked.select(ITEM, own=said.fill_null(False)).sort(ITEM)
+    return asked.select(QUESTION, own=said.fill_null(False)).sort(QUESTION)
 
 
 def _same_place(one: System, other: System) -> bool:

@@ -38,11 +38,14 @@ class Selected:
         are no two systems.
     names : tuple of str
         Columns that make a system.
+    refused : str, optional
+        Why there is nothing to select among.
     """
 
     selection: Mapping[str, pl.DataFrame]
     comparison: Mapping[str, pl.DataFrame]
     names: tuple[str, ...]
+    refused: str | None = None
 
 
 def selection_sections(selected: Selected | None) -> list[str]:
@@ -55,6 +58,8 @@ def selection_sections(selected: Selected | None) -> list[str]:
     """
     if selected is None:
         return []
+    if selected.refused is not None:
+        return [section("Accept or reject", paragraph(f"Not told: {selected.refused}."))]
     return [
         section("Accept or reject", _curves(selected) + _systems(selected.selection["systems"])),
         section("Confidence", _confidence(selected.selection)),

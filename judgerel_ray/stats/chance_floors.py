@@ -1,19 +1,18 @@
 """What accuracy and ranking would be by chance: the right answers dealt to other questions.
 
-Shape suffixes: Q = questions, V = verdicts, N = judgments.
+Shape suffixes: Q = questions, V = verdicts, N = judgments, M = cells of a question and a verdict.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.discrimination import checked_scores
 from judgerel_ray.stats.noise import NOTHING, NoiseFloor
 
 
-def accuracy_floor(counts_QV: ArrayLike, gold_Q: ArrayLike, *, n_replies: int) -> NoiseFloor:
+def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayLike) -> NoiseFloor:
     r"""Compute the accuracy of verdicts that have nothing to do with their questions.
 
     The right answers are dealt to the questions at random; all verdicts of a question stay
@@ -25,12 +24,12 @@ def accuracy_floor(counts_QV: ArrayLike, gold_Q: ArrayLike, *, n_replies: int) -
 
     Parameters
     ----------
-    counts_QV : array-like of int, shape (n_questions, n_verdicts)
-        How often each question received each verdict.
+    verdicts_N : array-like of int, shape (n_replies,)
+        Verdict of each reply, by any coding that `gold_Q` shares; -1 where there is none.
+    questions_N : array-like of int, shape (n_replies,)
+        Question of each reply: a place in `gold_Q`.
     gold_Q : array-like of int, shape (n_questions,)
-        Column of the right verdict of each question; -1 where nobody gave it.
-    n_replies : int
-        What accuracy is a share of: all replies, those without a verdict too.
+        Right verdict of each question.
 
     Returns
     -------
@@ -41,36 +40,31 @@ def accuracy_floor(counts_QV: ArrayLike, gold_Q: ArrayLike, *, n_replies: int) -
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or there is not one answer a question.
+        If there is not one question a reply, or it is none of those.
 
     Examples
     --------
     Three times A and once B, dealt to four questions answered A, A, A, B: right by chance are
     (3 x 3 + 1) / 4 of 4.
 
-    >>> floor = accuracy_floor([[1, 0], [1, 0], [1, 0], [0, 1]], [0, 0, 0, 1], n_replies=4)
+    >>> floor = accuracy_floor([0, 0, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1])
     >>> floor.mean, round(floor.sd, 3)
     (0.625, 0.217)
     """
-    counts = checked_counts(counts_QV, function="accuracy_floor")
-    gold = np.asarray(gold_Q, dtype=np.intp)
-    n = len(counts)
-    if gold.shape != (n,) or (n and not ((gold >= -1) & (gold < counts.shape[1])).all()):
-        raise ValueError(f"accuracy_floor: gold_Q must name a column for each of {n} questions")
-    if n < 2 or n_replies < 1:
+    verdicts, questions = (np.asarray(one, dtype=np.int64) for one in (verdicts_N, questions_N))
+    gold = np.asarray(gold_Q, dtype=np.int64)
+    n, n_replies = gold.size, verdicts.size
+    inside = (questions >= 0) & (questions < n)
+    if verdicts.shape != questions.shape or not inside.all():
+        raise ValueError(f"accuracy_floor: questions_N must name one of {n} questions a reply")
+    if n < 2 or not n_replies:
         return NOTHING
-    often_V = np.bincount(gold[gold >= 0], minlength=counts.shape[1]).astype(np.float64)
-    never = n - often_V.sum()  # answers that no verdict would match
-    row_Q, column_V = counts @ often_V / n, counts.sum(axis=0) / n
-    mean = float(row_Q.mean())
-    squares = float((((counts - row_Q[:, None] - column_V + mean) ** 2) @ often_V).sum())
-    squares += never * float(((mean - row_Q) ** 2).sum())
-    sd = float(np.sqrt(squares / (n - 1)))
-    found = float(counts[np.arange(n), gold][gold >= 0].sum())
-    return NoiseFloor(
-        mean=n * mean / n_replies, sd=sd / n_replies, p=_two_sided(found - n * mean, sd, step=0.5),
-        n_permutations=0, method="right answers dealt to other questions, normal",
-    )  # fmt: skip
+    names = np.unique(gold)
+    kept = (verdicts >= 0) & np.isin(verdicts, names)  # what is right nowhere is right of no deal
+    place = np.searchsorted(names, verdicts[kept])
+    cells, counts = np.unique(questions[kept] * names.size + place, return_counts=True)
+    question, verdict = np.divmod(cells, names.size)
+    return _dealt(question, verdict, counts, np.searchsorted(names, gold), n_replies=n_replies)
 
 
 def ranking_floor(
@@ -136,10 +130,36 @@ def ranking_floor(
     )  # fmt: skip
 
 
+def _dealt(
+    question_M: NDArray[np.integer],
+    verdict_M: NDArray[np.integer],
+    counts_M: NDArray[np.generic],
+    gold_Q: NDArray[np.integer],
+    *,
+    n_replies: int,
+) -> NoiseFloor:
+    """The floor from the M cells of questions and verdicts that are not empty."""
+    n, often = gold_Q.size, counts_M.astype(np.float64)
+    n_names = 1 + max(int(gold_Q.max()), int(verdict_M.max(initial=0)))
+    answers_V = np.bincount(gold_Q, minlength=n_names).astype(np.float64)
+    row_Q = np.bincount(question_M, weights=often * answers_V[verdict_M], minlength=n) / n
+    column_V = np.bincount(verdict_M, weights=often, minlength=n_names) / n
+    mean = float(row_Q.mean())
+    # Squared interactions are those of cells less those of rows and columns: empty cells need none.
+    squares = float((often**2 * answers_V[verdict_M]).sum()) + (n * mean) ** 2
+    rest = squares - n * float((row_Q**2).sum() + (column_V**2 * answers_V).sum())
+    sd = float(np.sqrt(rest / (n - 1))) if rest > 1e-12 * squares else 0.0
+    found = float(often[verdict_M == gold_Q[question_M]].sum())
+    return NoiseFloor(
+        mean=n * mean / n_replies, sd=sd / n_replies, p=_two_sided(found - n * mean, sd, step=0.5),
+        n_permutations=0, method="right answers dealt to other questions, normal",
+    )  # fmt: skip
+
+
 def _two_sided(distance: float, sd: float, *, step: float) -> float | None:
     """Normal p-value of a distance, less half a step of what is counted; None without spread."""
     from scipy.special import ndtr
 
-    if sd < 1e-12:
+    if sd < 1e-6:
         return None
     return min(1.0, 2 * float(ndtr(-max(0.0, abs(distance) - step) / sd)))

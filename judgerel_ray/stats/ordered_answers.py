@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from judgerel_ray.stats.discrimination import checked_scores
 from judgerel_ray.stats.statistic import Floats
 
+_FEW = 64  # distinct scores of which sums by question are kept
+_CELLS = 4_000_000  # weights held at once: 32 MB
 REACHED = 1e-9
 """How far a share may exceed what can be accepted, for rounding alone."""
 
@@ -102,15 +104,40 @@ class OrderedAnswers:
         order = there[np.argsort(-scores[there], kind="stable")]
         self._question, self._wrong = question[order], wrong[order].astype(np.float64)
         self._last = np.flatnonzero(np.diff(scores[order], append=-np.inf))
+        self._summed = self._sums() if self._last.size <= _FEW else None
         self.reach = order.size / scores.size if scores.size else 0.0
 
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
-        weight = weights_BC[:, self._question]
-        none = np.zeros((len(weight), 1))
-        accepted = np.cumsum(weight, axis=1)[:, self._last]
-        errors = np.cumsum(weight * self._wrong, axis=1)[:, self._last]
+        none = np.zeros((len(weights_BC), 1))
+        if self._summed is not None:
+            accepted, errors = (weights_BC @ one for one in self._summed)
+        else:
+            rows = max(1, _CELLS // max(1, self._question.size))
+            parts = [
+                self._running(weights_BC[start : start + rows])
+                for start in range(0, len(weights_BC), rows)
+            ]
+            accepted, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
         return np.hstack([none, accepted]), np.hstack([none, errors])
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """Accepted and wrong answers of each question up to each distinct score, (C, T)."""
+        step = np.searchsorted(self._last, np.arange(self._question.size))
+        place = self._question * self._last.size + step
+        size = self._rows_C.size * self._last.size
+        shape = (self._rows_C.size, self._last.size)
+        found = [
+            np.bincount(place, weights=one, minlength=size).reshape(shape).cumsum(axis=1)
+            for one in (None, self._wrong)
+        ]
+        return found[0].astype(np.float64), found[1]
+
+    def _running(self, weights_BC: Floats) -> tuple[Floats, Floats]:
+        """The same sums answer by answer, where scores are too many for a table."""
+        weight = weights_BC[:, self._question]
+        accepted = np.cumsum(weight, axis=1)[:, self._last]
+        return accepted, np.cumsum(weight * self._wrong, axis=1)[:, self._last]
 
     def errors(self, weights_BC: Floats, grid_G: Floats) -> Floats:
         """Compute the share wrong where each share is accepted; NaN out of reach, (B, G)."""

@@ -89,7 +89,7 @@ def test_errors_at_equal_acceptance_are_those_of_the_surest():
 def test_the_majority_is_of_replies_and_ties_go_to_the_first():
     rows = pl.DataFrame(
         {
-            "item_id": ["q"] * 4 + ["r"] * 3,
+            "question": [1] * 4 + [2] * 3,
             "replication": [3, 0, 1, 2, 0, 1, 2],
             "verdict": ["1", "2", "1", "2", None, None, "3"],
             "gold": ["1"] * 4 + ["3"] * 3,

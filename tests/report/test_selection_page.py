@@ -110,3 +110,13 @@ def test_a_file_without_gold_has_no_such_section(answers, tmp_path):
     page = tmp_path / "page.html"
     assert main(["report", str(plain), "--out", str(page)]) == 0
     assert "Accept or reject" not in page.read_text("utf-8")
+
+
+def test_gold_that_names_no_verdict_is_said_and_the_page_is_there_all_the_same(answers, tmp_path):
+    odd = tmp_path / "odd.parquet"
+    pl.read_parquet(answers).with_columns(gold=pl.lit("yes")).write_parquet(odd)
+    page = tmp_path / "page.html"
+    assert main(["report", str(odd), "--out", str(page)]) == 0
+    text = page.read_text("utf-8")
+    assert "Not told: verdict and gold have no value in common" in text
+    assert "All coefficients" in text

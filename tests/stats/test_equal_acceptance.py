@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.stats import risk_coverage
+from judgerel_ray.stats import ordered_answers, risk_coverage
 from judgerel_ray.stats.equal_acceptance import area_interval, equal_acceptance
 from judgerel_ray.stats.ordered_answers import OrderedAnswers, answered
 
@@ -25,6 +25,19 @@ def test_errors_are_those_of_the_risk_coverage_curve(rows):
     curve = risk_coverage(scores, right)
     assert side.errors(whole, shares)[0] == pytest.approx(curve.risk_N)
     assert side.areas(whole)[0] == pytest.approx(curve.aurc)
+
+
+def test_many_distinct_scores_are_summed_as_few_are(monkeypatch):
+    rng = np.random.default_rng(6)
+    scores, right = rng.choice([0.2, 0.4, 0.6, 0.8], 90), rng.random(90) < 0.6
+    names, weights = np.repeat(np.arange(30), 3), rng.integers(0, 3, (7, 30)).astype(float)
+    few = OrderedAnswers(answered(scores, right, names), np.arange(30))
+    monkeypatch.setattr(ordered_answers, "_FEW", 0)
+    monkeypatch.setattr(ordered_answers, "_CELLS", 200)
+    many = OrderedAnswers(answered(scores, right, names), np.arange(30))
+    grid = np.array([0.1, 0.35, 1.0])
+    assert many.errors(weights, grid) == pytest.approx(few.errors(weights, grid), nan_ok=True)
+    assert many.areas(weights) == pytest.approx(few.areas(weights))
 
 
 @given(scored, st.randoms(use_true_random=False))
