@@ -41,7 +41,7 @@ from judgerel_ray.reduce.policy import (
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
-from judgerel_ray.reduce.scales import SCALE, scale_names, values_on
+from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -249,7 +249,7 @@ def _groups(
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        rows = UnitRows(units=part, kinds=kinds)
+        rows = UnitRows(units=part, kinds=scored_kinds(kinds, scale_names(part), scales))
         moments = moments_of(rows, unit=unit)
         counting = moments.rows if moments else rows
         table = unit_table(counting, unit=unit, cluster=cluster, distinct=counted.distinct)

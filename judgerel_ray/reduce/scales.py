@@ -119,6 +119,26 @@ def scale_scores(scale: Scale) -> dict[str, float] | None:
     return None if values is None else dict(zip(scale_labels(scale), values, strict=True))
 
 
+def scored_kinds(
+    kinds: pl.DataFrame, names: Sequence[str], declared: Mapping[str, Scale] | None = None
+) -> pl.DataFrame:
+    """Add the scores of verdicts on the one scale they are on, to those that have none.
+
+    Examples
+    --------
+    >>> kinds = pl.DataFrame({"verdict": ["Agree", None], "score": [None, None]},
+    ...                      schema_overrides={"score": pl.Float64})
+    >>> scored_kinds(kinds, ["likert5"])["score"].to_list()
+    [3.0, None]
+    """
+    scale = known_scale(names[0], declared) if len(names) == 1 else None
+    values = scale_scores(scale) if scale else None
+    if not values or not kinds["score"].null_count():
+        return kinds
+    told = pl.col("verdict").replace_strict(values, default=None, return_dtype=pl.Float64)
+    return kinds.with_columns(score=pl.coalesce("score", told))
+
+
 def told_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:
     """Give what groups of ratings are sorted by, as a reader goes through them.
 

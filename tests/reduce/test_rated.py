@@ -1,10 +1,12 @@
 """Ratings as rows of files have them: scores, verdicts in any spelling, and what is on no scale."""
 
+import numpy as np
 import polars as pl
 import pytest
 
 import judgerel_ray
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.protocols import load_scale, scale_labels, score_of
 from judgerel_ray.reduce.columns import outcome_column
 from judgerel_ray.reduce.inter_scale import inter_scale_table, scale_choice
 from judgerel_ray.reduce.rated import rated_groups, rated_rows
@@ -89,3 +91,28 @@ def test_ratings_on_one_scale_say_where_their_consistency_is():
     with pytest.raises(SweepError, match="two scales or more, got ratings on points5") as said:
         inter_scale_table(rated_groups(*rated_rows(rows)), scale_choice())
     assert "without --scales for self-consistency" in str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("scale", "level"), [("likert5", "ordinal"), ("points5", "interval"), ("binary", "nominal")]
+)
+def test_verdicts_of_a_known_scale_are_reduced_at_its_level(tmp_path, scale, level):
+    known = load_scale(scale)
+    labels = scale_labels(known)
+    rng = np.random.default_rng(5)
+    place = np.clip(rng.integers(0, len(labels), (30, 1)) + rng.integers(-1, 2, (30, 3)), 0, None)
+    place = np.minimum(place, len(labels) - 1)
+    rows = [
+        {"item_id": f"q{i}", "scale": scale, "replication": r, "verdict": labels[place[i, r]]}
+        for i in range(30) for r in range(3)
+    ]  # fmt: skip
+    verdicts = pl.DataFrame(rows)
+    verdicts.write_parquet(tmp_path / "verdicts.parquet")
+    scores = [score_of(one, known) for one in verdicts["verdict"]]
+    verdicts.with_columns(score=pl.Series(scores)).write_parquet(tmp_path / "scores.parquet")
+    found = [
+        judgerel_ray.reduce(tmp_path / name, coefficients=["krippendorff_alpha"])
+        for name in ("verdicts.parquet", "scores.parquet")
+    ]
+    assert set(found[0]["measurement"]) == {level}
+    assert found[0].equals(found[1])
