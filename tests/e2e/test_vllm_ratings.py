@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import re
 import tomllib
@@ -10,9 +11,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.protocols import load_scale, scale_labels, score_of
+from judgerel_ray.pipeline.exacting import read_distributions
+from judgerel_ray.protocols import (
+    load_criterion,
+    load_scale,
+    load_template,
+    render_rating,
+    scale_labels,
+    score_of,
+)
 from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.tables import frame_to_items
 
 pytestmark = [
     pytest.mark.ray,
@@ -27,6 +38,11 @@ CRITERIA = ("harmlessness", "helpfulness", "factuality", "conciseness")
 SCALES = ("points5", "points10", "likert5", "binary")
 N, K = 3, 5
 N_RESPONSES = {"harmlessness": 2 * N, "helpfulness": N, "factuality": 2 * N, "conciseness": 4}
+CHANGED = ("definitions", "scales", "replications", "top_k", "early_stop")
+TEMPERATURES = (1.0, 0.5)
+OTHERWISE = 5e-3  # of ratings the judge writes in another way than it was taught
+FORCED = ("points10", "likert5")
+N_EXPLORED = N_RESPONSES["helpfulness"] * len(SCALES) + N_RESPONSES["harmlessness"] * len(FORCED)
 RECORDED = {
     "hh_rlhf": "items/hh_rlhf_harmless.parquet",
     "lima": "nc/lima.parquet",
@@ -68,6 +84,14 @@ def small(text, files):
     return re.sub(r"\bn = \d+, seed", f"n = {N}, seed", text)
 
 
+def explored(ask, *, scales, definition):
+    """An ask whose ratings are computed in place of drawn ones."""
+    kept = [line for line in ask.splitlines() if line.partition("=")[0].strip() not in CHANGED]
+    told = [f"scales = {json.dumps(scales)}", f'definitions = ["{definition}"]',
+            f"temperatures = {list(TEMPERATURES)}", 'mode = "exact"', ""]  # fmt: skip
+    return "\n".join([*kept, *told])
+
+
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory):
     """A finished run of the grid by the judge that rates; recorded items where there are some."""
@@ -81,7 +105,12 @@ def grid(tmp_path_factory):
     mix = re.sub(r"(?m)^n = \d+$", "n = 1", small(mix, files))
     (folder / "mixes" / "lee2025-conciseness.toml").write_text(mix)
     asks = READY.read_text().split("[[ask]]")[1:]
-    sweep = "[[ask]]".join(("", *(ask for ask in asks if "judges =" not in ask)))
+    drawn = [ask for ask in asks if "judges =" not in ask]
+    computed = [
+        explored(drawn[1], scales=SCALES, definition="short"),
+        explored(drawn[0], scales=FORCED, definition="none") + "exact = { forced = true }\n",
+    ]
+    sweep = "[[ask]]".join(("", *drawn, *computed))
     judge = (
         'name = "grid"\n[[judge]]\nname = "rates"\ngpus = 0\nmax_model_len = 4096\n'
         f'model = "{ROOT}/judgerel_ray/demo/rating_judge"\n'
@@ -93,12 +122,12 @@ def grid(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ratings(grid):
-    return scan_judgments(RunDirectory.open(str(grid))).collect()
+    return scan_judgments(RunDirectory.open(str(grid))).filter(pl.col("stage") == "judge").collect()
 
 
 def test_every_planned_rating_of_the_grid_lands_once(grid, ratings, capsys):
     expected = sum(N_RESPONSES.values()) * 3 * len(SCALES) * K
-    assert json.loads((grid / "plan.json").read_text())["requests"] == expected
+    assert json.loads((grid / "plan.json").read_text())["requests"] == expected + N_EXPLORED
     assert ratings.height == ratings["key"].n_unique() == expected
     cells = ratings.group_by("criterion", "definition", "scale").len()
     assert cells.height == len(CRITERIA) * 3 * len(SCALES)
@@ -142,3 +171,109 @@ def test_replications_differ_and_every_cell_has_its_alpha(grid, ratings, capsys)
 def test_the_ready_sweep_names_each_criterion_once_at_temperature_one():
     asks = [ask for ask in tomllib.loads(READY.read_text())["ask"] if "judges" not in ask]
     assert [ask["criteria"] for ask in asks] == [[criterion] for criterion in CRITERIA]
+
+
+def written_in_form(judge, prompt, scale, *, temperature):
+    """Probability of each rating in the form that was taught, from the weights."""
+    from demo.judge_truth import ReplyTree, next_tokens
+
+    class Paths(ReplyTree):
+        def share(self, path):
+            self._look_at(path[:n] for n in range(len(path)))
+            steps = (
+                dict(next_tokens(self._logits[path[:n]], temperature=temperature, top_k=50))
+                for n in range(len(path))
+            )
+            return math.prod(step.get(path[n], 0.0) for n, step in enumerate(steps))
+
+    tree, encode = Paths(judge, prompt), judge.tokenizer.encode
+    return {
+        label: tree.share(tuple(encode(f"Rating: [[{label}]]", add_special_tokens=False)))
+        for label in scale_labels(scale)
+    }
+
+
+def prompts_of(judge, grid, criterion, definition):
+    """Prompts of a response by item, responder and scale, in the judge's chat template."""
+    items = frame_to_items(
+        pl.read_parquet(RunDirectory.open(str(grid)).read_bytes("items.parquet"))
+    )
+    benchmark = {"helpfulness": "lima", "harmlessness": "hh_rlhf"}[criterion]
+    for item in (item for item in items if item.benchmark.startswith(benchmark)):
+        for option in item.options:
+            for name in SCALES:
+                [message] = render_rating(
+                    load_template("rating", "default"), item, option.text,
+                    criterion=load_criterion(criterion), definition=definition,
+                    scale=load_scale(name),
+                )  # fmt: skip
+                chat = [{"role": message.role, "content": message.content}]
+                text = judge.tokenizer.apply_chat_template(
+                    chat, add_generation_prompt=True, tokenize=False
+                )
+                yield (item.item_id, option.option_id, name), text
+
+
+def test_bounds_of_ratings_hold_what_the_weights_say(grid):
+    from demo.judge_truth import load_judge
+    from demo.rating_judge import RATING_JUDGE_FOLDER
+
+    judge = load_judge(RATING_JUDGE_FOLDER)
+    run = RunDirectory.open(str(grid))
+    table = read_distributions(run).filter(criterion="helpfulness")
+    rows = {
+        (row["item_id"], row["responder"], row["scale"], row["temperature"], row["verdict"]): row
+        for row in table.iter_rows(named=True)
+    }
+    assert table.select("item_id", "responder").unique().height == N_RESPONSES["helpfulness"]
+    prompts = sorted(prompts_of(judge, grid, "helpfulness", "short"), key=lambda one: len(one[1]))
+    for (item, responder, name), prompt in prompts[: 2 * len(SCALES)]:
+        for temperature in TEMPERATURES:
+            true = written_in_form(judge, prompt, load_scale(name), temperature=temperature)
+            assert sum(true.values()) > 0.85
+            for label, share in true.items():
+                row = rows[item, responder, name, temperature, label]
+                assert row["low"] - OTHERWISE <= share <= row["high"] + 1e-5
+    # Both labels that begin alike have probability of their own.
+    tens = table.filter(scale="points10", temperature=1.0)
+    for verdict in ("1", "10"):
+        assert tens.filter(verdict=verdict)["low"].min() > 0
+
+
+def test_a_forced_form_takes_silence_away_and_leaves_the_odds(grid):
+    from demo.judge_truth import load_judge
+    from demo.rating_judge import RATING_JUDGE_FOLDER
+
+    judge = load_judge(RATING_JUDGE_FOLDER)
+    table = read_distributions(RunDirectory.open(str(grid))).filter(criterion="harmlessness")
+    assert set(table["scale"]) == set(FORCED)
+    assert table.filter(pl.col("verdict").is_null())["probability"].max() < 0.02
+    prompts = sorted(prompts_of(judge, grid, "harmlessness", "none"), key=lambda one: len(one[1]))
+    few = [(place, prompt) for place, prompt in prompts if place[2] in FORCED][:4]
+    for (item, responder, name), prompt in few:
+        true = written_in_form(judge, prompt, load_scale(name), temperature=1.0)
+        rows = table.filter(item_id=item, responder=responder, scale=name, temperature=1.0)
+        bounds = {row["verdict"]: (row["low"], row["high"]) for row in rows.to_dicts()}
+        for label, share in true.items():
+            low, high = bounds[label]
+            assert low - OTHERWISE <= share / sum(true.values()) <= high + OTHERWISE
+
+
+def test_weighted_scores_are_what_draws_average_to(grid, ratings):
+    weighted = judgerel_ray.weighted(grid)
+    assert weighted.height == N_EXPLORED * len(TEMPERATURES)
+    assert (weighted["low"] <= weighted["score"] + 1e-9).all()
+    assert (weighted["score"] <= weighted["high"] + 1e-9).all()
+    assert (weighted["high"] - weighted["low"]).max() < 0.1
+    units = ["item_id", "responder", "scale"]
+    drawn = (
+        ratings.filter(criterion="helpfulness", outcome="scored")
+        .group_by(units)
+        .agg(mean=pl.col("score").mean(), n=pl.len())
+    )
+    both = drawn.join(weighted.filter(temperature=1.0, criterion="helpfulness"), on=units)
+    ends = pl.col("scale").replace_strict({"points5": 4, "points10": 9, "likert5": 4, "binary": 1})
+    apart = both.select((pl.col("mean") - pl.col("score")) / ends).to_series()
+    assert both.height == N_RESPONSES["helpfulness"] * len(SCALES)
+    # Fifteen draws or so of each, of a standard deviation of a third of the scale at most.
+    assert abs(apart.mean()) < 5 * 0.35 / float(both["n"].sum()) ** 0.5
