@@ -103,9 +103,8 @@ def _section(table: pl.DataFrame, title: str, columns: Columns, note: str = "") 
     heads = [head for head, kept in zip(heads, said_in, strict=True) if kept]
     lines = [[text for text, kept in zip(line, said_in, strict=True) if kept] for line in lines]
     said = f"{title} [{', '.join(shared)}]" if shared else title
-    # The remark on a component is of that row alone: above, it would part the rows of a group.
-    above = [*told, *(() if first == "component" else _TOLD_ABOVE)]
-    text = f"{said}\n{table_within(heads, lines, above)}"
+    above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
+    text = f"{said}\n{table_within(heads, lines, [*told, *above])}"
     return f"{text}\n{wrapped(note)}" if note else text
 
 
