@@ -69,7 +69,8 @@ class ExactSettings(Table):
     """How far the replies of a judge are explored where none is sampled."""
 
     forced: Flag = False
-    """Take the form up to its label for said: one pass where labels are one token each."""
+    """Take the form up to its label for said: one pass where labels are one token each, and one
+    more for each value of a scale, which is read to its end."""
     undecided: Number = Field(default=5e-3, gt=0, lt=1)
     """Probability that may stay open, at each temperature; the default is a tenth of the standard
     error of a share of 100 draws."""

@@ -221,7 +221,7 @@ def _ask(ask: AskTable) -> str:
         f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
     )
     if ask.protocol == "rating":
-        return text + f"{_rated(ask)} Prompts: {templates}."
+        return text + f"{_rated(ask)}Prompts: {templates}."
     if ask.protocol != "best_of":
         return text + f"Prompts: {templates}."
     if ask.option_orders > 1:
@@ -245,7 +245,7 @@ def _read(ask: AskTable) -> str:
     if ask.mode == "exact":
         return (
             f"{ask.protocol} on {ask.benchmark}: the probability of every verdict at temperature "
-            f"{heats}, nothing sampled. Prompts: {templates}."
+            f"{heats}, nothing sampled. {_rated(ask)}Prompts: {templates}."
         )
     return (
         f"confusion on {ask.benchmark}: the judge's own verdict, an assessment for every option, "
@@ -256,9 +256,8 @@ def _read(ask: AskTable) -> str:
 
 def _rated(ask: AskTable) -> str:
     """What responses are rated by, and on."""
-    lengths = ", ".join(ask.definitions)
-    criteria, scales = ", ".join(ask.criteria), ", ".join(ask.scales)
-    return f"Responses are rated by {criteria} (definition: {lengths}) on {scales}."
+    by, lengths, on = map(", ".join, (ask.criteria, ask.definitions, ask.scales))
+    return f"Responses are rated by {by} (definition: {lengths}) on {on}. " if by else ""
 
 
 def _repeated(ask: AskTable) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from judgerel_ray.reduce.distributions import distribution_table, width_table
+from judgerel_ray.reduce.limits import limit_table
 
 
 def engine_says(item, low, high, temperature=1.0):
@@ -42,3 +43,17 @@ def test_temperatures_stand_apart():
     assert widths["temperature"].to_list() == [0.0, 1.0]
     assert widths["largest_width"].to_list() == pytest.approx([0.0, 0.1])
     assert widths["n_settled"].to_list() == [1, 1]
+
+
+def test_answers_of_several_responders_stand_apart():
+    found = []
+    for responder, right in (("a", 0.9), ("b", 0.2)):
+        place, text = engine_says("q", [right, 1 - right, 0.0], [right, 1 - right, 0.0])
+        found.append(({**place, "option_order": None, "responder": responder}, text))
+    table = distribution_table(found)
+    assert table.height == 6
+    agreement = (
+        limit_table(table, majorities=()).filter(coefficient="percent_agreement").row(0, named=True)
+    )
+    assert agreement["value"] == pytest.approx((0.82 + 0.68) / 2)
+    assert agreement["n_items"] == 1
