@@ -50,7 +50,8 @@ def test_public_names_take_paths_and_text(sweep, tmp_path):
 
 def test_the_package_offers_these_functions():
     tables = ["limits", "reasoning", "reduce", "settled", "uncertainty"]
-    tables += ["alignment", "ranking", "scales"]
+    tables += ["alignment", "ranking", "scales", "weighted"]
+    tables += ["cascade", "cascaded", "comparison", "panels", "selection"]
     assert sorted(judgerel_ray.__all__) == sorted(
         ["UnfinishedRunWarning", "__version__", "load_sweep", "run", *tables]
     )
