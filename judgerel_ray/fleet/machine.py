@@ -11,6 +11,8 @@ from judgerel_ray.engines import EngineSpec
 from judgerel_ray.engines.openai_engine import check_key
 from judgerel_ray.fleet.address import wanted_address
 
+LOOK_S = 60.0
+
 
 def gpus_here() -> int:
     """GPUs that a cluster started on this machine will count, as Ray detects them.
@@ -82,6 +84,43 @@ def check_keys(specs: Sequence[EngineSpec], address: str | None) -> None:
         for spec in specs:
             if spec.engine == "openai":
                 check_key(spec, os.environ)
+
+
+def check_keys_there(specs: Sequence[EngineSpec]) -> None:
+    """Refuse a run whose judges' keys the cluster's nodes lack, before any judge is asked.
+
+    One node is looked at, where actors might run; each looks for itself again when it starts.
+
+    Effects: runs a small task where a judge has a key. Cost: a second or two.
+
+    Raises
+    ------
+    SweepError
+        Naming the variable; its value is looked at on the node only, and never sent.
+    """
+    keyed = [spec for spec in specs if spec.engine == "openai" and spec.api_key_env]
+    if not keyed:
+        return
+    import ray
+
+    task = ray.remote(num_cpus=0)(unset_variables)
+    try:
+        unset = ray.get(task.remote([spec.api_key_env for spec in keyed]), timeout=LOOK_S)
+    except ray.exceptions.GetTimeoutError:  # no node yet, where a cluster grows
+        return
+    for spec in keyed:
+        check_key(spec, {} if spec.api_key_env in unset else {str(spec.api_key_env): "set"})
+
+
+def unset_variables(names: Sequence[str]) -> list[str]:
+    """Name those environment variables of this process that are not set, or hold nothing.
+
+    Examples
+    --------
+    >>> unset_variables(["PATH", "NO_SUCH_VARIABLE"])
+    ['NO_SUCH_VARIABLE']
+    """
+    return [name for name in names if not os.environ.get(name, "").strip()]
 
 
 def _is_connected() -> bool:

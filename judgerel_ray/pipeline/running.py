@@ -21,7 +21,7 @@ from judgerel_ray.fleet import (
     connected,
 )
 from judgerel_ray.fleet.address import probe_cluster
-from judgerel_ray.fleet.machine import check_gpus, check_keys
+from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
 from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
@@ -144,6 +144,7 @@ def _run_session(
         check_keys([resolved.specs[name] for name in owing], address)
         limits = resolved.sweep.fleet
         with connected(address) as local, ConsoleDisplay(console) as display:
+            check_keys_there([resolved.specs[name] for name in owing])
             pools = _pools(resolved, run, session.number)
             fleet = Fleet(
                 run=run,

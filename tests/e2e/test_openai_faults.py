@@ -214,8 +214,14 @@ def test_a_variable_that_only_the_driver_has_is_the_callers_mistake(
     monkeypatch.setenv("PLANTED_KEY", KEY)
     with fault_server() as server:
         file = write(server, more='api_key_env = "PLANTED_KEY"')
+        other = JUDGE.format(
+            name="free", url=server.url, replicas=1, limits="", more=""
+        )  # a judge that needs no key is not asked before the other's is found missing
+        file.write_text(file.read_text().replace("[[ask]]", f"{other}[[ask]]"))
         assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
-    assert "environment variable PLANTED_KEY is not set" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "environment variable PLANTED_KEY is not set" in said
+    assert "[judge=j0]" in said
     assert server.asked == []
 
 

@@ -30,7 +30,7 @@ def test_a_key_is_looked_for_here_only_where_actors_run_here(monkeypatch):
     spec = EngineSpec(
         name="j", engine="openai", model="m", base_url="http://h/v1", api_key_env="SOME_KEY"
     )
-    check_keys([spec], "head:6379")
+    assert check_keys([spec], "head:6379") is None
     with pytest.raises(SweepError, match="environment variable SOME_KEY is not set"):
         check_keys([spec], None)
     monkeypatch.setenv("SOME_KEY", " ")
