@@ -34,7 +34,7 @@ GOES_WITH: dict[str, frozenset[str]] = {
     "price": _TOGETHER,
     **dict.fromkeys(("order", "person", "points"), frozenset({"cascade"})),
     **dict.fromkeys(("band", "bins"), frozenset({"selection"})),
-    **dict.fromkeys(("answer", "family"), frozenset({"comparison"})),
+    **dict.fromkeys(("answer", "family", "compared"), frozenset({"comparison"})),
     **dict.fromkeys(("mapping", "preset", "pairing"), frozenset({"scales", "ranking"})),
     "scale": _RATINGS,
     "outside": frozenset({"ranking"}),

@@ -34,6 +34,9 @@ def add_selection(reduce: argparse.ArgumentParser) -> None:
     reduce.add_argument(
         "--family", default="all", metavar="NAME", help="pairs: all (default), roles, best"
     )
+    reduce.add_argument(
+        "--compared", type=float, metavar="T", help="temperature of the answers judges compared"
+    )
 
 
 def print_selection(
@@ -79,6 +82,7 @@ def print_selection(
             answer=parsed.answer,
             family=parsed.family,
             confidence=names[0] if names else None,
+            answer_temperature=parsed.compared,
             **draws,
         )
         found = run_comparison(parsed.path, compared, by=by, gold=parsed.gold).tables()

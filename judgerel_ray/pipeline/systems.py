@@ -88,6 +88,7 @@ def comparison(
     confidence: str | None = None,
     answer: Literal["first", "majority"] = "first",
     family: Literal["all", "roles", "best"] = "all",
+    answer_temperature: float | None = None,
     resamples: int = 2000,
     seed: int = 0,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -104,6 +105,8 @@ def comparison(
     family : {"all", "roles", "best"}
         All pairs, those of one judge's roles, or every system against the best model alone. Holm's
         adjustment is over all of them.
+    answer_temperature : float, optional
+        Of the answers that judges compared, where models answered at several; a run's sweep says.
     resamples, seed : int
         Of the bootstrap, which draws questions for both systems at once.
 
@@ -129,8 +132,9 @@ def comparison(
     from judgerel_ray.reduce.systems_paired import ComparisonOptions
 
     options = ComparisonOptions(
-        answer=answer, family=family, confidence=confidence, resamples=resamples, seed=seed
-    )
+        answer=answer, family=family, confidence=confidence, resamples=resamples, seed=seed,
+        answer_temperature=answer_temperature,
+    )  # fmt: skip
     found = run_comparison(
         fspath(path), options, by=by, gold=None if gold is None else fspath(gold)
     )

@@ -46,8 +46,8 @@ class ComparisonOptions:
     ``answer`` of a question asked several times: its first reply, or the majority. ``family``:
     all pairs, those of one judge's roles, or every system against the best model alone; Holm's
     adjustment is over all of them. ``confidence`` by which answers are accepted (None: the first
-    that both have), ``resamples`` and ``seed`` of the bootstrap. ``answer_temperature`` and
-    ``answer_template`` of the answers that judges compared, where several were asked for.
+    that both have), ``resamples`` and ``seed`` of the bootstrap. ``answer_temperature``: of the
+    answers that judges compared, where models answered at several.
     """
 
     answer: AnswerRule = "first"

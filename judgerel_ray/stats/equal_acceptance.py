@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.bootstrap import bootstrap_weights
 from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers, answered
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
 SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 21))
@@ -31,7 +32,8 @@ class EqualAcceptance:
     first_G, second_G, value_G : ndarray of float
         Share wrong among the accepted of each, and the difference.
     low_G, high_G : ndarray of float
-        Percentile interval of the difference, questions drawn anew; NaN where there is none.
+        Percentile interval of the difference, questions drawn anew, widened for few of them [1]_;
+        NaN where there is none.
     mean, mean_low, mean_high, p : float or None
         Mean difference over those shares that have an interval, its own, and its two-sided
         p-value: twice the share of resamples on the other side of 0.
@@ -39,6 +41,11 @@ class EqualAcceptance:
         Questions that both were asked.
     undefined : str or None
         "no_common_questions", "nothing_accepted" where the two have no share in common.
+
+    References
+    ----------
+    .. [1] Hesterberg, T. (2015), What teachers should know about the bootstrap,
+       doi:10.1080/00031305.2015.1089789.
     """
 
     acceptance_G: Floats  # noqa: N815
@@ -122,20 +129,20 @@ def equal_acceptance(
     first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
     drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
-    low_G, high_G = _ends(drawn_BG, confidence)
+    low_G, high_G = _ends(drawn_BG, confidence, common.size)
     # At the very end of the reach half of the resamples have nothing to say.
     told = ~np.isnan(low_G)
     if not told.any():
         told[:] = True
     means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
-    (mean_low,), (mean_high,) = _ends(means_B[:, None], confidence)
+    (mean_low,), (mean_high,) = _ends(means_B[:, None], confidence, common.size)
     value = second_G - first_G
     return EqualAcceptance(
         acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
         high_G=high_G, mean=float(value[told].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
-        p=_other_side(means_B), n_questions=common.size,
+        p=_other_side(means_B, common.size), n_questions=common.size,
     )  # fmt: skip
 
 
@@ -180,7 +187,7 @@ def area_interval(
     side = OrderedAnswers(one, common)
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
     areas = np.concatenate([side.areas(weight) for weight in weights])[:, None]
-    (low,), (high,) = _ends(areas, confidence)
+    (low,), (high,) = _ends(areas, confidence, common.size)
     return (None, None) if np.isnan(low) or high - low < 1e-12 else (float(low), float(high))
 
 
@@ -189,10 +196,18 @@ def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Float
     return sides[1].errors(weights_BC, grid) - sides[0].errors(weights_BC, grid)
 
 
-def _ends(drawn_BG: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Percentiles by column; NaN where more than one in twenty resamples have no value."""
+def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
+    """Percentiles by column; NaN where more than one in twenty resamples have no value.
+
+    Resamples of n questions spread as n - 1 would, and have no t: percentiles further out make up
+    for both.
+    """
+    from scipy.special import ndtr
+
     low, high = np.full((2, drawn_BG.shape[1]), np.nan)
-    tail = (1 - confidence) / 2
+    if n < 2:
+        return low, high
+    tail = float(ndtr(-np.sqrt(n / (n - 1)) * t_quantile(n - 1, confidence)))
     for place, values in _columns(drawn_BG):
         low[place], high[place] = np.quantile(values, [tail, 1 - tail])
     return low, high
@@ -211,10 +226,13 @@ def _mean(values_G: Floats) -> float:
     return float(there.mean()) if there.size else np.nan
 
 
-def _other_side(values_B: Floats) -> float | None:
-    """Twice the smaller share of resamples at or beyond 0."""
+def _other_side(values_B: Floats, n: int) -> float | None:
+    """Twice the smaller share of resamples at or beyond 0, as the ends have it."""
+    from scipy.special import ndtri, stdtr
+
     values = values_B[~np.isnan(values_B)]
-    if not values.size or float(np.ptp(values)) < 1e-12:
+    if n < 2 or not values.size or float(np.ptp(values)) < 1e-12:
         return None
     smaller = min(int((values <= 0).sum()), int((values >= 0).sum()))
-    return min(1.0, 2.0 * (1 + smaller) / (1 + int(values.size)))
+    share = min(0.5, (1 + smaller) / (1 + int(values.size)))
+    return min(1.0, 2 * float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))))

@@ -11,6 +11,7 @@ OF_ALL = {"help", "path", "format", "out"}
 VALUES = {"block": "all", "missing": "drop", "threshold": "0.5", "risk": "0.2", "delta": "0.2",
           "rule": "formula", "by": "nonsense", "coefficient": "x", "pairing": "first",
           "interval": "bootstrap", "measurement": "nominal", "bins": "5", "points": "3",
+          "compared": "1",
           "tolerance": "gwet_ac1=.1"}  # fmt: skip
 ASKED = {name: [f"--{name}"] for name in TABLES} | {
     "reference": ["--reference", "human"], COEFFICIENTS: [],

@@ -72,6 +72,18 @@ def test_compared_systems_say_the_same_everywhere(answers, capsys):
     assert len(roles["pairs"]) == 6
 
 
+def test_the_answers_compared_can_be_named_where_there_are_several(answers, tmp_path, capsys):
+    rows = pl.read_parquet(answers / "answers.parquet")
+    twice = pl.concat([rows, rows.with_columns(temperature=pl.lit(0.0))])
+    path = str(tmp_path / "twice.parquet")
+    twice.write_parquet(path)
+    untold = _json(capsys, path, "--comparison", "--resamples", "9")["matched_cost"]
+    assert {row["undefined"] for row in untold} == {"several_answer_temperatures"}
+    told = _json(capsys, path, "--comparison", "--resamples", "9", "--compared", "0.7")
+    assert {row["undefined"] for row in told["matched_cost"]} == {None}
+    assert all("temperature 0.7" in row["first"] for row in told["matched_cost"])
+
+
 def test_gold_may_lie_in_a_file_of_its_own(answers, capsys):
     told = _json(capsys, str(answers / "answers.parquet"), "--selection", "--resamples", "9")
     apart = _json(

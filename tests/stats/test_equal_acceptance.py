@@ -88,6 +88,21 @@ def test_a_system_that_rejects_a_few_still_has_an_interval():
     assert found.p is not None
 
 
+@pytest.mark.parametrize("n", [6, 200])
+def test_the_interval_excludes_nothing_where_p_does_not(n):
+    told = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        first, second = rng.random(n) < 0.5, rng.random(n) < 0.7
+        found = equal_acceptance(
+            answered(np.ones(n), first), answered(np.ones(n), second), shares=[1.0],
+            n_resamples=1999,
+        )  # fmt: skip
+        told.append((found.mean_low > 0 or found.mean_high < 0, found.p < 0.05))
+    assert sum(a != b for a, b in told) <= 1  # ends stand on steps of the resamples
+    assert {b for _, b in told} >= ({False} if n == 6 else {True})
+
+
 def test_what_cannot_be_compared_says_why():
     one = answered([0.5], [True], ["a"])
     assert equal_acceptance(one, answered([0.5], [True], ["b"])).undefined == "no_common_questions"
