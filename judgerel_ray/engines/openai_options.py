@@ -6,7 +6,7 @@ What is not declared is not sent, so that nothing is silently ignored that a swe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Literal
@@ -18,7 +18,8 @@ ServerKind = Literal["openai", "vllm"]
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 
 MOST_LISTED = 20  # next tokens a chat reply lists, at most: OpenAI's bound, and vLLM's default
-_SECRET_MARKS = ("api_key", "apikey", "secret", "password", "credential", "token=", "authorization")
+_SECRET_MARKS = ("api_key", "api-key", "apikey", "secret", "password", "credential", "access_key",
+                 "access_token", "auth_token", "authorization", "bearer")  # fmt: skip
 _OWNED = frozenset(
     {
         "model", "messages", "prompt", "n", "seed", "temperature", "top_k", "top_p", "max_tokens",
@@ -118,6 +119,18 @@ def _check_kind(name: str, value: JSON, where: Mapping[str, str]) -> None:
         )
 
 
+def _all_keys(value: JSON) -> Iterator[str]:
+    """Every key, of the tables and lists inside too."""
+    inside: Sequence[JSON] = ()
+    if isinstance(value, Mapping):
+        yield from value
+        inside = list(value.values())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        inside = value
+    for one in inside:
+        yield from _all_keys(one)
+
+
 def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
     """Refuse what the house sends itself, and what looks like a secret."""
     for name in extra if isinstance(extra, Mapping) else ():
@@ -127,6 +140,7 @@ def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
                 where=where,
                 hint="leave it out",
             )
+    for name in sorted(_all_keys(extra)):
         if any(mark in name.lower() for mark in _SECRET_MARKS):
             raise SweepError(
                 f"engine_options must not hold secrets, got {name!r}: the sweep file is kept with "

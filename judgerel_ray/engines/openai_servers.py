@@ -64,7 +64,7 @@ async def look_at_server(client: Any, spec: EngineSpec, secret: str | None) -> S
             status = error.status_code
             if status in (401, 403):
                 raise _key_refused(spec, status) from None
-            if status < 500 and status != 429:
+            if status == 501 or (status < 500 and status != 429):
                 return Server(version=_client_version())  # a server that lists no models
             why = f"HTTP {status}"
         except openai.APIConnectionError as error:

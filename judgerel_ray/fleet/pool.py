@@ -20,6 +20,7 @@ from judgerel_ray.fleet.work_queue import WorkQueue
 
 FIRST_LEASE_UNITS = 8_192  # tokens: seconds on a CPU, less than one on a GPU; then rates decide
 LEASES_AHEAD = 2  # one at work, one waiting, so that an engine never idles for a round trip
+UNITS_EACH = 600  # of a request, before any was sent
 SHARERS = 4  # judges that may wait for the limits of one provider at once
 TAIL_SHARE = 4  # no lease larger than this share of an actor's part of what is left
 
@@ -167,10 +168,16 @@ class JudgePool:
         """
         rate = self.units_per_s
         wanted = FIRST_LEASE_UNITS if rate is None else max(1, int(rate * lease_seconds))
+        each = self._units_sent / self._requests_sent if self._requests_sent else UNITS_EACH
+        tail_share = TAIL_SHARE
+        if self.spec.engine.base_url is not None:
+            # A server takes as long for one request as for all it may have at once: leases that
+            # held fewer would make the rate by which the next are cut.
+            wanted = max(wanted, int(each * (self.spec.engine.limits or Limits()).concurrency))
+            tail_share = 1
         if not self._requests_sent:
             return wanted
-        left = self.requests_left * self._units_sent / self._requests_sent
-        share = left / (TAIL_SHARE * max(1, len(self.slots)) * LEASES_AHEAD)
+        share = self.requests_left * each / (tail_share * max(1, len(self.slots)) * LEASES_AHEAD)
         return max(1, min(wanted, int(share)))
 
     def deadline_s(self, units: int, requests: int, shortest: float) -> float:

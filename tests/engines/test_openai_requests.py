@@ -118,6 +118,7 @@ def test_tokens_are_bounded_by_bytes(make_condition, text):
         ({"extra_body": [1]}, "extra_body must be a table"),
         ({"extra_body": {"seed": 1}}, "extra_body must not set 'seed'"),
         ({"extra_body": {"api_key": "sk-1"}}, "must not hold secrets, got 'api_key'"),
+        ({"extra_body": {"x": [{"access_token": "sk-1"}]}}, "secrets, got 'access_token'"),
         ({"token_limit": "tokens"}, "max_tokens or max_completion_tokens"),
     ],
 )

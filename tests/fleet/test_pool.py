@@ -95,6 +95,18 @@ def test_a_judge_behind_an_api_has_no_item_that_kills_what_asks_it(asking):
     assert not pool.history(asking.ask("q1")).suspected
 
 
+@pytest.mark.parametrize("seconds", [0.5, 60.0])
+def test_leases_behind_an_api_hold_what_a_server_may_have_at_once(asking, seconds):
+    """However slow it is: cut by the rate, leases of a slow one would shrink to nothing."""
+    pool = replace(served_pool(concurrency=50), requests_left=10_000)
+    asks = tuple(asking.ask(f"q{i}") for i in range(50))
+    for _ in range(5):
+        units = send(pool, asks, seconds=seconds)
+        assert pool.lease_units(10.0) >= units
+    pool.requests_left = 20
+    assert pool.lease_units(10.0) == pytest.approx(units / 50 * 20 / 2 / 2, rel=0.01)
+
+
 def test_a_lease_behind_an_api_may_wait_for_its_limits_and_an_outage():
     pool = served_pool(concurrency=2, requests_per_minute=6, deadline=100, timeout=10)
     # Ten requests: five after another, each up to its deadline, let through in 100 s.
