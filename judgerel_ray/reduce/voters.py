@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import FACETS
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.spending import Price, Spending, read_spending
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
@@ -199,13 +200,18 @@ def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame
     """A system's answers, numbered inside each question, with what each cost."""
     judge = pl.lit(system.name.get("judge")).alias("judge")
     rows = system.rows if "judge" in system.rows.columns else system.rows.with_columns(judge)
-    return rows.select(
+    rows = rows.with_columns(
+        pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
+        spending.row.fill_null(_own(system, spending)).alias("spent"),
+    )
+    told = [name for name in (*FACETS, "verdict", "sure") if name in rows.columns]
+    return rows.sort(ITEM, "replication", *told).select(
         ITEM,
         pl.int_range(pl.len()).over(ITEM).alias(_PLACE),
         "verdict",
         GOLD,
-        pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
-        spending.row.fill_null(_own(system, spending)).alias("spent"),
+        "sure",
+        "spent",
     )
 
 

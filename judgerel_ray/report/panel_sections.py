@@ -81,9 +81,15 @@ def _panels(tables: Mapping[str, pl.DataFrame]) -> str:
     drawn = f'{legend(SIZE_LEGEND)}<div class="charts">{"".join(figures)}</div>' if figures else ""
     pieces = [paragraph(f"{READ_PANELS} {READ_BEST}"), drawn]
     for label, parts in groups:
+        cost = unit_words(parts["members"][0])
         pieces += [
             paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
-            _table(f"Members alone{label}", MEMBER_HEADS, member_cells, parts["members"]),
+            _table(
+                f"Members alone{label}; cost in {cost}",
+                MEMBER_HEADS,
+                member_cells,
+                parts["members"],
+            ),
             _table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
             _table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
         ]

@@ -72,7 +72,8 @@ def panels_text(tables: Mapping[str, pl.DataFrame]) -> str:
         return "no two systems answered the same questions"
     blocks = []
     for label, parts in by_group(tables, FIRST["panels"]):
-        lines = [f"Panel{label}", worth_line(parts["worth"][0])]
+        cost = unit_words(parts["members"][0])
+        lines = [f"Panel{label}: cost in {cost}", worth_line(parts["worth"][0])]
         for name, heads, write in (
             ("members", MEMBER_HEADS, member_cells),
             ("panels", RULE_HEADS, rule_cells),

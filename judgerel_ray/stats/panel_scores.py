@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats.statistic import Floats
-from judgerel_ray.stats.votes import Ints, panel_votes, question_means
+from judgerel_ray.stats.votes import Ints, first_places, panel_votes, question_means
 
 Panel = tuple[int, ...]
 """Places of a panel's members."""
@@ -140,7 +140,7 @@ def _credits(votes: Ints, right: Ints, pool: Panel) -> Iterator[tuple[Panel, Flo
     """Every panel of a pool, with the share right of each unit; counts grow by one judge a step."""
     mine = votes[:, list(pool)]
     # Codes by unit: no more of them than judges, whatever verdicts there are in all.
-    first = (mine[:, :, None] == mine[:, None, :]).argmax(axis=2)
+    first = first_places(mine)
     n = len(pool)
     cast = mine >= 0
     ballots = np.zeros((n, n + 1, len(mine)), dtype=np.int8)

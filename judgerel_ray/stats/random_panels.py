@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.statistic import Floats
-from judgerel_ray.stats.votes import checked_votes
+from judgerel_ray.stats.votes import checked_votes, first_places
 
 
 def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
@@ -49,15 +49,22 @@ def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
     """
     votes, right = checked_votes(votes_UJ, right_U, function="random_panels")
     n_judges = votes.shape[1]
-    found = np.zeros(votes.shape)
-    ordered = np.sort(votes, axis=1)
-    for u, row in enumerate(ordered):
-        values, counts = np.unique(row[row >= 0], return_counts=True)
-        mine = values == right[u]
-        if right[u] >= 0 and mine.any():
-            others = tuple(sorted(counts[~mine].tolist()))
-            found[u] = _right_shares(int(counts[mine][0]), others, n_judges)
-    return found
+    first = np.where(votes >= 0, first_places(votes), -1)
+    counts = np.stack([(first == j).sum(axis=1) for j in range(n_judges)], axis=1)
+    mine = (votes == right[:, None]) & (right >= 0)[:, None]
+    # The right verdict's votes, then those of all others, the most first: units alike in these
+    # are alike in all.
+    place = np.where(mine, first, -1).max(axis=1, initial=-1)
+    known = np.flatnonzero(place >= 0)
+    counts[known, place[known]] = 0
+    others = -np.sort(-counts, axis=1)
+    patterns = np.column_stack([mine.sum(axis=1), others])
+    distinct, pattern_U = np.unique(patterns, axis=0, return_inverse=True)
+    shares = [
+        _right_shares(int(row[0]), tuple(int(n) for n in row[:0:-1] if n), n_judges)
+        for row in distinct
+    ]
+    return np.array(shares).reshape(-1, n_judges)[pattern_U.ravel()]
 
 
 @lru_cache(maxsize=4096)

@@ -77,6 +77,29 @@ def panel_votes(
     weights = np.where(votes >= 0, np.nan_to_num(weights), 0.0)
     if (weights < 0).any():
         raise ValueError("panel_votes: weights_UJ must be at least 0")
+    wins, n_tied_U = _winners(votes, weights)
+    found = (wins & (votes == right[:, None])).any(axis=1)
+    return PanelVotes(credit_U=found / np.maximum(1, n_tied_U), n_tied_U=n_tied_U)
+
+
+def first_places(votes_UJ: Ints) -> Ints:
+    """Give each vote the place of the first judge of the unit who cast the same.
+
+    Verdicts may have any names and be any number; of a unit they are no more than its judges.
+
+    Examples
+    --------
+    >>> first_places(np.array([[7, 3, 7], [-1, 5, -1]])).tolist()
+    [[0, 1, 0], [0, 1, 0]]
+    """
+    first: Ints = np.full(votes_UJ.shape, -1, dtype=np.int64)
+    for j in range(votes_UJ.shape[1]):
+        first[(first < 0) & (votes_UJ == votes_UJ[:, [j]])] = j
+    return first
+
+
+def _winners(votes: Ints, weights: Floats) -> tuple[NDArray[np.bool_], Ints]:
+    """The judges whose verdict has the most support (units, judges), and how many verdicts tie."""
     support, alike = np.zeros(votes.shape), np.zeros(votes.shape)
     for other in range(votes.shape[1]):
         same = (votes == votes[:, [other]]) & (votes >= 0)
@@ -85,9 +108,7 @@ def panel_votes(
     most = support.max(axis=1, initial=0.0)
     wins = (support >= most[:, None] - _EQUAL) & (votes >= 0) & (most > 0)[:, None]
     n_tied = np.divide(wins, alike, out=np.zeros(votes.shape), where=wins).sum(axis=1)
-    n_tied_U: Ints = np.rint(n_tied).astype(np.int64)
-    found = (wins & (votes == right[:, None])).any(axis=1)
-    return PanelVotes(credit_U=found / np.maximum(1, n_tied_U), n_tied_U=n_tied_U)
+    return wins, np.rint(n_tied).astype(np.int64)
 
 
 def question_means(values_U: ArrayLike, questions_U: ArrayLike) -> Floats:
@@ -203,30 +224,39 @@ def panel_floor(
     n = int(questions.max()) + 1 if questions.size else 0
     if n < 2:
         return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+    weights = np.ones(votes.shape) if weights_UJ is None else np.asarray(weights_UJ, np.float64)
     gold = np.full(n, -1)
     gold[questions] = right
-    share = _win_shares(votes, questions, np.unique(gold), weights_UJ)
-    values, column_Q = np.unique(gold, return_inverse=True)
-    share[:, values < 0] = 0.0  # nothing is right there
-    part_V = np.bincount(column_Q) / n
-    row_Q, column_V = share @ part_V, share.mean(axis=0)
+    q_E, value_E, share_E = _said(votes, questions, np.where(votes >= 0, np.nan_to_num(weights), 0))
+    # Of the right answers, each value's part: what a verdict dealt to a question would hit.
+    known, count = np.unique(gold[gold >= 0], return_counts=True)
+    place_E = np.searchsorted(known, value_E).clip(max=max(0, known.size - 1))
+    is_known = (known[place_E] == value_E) if known.size else np.zeros(value_E.size, dtype=bool)
+    q_E, place_E, share_E = q_E[is_known], place_E[is_known], share_E[is_known]
+    part_V = count / n
+    row_Q = np.bincount(q_E, share_E * part_V[place_E], minlength=n)
+    column_V = np.bincount(place_E, share_E, minlength=known.size) / n
     mean = float(row_Q.mean())
-    squares = n * float((share**2).sum(axis=0) @ part_V)
-    squares -= n * float((row_Q**2).sum()) + n**2 * float(column_V**2 @ part_V) - n**2 * mean**2
+    squares = n * float((share_E**2 * part_V[place_E]).sum()) - n * float((row_Q**2).sum())
+    squares += n**2 * mean**2 - n**2 * float(column_V**2 @ part_V)
     sd = sqrt(max(0.0, squares) / (n - 1)) / n
-    value = float(share[np.arange(n), column_Q].mean())
+    value = float(share_E[known[place_E] == gold[q_E]].sum()) / n
     p = erfc(abs(value - mean) / sd / sqrt(2)) if sd > 0 else 1.0
     words = "verdicts dealt to the questions at random, in closed form"
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, method=words)
 
 
-def _win_shares(votes: Ints, questions: Ints, values: Ints, weights_UJ: ArrayLike | None) -> Floats:
-    """Shares of each question's verdict that fall to each of some values (questions, values)."""
-    found = np.empty((int(questions.max()) + 1, values.size))
-    for place, value in enumerate(values):
-        credit = panel_votes(votes, np.full(len(votes), value), weights_UJ=weights_UJ).credit_U
-        found[:, place] = question_means(credit, questions)
-    return found
+def _said(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
+    """What a panel says of each question: question, value, and the share of its units it wins."""
+    wins, n_tied = _winners(votes, weights)
+    once = wins & (first_places(votes) == np.arange(votes.shape[1]))
+    unit_E, judge_E = np.nonzero(once)
+    n_units = np.bincount(questions)
+    share = 1.0 / n_tied[unit_E] / n_units[questions[unit_E]]
+    pairs = np.stack([questions[unit_E], votes[unit_E, judge_E]], axis=1)
+    found, place = np.unique(pairs, axis=0, return_inverse=True)
+    summed: Floats = np.bincount(place.ravel(), share, minlength=len(found)).astype(np.float64)
+    return found[:, 0], found[:, 1], summed
 
 
 def checked_votes(votes_UJ: ArrayLike, right_U: ArrayLike, *, function: str) -> tuple[Ints, Ints]:

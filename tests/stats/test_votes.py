@@ -205,3 +205,22 @@ def test_a_budget_that_buys_nothing_buys_nothing():
     assert found.best[0].held_out_cost is None
     with pytest.raises(ValueError, match="needs 2 questions"):
         search_panels([[0]], [0], [0], alike(1))
+
+
+def test_the_floor_of_names_that_no_two_questions_share_is_small_and_quick():
+    n = 20_000
+    right = np.arange(n)
+    votes = np.column_stack([right, right + 1, np.where(right % 2, right, right + 2)])
+    floor = panel_floor(votes, right, np.arange(n))
+    assert floor.mean == pytest.approx(1 / n, rel=0.1)
+    assert floor.p < 0.05
+
+
+def test_silence_at_random_is_no_vote_of_the_floor():
+    floor = panel_floor([[-1], [0], [0], [1]], [0, 0, 1, -1], [0, 1, 2, 3])
+    dealt = [
+        question_means(panel_votes([[-1], [0], [0], [1]], list(order)).credit_U, range(4)).mean()
+        for order in permutations([0, 0, 1, -1])
+    ]
+    assert floor.mean == pytest.approx(np.mean(dealt))
+    assert floor.sd == pytest.approx(np.std(dealt))
