@@ -165,3 +165,16 @@ def test_systems_are_told_apart_by_judge():
     rows = answers("a", ["1"]).drop("judge").lazy()
     with pytest.raises(SweepError, match="need a column 'judge'"):
         read_voters(read_systems(rows), rows)
+
+
+def test_answers_shown_in_several_orders_pair_up_whatever_the_order_of_rows():
+    judge = pl.concat(
+        [answers("a", ["1", "2"], option_order=0), answers("a", ["2", "2"], option_order=1)]
+    )
+    other = pl.concat(
+        [answers("b", ["2", "1"], option_order=0), answers("b", ["1", "1"], option_order=1)]
+    )
+    [straight] = voters(judge, other)
+    [turned] = voters(other.sample(4, shuffle=True, seed=4), judge.reverse())
+    assert straight.votes_UJ.tolist() == turned.votes_UJ.tolist()
+    assert straight.votes_UJ.tolist() == [[0, 1], [1, 0], [1, 0], [1, 0]]
