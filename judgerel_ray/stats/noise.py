@@ -28,6 +28,8 @@ MOST_LABELS = 600_000_000
 """Verdicts dealt in all where moments do not tell the p: a minute or two."""
 FEWEST = 199
 """Deals that are made at least where any are."""
+DENSE = 5_000
+"""Ratings above which the moments of pairs tell what dealing would, where the null is settled."""
 _RARE = 0.05  # share of all but the most frequent verdict below which draws may not tell
 
 
@@ -132,15 +134,17 @@ def noise_floors(
     -----
     Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded:
     of coefficients whose terms are dear (majority stability) 199 reassignments are computed at
-    most; above 20 million verdicts dealt, fewer (not below 199) of all. Above 100 thousand ratings,
-    mean and spread over all reassignments come from closed forms
-    (:func:`judgerel_ray.stats.pair_null.pair_floor` of coefficients that rest on pairs of ratings,
-    :func:`judgerel_ray.stats.unit_null.unit_floor` of others), and `p` from them and the skewness
+    most; above 20 million verdicts dealt, fewer (not below 199) of all. Above 5 thousand ratings of
+    coefficients that rest on pairs of ratings
+    (:func:`judgerel_ray.stats.pair_null.pair_floor`), above 100 thousand of others
+    (:func:`judgerel_ray.stats.unit_null.unit_floor`), mean and spread over all reassignments come
+    from closed forms, and `p` from them and the skewness
     (:class:`judgerel_ray.stats.closed_null.ClosedNull`). Where the skewness is above 0.1 or the
     excess kurtosis above 0.3 (a few units or a rare verdict decide), or may not be known, the
-    verdicts are dealt after all, 199 times, up to 600 million of them (three million ratings;
-    more by the cheaper ways of :mod:`judgerel_ray.stats.deals`): a minute or two. Beyond that
-    there is a p up to a skewness of 0.5 and a kurtosis of 1, and none above. The result says which.
+    verdicts are dealt after all, above 100 thousand ratings 199 times, up to 600 million of them
+    (three million ratings; more by the cheaper ways of :mod:`judgerel_ray.stats.deals`): a minute
+    or two. Beyond that there is a p up to a skewness of 0.5 and a kurtosis of 1, and none above.
+    The result says which.
 
     Examples
     --------
@@ -174,14 +178,16 @@ def _floors(
 ) -> list[NoiseFloor]:
     """The nulls of coefficients that count all these units."""
     found: dict[int, NoiseFloor] = {}
-    if counts.sum() > LABELS // FEWEST:
-        margins = margins_of(counts)
-        for place, statistic in enumerate(statistics):
-            null = pair_floor(counts, statistic) or unit_floor(counts, statistic, seed=seed)
-            if null is not None and (
-                _settled(null, statistic, margins) or not affordable(cheapest(margins)[1])
-            ):
-                found[place] = closed_floor(null)
+    n, margins = counts.sum(), margins_of(counts)
+    many = n > LABELS // FEWEST
+    for place, statistic in enumerate(statistics if n > DENSE else ()):
+        null = pair_floor(counts, statistic)
+        if null is None and many:
+            null = unit_floor(counts, statistic, seed=seed)
+        if null is not None and (
+            _settled(null, statistic, margins) or (many and not affordable(cheapest(margins)[1]))
+        ):
+            found[place] = closed_floor(null)
     left = [place for place in range(len(statistics)) if place not in found]
     if left:
         dealt = _dealt_floors(counts, [statistics[i] for i in left], n_permutations, seed)

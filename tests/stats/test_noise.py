@@ -119,6 +119,37 @@ def test_noise_of_many_ratings_is_called_noise(sizes, rates):
     assert called.max() < 1
 
 
+@pytest.mark.parametrize("sizes", [[5] * 1_200, [4, 5] * 600, [*range(2, 13)] * 75])
+def test_what_dealing_would_tell_of_thousands_is_not_dealt(monkeypatch, sizes):
+    counts = unequal(np.random.default_rng(4), sizes, (0.3, 0.3, 0.2, 0.2))
+    asked = [
+        count_statistic(name, n_values=4, values=[1, 2, 3, 4], level=level)
+        for name, level in (
+            ("krippendorff_alpha", "interval"),
+            ("krippendorff_alpha", "ordinal"),
+            ("krippendorff_alpha", "nominal"),
+            ("percent_agreement", "nominal"),
+            ("gwet_ac1", "nominal"),
+        )
+    ]
+    closed = noise_floors(counts, asked, n_permutations=400)
+    monkeypatch.setattr(noise, "DENSE", 10**9)
+    dealt = noise_floors(counts, asked, n_permutations=400)
+    for a, b in zip(closed, dealt, strict=True):
+        assert (a.n_permutations, b.n_permutations) == (0, 400)
+        assert a.method == "all reassignments in closed form, two-sided"
+        assert a.sd == pytest.approx(b.sd, rel=0.15)
+        assert a.mean == pytest.approx(b.mean, abs=0.2 * b.sd)
+        assert a.p == pytest.approx(b.p, abs=0.1)
+    # A rare verdict is what moments do not settle.
+    rare = noise_floors([[5, 0]] * 1_200 + [[4, 1]] * 12, asked_of_two())
+    assert rare[0].n_permutations == 999
+
+
+def asked_of_two():
+    return [count_statistic("krippendorff_alpha", n_values=2)]
+
+
 def test_a_rare_verdict_is_dealt_however_many_ratings_there_are():
     # 100 of 200,000: two in one unit is met in 1 of 40 deals, which no normal distribution knows.
     counts = np.tile([2, 0], (100_000, 1))
