@@ -17,6 +17,14 @@ LINES = {
     "judge": ("line", "as judge"),
 }
 """The line of each role, and what it is called."""
+CONFIDENCE_LINES = {
+    "stated": ("line", "as stated"),
+    "support": ("share", "other replications that say the same"),
+    "agreement": ("other", "agreement of the other replications"),
+    "margin": ("baseline", "margin of the confusion matrix"),
+    "probability": ("people", "probability of the verdict"),
+}
+"""The line of each confidence, and what it is called."""
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _NOT_SETTING = ("role", "system", "confidence")
 _MOST_BARS = 20
@@ -84,6 +92,43 @@ def _role_figure(part: pl.DataFrame, plane: Plane, label: str) -> str:
         said.append(f"{name}: {_told(rows)}")
     title = f"Accuracy against share accepted, {label}"
     return figure(plane, shapes, label=title, told="; ".join(said), caption=label or "all answers")
+
+
+def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
+    """Draw one system's accuracy against the share accepted, a line a confidence.
+
+    Parameters
+    ----------
+    acceptance : pl.DataFrame
+        Of :class:`judgerel_ray.reduce.selection.Selection`, of every confidence.
+
+    Returns
+    -------
+    list of (str, str)
+        The name of each system with two confidences or more, and its figure.
+
+    Examples
+    --------
+    >>> confidence_figures(pl.DataFrame())
+    []
+    """
+    if acceptance.is_empty():
+        return []
+    found = []
+    plane = _plane(acceptance)
+    for (system,), part in acceptance.group_by("system", maintain_order=True):
+        if part["confidence"].n_unique() < 2:
+            continue
+        shapes = [*axes(plane, across="share accepted, surest first", xs=_QUARTERS, ys=_ys(plane))]
+        said = []
+        for (kind,), mine in part.group_by("confidence", maintain_order=True):
+            rows = mine.sort("acceptance").to_dicts()
+            shapes.append(curve(plane, CONFIDENCE_LINES[str(kind)][0], _steps(rows)))
+            said.append(f"{kind}: {_told(rows)}")
+        title = f"Accuracy against share accepted by confidence, {system}"
+        drawn = figure(plane, shapes, label=title, told="; ".join(said), caption=str(system))
+        found.append((str(system), drawn))
+    return found
 
 
 def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,8 +10,10 @@ import polars as pl
 from judgerel_ray.report.markup import Column, counts, paragraph, section, table
 from judgerel_ray.report.plot import legend
 from judgerel_ray.report.selection_charts import (
+    CONFIDENCE_LINES,
     LINES,
     band_figures,
+    confidence_figures,
     reliability_figures,
     role_figures,
 )
@@ -23,6 +25,8 @@ from judgerel_ray.report.selection_text import (
 )
 from judgerel_ray.report.uncertainty_tables import folded
 from judgerel_ray.report.words import Row, interval, number, p_value, reason
+
+_MOST_ROWS = 12  # of a table that is not folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,10 +88,9 @@ def _curves(selected: Selected) -> str:
         "never accepted, and counts among all."
     )
     figures = role_figures(shown, selected.names)
-    single = "".join(
-        folded(f"Interval and joint band: {name}", drawn) for name, drawn in band_figures(shown)
-    )
-    return told + legend(entries) + f'<div class="charts">{"".join(figures)}</div>' + single
+    single = _charts(drawn for _, drawn in band_figures(shown))
+    bands = folded("Intervals and joint bands, system by system", single)
+    return told + legend(entries) + _charts(figures) + bands
 
 
 def _systems(systems: pl.DataFrame) -> str:
@@ -121,9 +124,20 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> str:
         Column(head="confidence", cells=[str(row["confidence"]) for row in rows]),
         *_numbers(RANKING_HEADS, [ranking_cells(row) for row in rows]),
     ]
-    diagrams = reliability_figures(tables["reliability"])
-    drawn = "".join(folded(f"Reliability diagram: {name}", one) for name, one in diagrams)
-    return told + table("Confidence of every system", columns, cards=True) + drawn + _proven(tables)
+    diagrams = [drawn for _, drawn in reliability_figures(tables["reliability"])]
+    drawn = folded("Reliability diagrams, bins of equal mass", _charts(diagrams))
+    whole = _long("Confidence of every system", columns)
+    return told + _axes(tables["acceptance"]) + whole + drawn + _proven(tables)
+
+
+def _axes(acceptance: pl.DataFrame) -> str:
+    """Every confidence of a system on the same axes."""
+    figures = confidence_figures(acceptance)
+    if not figures:
+        return ""
+    kinds = set(acceptance["confidence"])
+    entries = [CONFIDENCE_LINES[kind] for kind in CONFIDENCE_LINES if kind in kinds]
+    return legend(entries) + _charts(one for _, one in figures)
 
 
 def _proven(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -153,7 +167,7 @@ def _proven(tables: Mapping[str, pl.DataFrame]) -> str:
         f"Threshold whose share wrong exceeds {rows[0]['risk']:g} with a chance of at most "
         f"{rows[0]['delta']:g}, learnt on {rows[0]['split']}, tried on the other half"
     )
-    return table(caption, columns, cards=True)
+    return _long(caption, columns)
 
 
 def _compared(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -255,9 +269,27 @@ def _difference(head: str, rows: Sequence[Row], name: str, ends: Callable[[Row],
     )  # fmt: skip
 
 
+def _charts(figures: Iterable[str]) -> str:
+    """Figures side by side."""
+    return f'<div class="charts">{"".join(figures)}</div>'
+
+
+def _long(caption: str, columns: Sequence[Column]) -> str:
+    """A table, folded where it is long."""
+    whole = table(caption, columns, cards=True)
+    return folded(caption, whole) if len(columns[0].cells) > _MOST_ROWS else whole
+
+
 def _numbers(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Column]:
-    """Columns of cells that lie in rows."""
+    """Columns of cells that lie in rows; an interval stands small beside its number."""
+    columns = list(zip(*cells, strict=True))
     return [
-        Column(head=head, cells=[row[place] for row in cells], is_number=True)
+        Column(
+            head=head,
+            cells=columns[place],
+            small=columns[place + 1] if heads[place + 1 : place + 2] == ("95 %",) else (),
+            is_number=True,
+        )
         for place, head in enumerate(heads)
+        if head != "95 %"
     ]

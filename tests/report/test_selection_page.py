@@ -7,7 +7,12 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.report.selection_charts import band_figures, reliability_figures, role_figures
+from judgerel_ray.report.selection_charts import (
+    band_figures,
+    confidence_figures,
+    reliability_figures,
+    role_figures,
+)
 
 
 def _curve(system, role, points, **name):
@@ -64,6 +69,15 @@ def test_the_band_is_drawn_around_the_interval():
     ]
     assert height[0] > height[1]
     assert "Bonferroni over 2 thresholds" in figure
+
+
+def test_confidences_of_a_system_lie_on_the_same_axes():
+    agreed = [{**row, "confidence": "support"} for row in JUDGE]
+    [(name, figure)] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
+    assert name == "ada judges"
+    assert [kind for kind, _ in _lines(figure)] == ["line", "share"]
+    assert "stated: of the surest" in figure
+    assert "support: of the surest" in figure
 
 
 def test_nothing_selected_draws_nothing():
