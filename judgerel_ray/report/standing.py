@@ -59,7 +59,8 @@ def plan_text(plan: Row, sweep: Row) -> str:
 
 def _as(stage: Row) -> str:
     """In which role a judge is asked, where a stage has several."""
-    return f", {stage['role']}" if stage["role"] in ("participant", "evaluator_only") else ""
+    role = stage.get("role")
+    return f", {role}" if role in ("participant", "evaluator_only") else ""
 
 
 def _requests(row: Row) -> str:
