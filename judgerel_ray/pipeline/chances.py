@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from judgerel_ray.config import parse_sweep
 from judgerel_ray.pipeline.confusing import CONFUSIONS, run_uncertainty_tables
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
 from judgerel_ray.protocols import labels_for
@@ -23,8 +24,10 @@ def run_chances(run: RunDirectory) -> list[pl.DataFrame]:
         found.append(_margins(run))
     if run.exists(DISTRIBUTIONS):
         found.append(_probabilities(run))
-    read = _read_at_verdicts(run)
-    return [*found, read] if read.height else found
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    if any(ask.verdict_logprobs for ask in sweep.ask):  # texts are read for nothing less
+        found.append(_read_at_verdicts(run))
+    return found
 
 
 def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | None:
