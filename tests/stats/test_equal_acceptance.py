@@ -55,6 +55,21 @@ def test_the_order_of_rows_means_nothing(rows, random):
     assert again.mean_low == pytest.approx(plain.mean_low)
 
 
+@given(scored, scored)
+def test_first_and_second_are_mirror_images(rows, others):
+    sides = [
+        answered([s for s, _ in one], [r for _, r in one], np.arange(len(one)))
+        for one in (rows, others)
+    ]
+    ahead, back = equal_acceptance(*sides, n_resamples=30), equal_acceptance(
+        *sides[::-1], n_resamples=30
+    )  # fmt: skip
+    assert ahead.value_G == pytest.approx(-back.value_G)
+    assert ahead.n_questions == back.n_questions == min(len(rows), len(others))
+    if ahead.mean_low is not None:
+        assert (ahead.mean_low, ahead.p) == pytest.approx((-back.mean_high, back.p))
+
+
 def test_a_system_is_no_better_than_itself_however_its_rows_lie():
     rng = np.random.default_rng(2)
     scores, right = rng.choice([0.5, 0.7, 0.9], 120), rng.random(120) < 0.6
