@@ -54,7 +54,7 @@ def may_be_rating(text: str, scale: Scale) -> bool:
 
 
 def _words(scale: Scale) -> tuple[str, ...]:
-    """Words of a scale, and the other name of its middle, which stands for it."""
+    """Words of a scale, and what may be said in place of its middle, which is not on it."""
     return (*scale.labels, "neutral", "neither agree nor disagree")
 
 

@@ -28,7 +28,6 @@ _ELSEWHERE = re.compile(
 _ABSTAINING = re.compile(
     r"(?:(?i:n\s?/\s?a|none|neither|both|unknown|not\s+applicable|unrated)|[A-F][+-]?)(?!\w)"
 )
-_MIDDLE = ("neutral", "neither agree nor disagree")
 _OUT_OF = re.compile(
     r"[\s*_`\"'”’\])},]{0,10}+\(?\s{0,3}+(?:/|out\s+of\b)\s{0,3}+[*_]{0,3}", re.IGNORECASE
 )
@@ -123,12 +122,6 @@ def _words_of(scale: Scale) -> tuple[tuple[re.Pattern[str], str], ...]:
     # Case may change the letters themselves: GROSS is groß.
     cases = (str, str.upper, str.casefold)
     spelled = {case(label): label for case in cases for label in scale.labels}
-    folded = {label.casefold(): label for label in scale.labels}
-    # A scale of agreement has one middle, whichever of its two names is shown.
-    if {"agree", "disagree"} <= folded.keys():
-        for name, other in (_MIDDLE, _MIDDLE[::-1]):
-            if name in folded and other not in folded:
-                spelled[other] = folded[name]
     return tuple(
         (
             re.compile(

@@ -63,12 +63,15 @@ def test_greedy_is_the_likeliest_verdict_each_time_without_a_seed(simulated, mak
 def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
     from judgerel_ray.core import Menu, Scale
 
+    thinks = form in ("final_answer", "correct_answer")
     named = {"correctness": ("correct", "incorrect"), "rating": ("No", "Yes")}
+    named |= dict.fromkeys(("final_answer", "correct_answer"), ("0", "1"))
     labels = named.get(form, ("A", "B"))
     scale = Scale(name="binary", level="nominal", labels=labels) if form == "rating" else None
     menu = Menu(labels=labels, option_ids=("x", "y"), form=form, scale=scale)
     spec = simulated(model, reason_words=15)
-    condition = make_condition(menu=menu, temperature=0.7)
+    protocol = "think_twice" if thinks else "best_of"
+    condition = make_condition(menu=menu, temperature=0.7, protocol=protocol)
     completions = ask_of(make_engine(spec), condition, n=3000)
     found = Counter(reading.label for reading in verdicts(completions, menu))
     assert set(found) <= set(labels)  # the reason given is never read as another verdict
