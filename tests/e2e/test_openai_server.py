@@ -6,6 +6,7 @@ One server is started for all tests; the last of them to run kills it and starts
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import socket
@@ -28,7 +29,9 @@ from judgerel_ray.core import Ask, Condition
 from judgerel_ray.design import build_wave
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.openai_engine import OpenAIEngine
+from judgerel_ray.engines.sizing import prompt_counter
 from judgerel_ray.pipeline import resolve
+from judgerel_ray.protocols import read_verdict
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
@@ -36,7 +39,8 @@ pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 JUDGE = ROOT / "judgerel_ray/demo/judge"
 ITEMS = ROOT / "judgerel_ray/demo/items.parquet"
-UP_WITHIN_S = 600.0
+BOTH = {"temperatures": [0.0, 1.0], "replications": 3, "logprobs": "true"}
+UP_WITHIN_S = 900.0
 SWEEP = """
 name = "served"
 [[judge]]
@@ -162,12 +166,17 @@ def answered(spec: EngineSpec, asks: list[Ask]):
 
 @pytest.fixture(scope="module")
 def in_process():
-    """Replies of the vllm engine of this process: greedy, with the next tokens at each verdict."""
-    return answered(*asks_of(sweep_text(HERE, logprobs="true")))
+    """Replies of the vllm engine of this process, with the next tokens at each verdict."""
+    return answered(*asks_of(sweep_text(HERE, **BOTH)))
 
 
-def test_greedy_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, in_process):
-    found = answered(*asks_of(sweep_text(served_judge(server), logprobs="true")))
+def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, in_process):
+    spec, _ = asks_of(sweep_text(served_judge(server), **BOTH))
+    _, asks = asks_of(sweep_text(HERE, **BOTH))  # seeds hash the judge: the same asks, so the same
+    found = answered(spec, asks)
+    assert sum(one.seed is None for one in found) == 16
+    assert len(found) == 16 * 4
+    assert [one.seed for one in found] == [one.seed for one in in_process]
     assert [one.text for one in found] == [one.text for one in in_process]
     assert [one.prompt_tokens for one in found] == [one.prompt_tokens for one in in_process]
     assert [one.completion_tokens for one in found] == [one.completion_tokens for one in in_process]
@@ -182,6 +191,26 @@ def test_greedy_texts_and_log_probabilities_are_those_of_the_engine_in_process(s
             assert logprob == pytest.approx(ours[name], abs=1e-3)
             compared += 1
     assert compared >= 200
+
+
+def test_plain_text_has_the_tokens_that_the_engine_in_process_would_give_it(server):
+    plain = "chat_template = false\n"
+    told = {"temperatures": [0.0], "logprobs": "true"}
+    here, _ = asks_of(sweep_text(HERE + plain, **told))
+    count, how = prompt_counter(here)
+    spec, asks = asks_of(sweep_text(served_judge(server) + plain, **told))
+    found = answered(spec, asks)
+    assert how == "counted"
+    assert [one.prompt_tokens for one in found] == [count(ask.condition.prompt) for ask in asks]
+    placed = [one for one in found if one.logprobs]
+    for one in placed:
+        # Greedily the verdict is the most probable next token at its place.
+        verdict = read_verdict(one.text, finish_reason="stop", menu=asks[0].condition.menu)
+        first = one.logprobs[0]
+        assert asks[0].condition.menu.labels[first.continuation] == verdict.label
+        assert sum(math.exp(each.logprob) for each in one.logprobs) <= 1 + 1e-6
+    chat, more = asks_of(sweep_text(served_judge(server), **told))
+    assert [one.text for one in answered(chat, more)] != [one.text for one in found]
 
 
 def test_seeded_replies_are_the_same_in_one_request_and_in_many(server):
@@ -263,7 +292,8 @@ def test_a_server_killed_and_restarted_in_a_sweep_loses_and_repeats_nothing(
 ):
     file, run = tmp_path / "sweep.toml", tmp_path / "run"
     given = {"temperatures": [1.0, 0.0], "replications": 60}
-    file.write_text(sweep_text(served_judge(server), **given))
+    patient = "limits = { concurrency = 64, timeout = 600, deadline = 1800 }\n"
+    file.write_text(sweep_text(served_judge(server) + patient, **given))
     codes: list[int] = []
     running = threading.Thread(
         target=lambda: codes.append(main(["run", str(file), "--out", str(run)]))
@@ -279,7 +309,7 @@ def test_a_server_killed_and_restarted_in_a_sweep_loses_and_repeats_nothing(
     before = rows_of(run)
     time.sleep(5.0)
     server.start()
-    running.join(600)
+    running.join(1500)
     assert codes == [0]
     after = rows_of(run)
     assert before.height < after.height == 16 * 60 + 16
