@@ -8,15 +8,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.closed_null import ClosedNull
 from judgerel_ray.stats.inter_scale import inter_scale_terms
 from judgerel_ray.stats.krippendorff import Level, alpha_statistic
-from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
+from judgerel_ray.stats.noise import NOTHING, NoiseFloor, closed_floor, floor_of
 from judgerel_ray.stats.question_statistic import whole
 from judgerel_ray.stats.rated_scales import ScaleRatings
+from judgerel_ray.stats.scale_null import dealt_products
 from judgerel_ray.stats.statistic import Floats
 
 _CELLS = 2_000_000  # scores held at once
 _MOST_VALUES = 2000  # whose distances are held as a table
+DENSE_UNITS = 500
+"""Units above which moments tell what dealing would, where the null is settled."""
 
 
 def scale_noise_floor(
@@ -133,6 +137,12 @@ def inter_scale_floor(
     ValueError
         If `n_permutations` is below 1, or there are too many different scores for the level.
 
+    Notes
+    -----
+    Of more than 500 units that all have scores on all scales, mean and spread over all deals come
+    from closed forms (:func:`judgerel_ray.stats.scale_null.dealt_products`) and so does `p`, where
+    the null is settled by them (:class:`judgerel_ray.stats.closed_null.ClosedNull`).
+
     Examples
     --------
     >>> from judgerel_ray.stats import scale_ratings
@@ -160,9 +170,13 @@ def inter_scale_floor(
     weight_N = 2.0 / (there.sum(axis=1) - 1)
     groups = [_alike(there[:, j], number[order]) for j in range(1, len(shares))]
     slope, products = float(ratings.axis.slope(total_T)), _products(vectors, weight_N)
+    if len(weight_N) > DENSE_UNITS and there.all():
+        null = _closed(value, slope, products, vectors, groups[0])
+        if null is not None and null.settled:
+            return closed_floor(null)
     rng = np.random.default_rng(seed)
     # Every scale keeps its scores, so all that changes is which of them meet.
-    null = np.array(
+    nulls = np.array(
         [
             _products([vectors[0], *_dealt(vectors[1:], groups, rng)], weight_N)
             for _ in range(n_permutations)
@@ -170,8 +184,27 @@ def inter_scale_floor(
     )
     return floor_of(
         value,
-        value + slope * (null - products),
+        value + slope * (nulls - products),
         f"{n_permutations} random deals of each further scale's scores to the questions, two-sided",
+    )
+
+
+def _closed(
+    value: float, slope: float, products: float, vectors: list[Floats],
+    alike: list[NDArray[np.intp]],
+) -> ClosedNull | None:  # fmt: skip
+    """The null of units that have scores on all scales, by its moments."""
+    found = dealt_products(vectors, alike)
+    if found is None or not found.variance > 0:
+        return None
+    # Of each unit a pair of scales counts twice, weighted by 2 / (scales - 1).
+    factor = 4 * slope / (len(vectors) - 1)
+    return ClosedNull(
+        value=value,
+        mean=value + factor * found.mean - slope * products,
+        sd=abs(factor) * found.variance**0.5,
+        skewness=float(np.sign(factor)) * found.third / found.variance**1.5,
+        kurtosis=found.fourth / found.variance**2,
     )
 
 
