@@ -16,9 +16,9 @@ OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "
 OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
 OTHER_TABLES |= {"ranking", "outside", "weighted"}
 OTHER_TABLES |= {"selection", "comparison", "gold", "confidence", "band", "bins", "answer"}
-OTHER_TABLES |= {"family"}
+OTHER_TABLES |= {"family", "panels", "cascade", "compared", "order", "person", "points", "price"}
 """What prints another table: judgerel_ray.limits, .uncertainty, .reasoning, .settled, .scales,
-.alignment, .ranking, .weighted, .selection and .comparison."""
+.alignment, .ranking, .weighted, .selection, .comparison, .panels and .cascade."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (
