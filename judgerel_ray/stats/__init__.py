@@ -53,7 +53,9 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         rating_deviation,
     )
     from judgerel_ray.stats.baselines import method_tokens, vote_scores
+    from judgerel_ray.stats.brier import brier_score
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
+    from judgerel_ray.stats.calibration import calibration_error, reliability_bins
     from judgerel_ray.stats.confidence_sequence import distribution_interval
     from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
@@ -63,6 +65,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
+    from judgerel_ray.stats.equal_acceptance import equal_acceptance
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
     from judgerel_ray.stats.inter_scale import (
@@ -160,7 +163,9 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_interval",
     "brennan_prediger",
+    "brier_score",
     "budget_splits",
+    "calibration_error",
     "clopper_pearson",
     "column_noise_floor",
     "conformal_rule",
@@ -181,6 +186,7 @@ __all__ = [
     "drawn_together",
     "effective_judges",
     "entropy_agreement",
+    "equal_acceptance",
     "fleiss_kappa",
     "flip_rate",
     "gwet_ac1",
@@ -233,6 +239,7 @@ __all__ = [
     "rank_judges",
     "rating_deviation",
     "reference_agreement",
+    "reliability_bins",
     "remainder_draws",
     "replay",
     "replications_for",

@@ -5,7 +5,9 @@ from __future__ import annotations
 DEFERRED: dict[str, tuple[str, ...]] = {
     "accuracy_by_label": ("inter_rater_accuracy", "label_accuracy", "rating_deviation"),
     "baselines": ("method_tokens", "vote_scores"),
+    "brier": ("brier_score",),
     "budget": ("BudgetSplit", "budget_splits"),
+    "calibration": ("calibration_error", "reliability_bins"),
     "confidence_sequence": ("distribution_interval",),
     "conformal": ("ConformalRule", "conformal_rule", "conformal_sets"),
     "confusion": ("Uncertainty", "confusion_uncertainty"),
@@ -15,6 +17,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
+    "equal_acceptance": ("equal_acceptance",),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
     "guarantees": ("GuaranteedThreshold", "learn_then_test"),
     "inter_scale": ("inter_scale_alpha", "inter_scale_interval", "inter_scale_terms"),
