@@ -69,6 +69,8 @@ def ranking_cells(row: Row) -> list[str]:
     See ``tests/cli/test_selection.py``.
     """
     ranked = number(row["auroc"]) + (f", {NOISE}" if row["auroc_noise"] else "")
+    if isinstance(row["auroc"], float) and row["auroc"] < 0.5 and row["auroc_noise"] is False:
+        ranked += ", surer of wrong answers"
     if row["auroc"] is None and row["undefined"]:
         ranked = f"- ({reason(row['undefined'])})"
     return [

@@ -101,6 +101,14 @@ def test_systems_may_be_told_apart_by_other_columns(answers, capsys):
     }  # fmt: skip
 
 
+def test_confidence_the_wrong_way_round_is_said(tmp_path, capsys):
+    path = tmp_path / "odd.csv"
+    lines = [f"q{n},0,{n % 2},1,{0.9 - 0.4 * (n % 2)}" for n in range(40)]
+    path.write_text("\n".join(["item_id,replication,verdict,gold,confidence", *lines]))
+    assert main(["reduce", str(path), "--selection", "--resamples", "9"]) == 0
+    assert "0.000, surer of wrong answers" in capsys.readouterr().out
+
+
 def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     path, out = str(answers / "answers.parquet"), tmp_path / "systems.csv"
     assert main(["reduce", path, "--selection", "--resamples", "9", "--out", str(out)]) == 0
