@@ -38,7 +38,8 @@ class Course:
 
     ``reply_tokens`` is the longest reply; ``decisive`` are the tokens right after which the law
     decides, and which therefore weigh more; ``begins_as`` is the folder of a judge taught before,
-    whose tokens come first, or None for one that knows nothing.
+    whose tokens come first, or None for one that knows nothing; ``likened`` names further tokens
+    that begin as one of that judge's; ``chat_templates`` are files to lie beside the tokenizer's.
     """
 
     vocabulary: Mapping[str, int] = field(default_factory=vocabulary)
@@ -51,6 +52,8 @@ class Course:
     peak_learning_rate: float = 3e-3
     verdict_weight: float = 4.0
     begins_as: Path | None = None
+    likened: Mapping[str, str] = field(default_factory=dict)
+    chat_templates: Mapping[str, str] = field(default_factory=dict)
 
 
 def new_model(course: Course) -> LlamaForCausalLM:
@@ -59,6 +62,10 @@ def new_model(course: Course) -> LlamaForCausalLM:
     if course.begins_as is not None:
         model = LlamaForCausalLM.from_pretrained(course.begins_as, dtype=torch.float32)
         model.resize_token_embeddings(len(vocab), mean_resizing=False)
+        embeddings = model.get_input_embeddings().weight
+        with torch.no_grad():
+            for token, known in course.likened.items():
+                embeddings[vocab[token]] = embeddings[vocab[known]]
         return model
     config = LlamaConfig(
         vocab_size=len(vocab),
@@ -167,6 +174,8 @@ def save(course: Course, model: LlamaForCausalLM, folder: Path) -> None:
     record = json.loads(config.read_text())
     record["tokenizer_class"] = "PreTrainedTokenizerFast"  # every transformers knows this name
     config.write_text(json.dumps(record, indent=2) + "\n")
+    for name, template in course.chat_templates.items():
+        (folder / name).write_text(template)
     (folder / "design.json").write_text(json.dumps(course.design(), indent=2) + "\n")
 
 
