@@ -6,7 +6,7 @@ recorded facet that varies inside the group. Items are the questions that interv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,11 +156,14 @@ def rated_groups(
     ([[4.0, nan], [nan, 5.0]], ['q', 'r'])
     """
     groups = group_names(rows, by)
-    facets = [name for name in FACETS if name in rows.columns and name not in (*groups, SCALE)]
-    parts = [rows]
-    if groups:
-        parts = rows.sort(told_order(groups)).partition_by(groups, maintain_order=True)
-    return [_group(part, groups, facets, scales) for part in parts]
+    there = [name for name in FACETS if name in rows.columns and name not in (*groups, SCALE)]
+    # Of a grid of millions, other columns and sorting whole rows are most of the memory.
+    facets = varying_facets(rows, there)
+    needed = dict.fromkeys((*groups, QUESTION, *facets, SCALE, REPLICATION, "score"))
+    slim, alike = rows.select(n for n in needed if n in rows.columns), _shared(rows, needed)
+    parts = slim.partition_by(groups, as_dict=True) if groups else {(): slim}
+    keys = slim.select(groups).unique().sort(told_order(groups)).rows() if groups else [()]
+    return [_group(parts.pop(key), groups, facets, scales, alike) for key in keys]
 
 
 def group_names(rows: pl.DataFrame, by: Sequence[str] | None) -> tuple[str, ...]:
@@ -189,9 +192,10 @@ def group_names(rows: pl.DataFrame, by: Sequence[str] | None) -> tuple[str, ...]
 
 
 def _group(
-    part: pl.DataFrame, groups: Sequence[str], facets: Sequence[str], scales: Mapping[str, Scale]
-) -> RatedGroup:
-    """One group."""
+    part: pl.DataFrame, groups: Sequence[str], facets: Sequence[str], scales: Mapping[str, Scale],
+    alike: Mapping[str, pl.Expr],
+) -> RatedGroup:  # fmt: skip
+    """One group, and what all groups have alike."""
     unit = [QUESTION, *varying_facets(part, facets)]
     units = part.select(unit).unique().sort(unit).with_row_index("__unit")
     coded = part.join(units, on=unit, nulls_equal=True)
@@ -200,25 +204,22 @@ def _group(
         mine = coded.filter(pl.col(SCALE) == name)
         if mine.height:
             scores[name] = _table(mine, units.height)
-    questions = units.select(
-        pl.concat_str(
-            [pl.col(name).cast(pl.String) for name in unit if name in (QUESTION, "benchmark")],
-            separator="\x1f",
-        )
-    )
+    names = [pl.col(name).cast(pl.String) for name in unit if name in (QUESTION, "benchmark")]
+    questions = units.select(pl.concat_str(names, separator="\x1f"))
     return RatedGroup(
         key=dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {},
         scales={name: scales[name] for name in scores},
         scores=scores,
-        units=units.drop("__unit").with_columns(**_shared(part, unit, facets)),
+        units=units.drop("__unit").with_columns(**alike, **_shared(part, (*unit, *groups, SCALE))),
         questions_N=questions.to_series().to_numpy().astype(np.str_),
     )
 
 
-def _shared(part: pl.DataFrame, unit: Sequence[str], facets: Sequence[str]) -> dict[str, pl.Expr]:
+def _shared(part: pl.DataFrame, others: Container[str]) -> dict[str, pl.Expr]:
     """Facets that are the same in all rows: by a responder, too, a reference may tell units."""
-    there = (name for name in facets if name not in unit and part[name][0] is not None)
-    return {name: pl.lit(part[name][0], part.schema[name]) for name in there}
+    there = [name for name in FACETS if name in part.columns and name not in others]
+    first = {name: part[name][0] for name in there}
+    return {name: pl.lit(one, part.schema[name]) for name, one in first.items() if one is not None}
 
 
 def _table(mine: pl.DataFrame, n_units: int) -> Floats:
