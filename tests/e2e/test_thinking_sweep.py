@@ -108,15 +108,17 @@ def test_roles_are_groups_of_their_own(tmp_path, capsys):
     assert warm["unit"].unique().to_list() == ["item_id"]
 
 
-def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path):
+def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path, capsys):
     file = sweep(tmp_path / "s", options={"bee": "unparsed = 1.0"})
     assert main(["run", file, "--out", str(tmp_path / "run")]) == 0
+    assert "0 owed" in capsys.readouterr().out
     rows = rows_of(tmp_path / "run")
     assert rows.height == 3 * N_ITEMS * 4 * 4
     bad = rows.filter(pl.col("outcome").is_not_null() & (pl.col("outcome") != "scored"))
     assert set(bad["judge"]) == {"bee"}
     assert set(bad["outcome"]) == {"unparsed"}
-    others = rows.filter((pl.col("judge") != "bee") & (pl.col("stage") == "judge"))
+    assert bad.height == rows.filter(judge="bee").height
+    others = rows.filter((pl.col("judge") != "bee") & (pl.col("stage") != "select"))
     assert set(others["outcome"]) == {"scored"}
 
 
