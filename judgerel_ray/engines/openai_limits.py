@@ -44,6 +44,7 @@ class _Held:
 
     since: float
     tokens: int
+    holder: str
 
 
 class SharedLimits:
@@ -78,12 +79,16 @@ class SharedLimits:
         self._spent: deque[tuple[float, int]] = deque()
         self._tokens = 0
         self._paused_until = 0.0
+        self._gone: set[str] = set()
         self._last = random.getrandbits(48)  # of one that was lost, none is given back here
 
-    async def enter(self, tokens: int) -> int:
-        """Wait until a request of at most so many tokens may be sent; its permit."""
+    async def enter(self, tokens: int, holder: str = "") -> int:
+        """Wait until a request of at most so many tokens may be sent; its permit.
+
+        `holder` is who sends it, of many.
+        """
         async with self._turn:
-            while (wait := self._wait_for(tokens)) != 0.0:
+            while holder not in self._gone and (wait := self._wait_for(tokens)) != 0.0:
                 self._changed.clear()
                 try:
                     async with asyncio.timeout(wait):
@@ -91,13 +96,22 @@ class SharedLimits:
                 except TimeoutError:
                     continue
             self._last += 1
-            self._held[self._last] = _Held(self._clock(), tokens)
-            self._tokens += tokens
+            if holder not in self._gone:  # else nobody will send it
+                self._held[self._last] = _Held(self._clock(), tokens, holder)
+                self._tokens += tokens
             return self._last
 
     async def leave(self, permit: int, tokens: int) -> None:
         """Give a permit back; `tokens` are those the request took in the end."""
         self._end(permit, tokens)
+        self._changed.set()
+
+    async def release(self, holder: str) -> None:
+        """Take back all permits of one who died: its connections went with it."""
+        self._gone.add(holder)
+        for permit, held in list(self._held.items()):
+            if held.holder == holder:
+                self._end(permit, held.tokens)
         self._changed.set()
 
     async def pause(self, seconds: float) -> None:

@@ -18,7 +18,7 @@ import os
 import time
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from judgerel_ray.config import Prices
 from judgerel_ray.core import (
@@ -39,7 +39,7 @@ from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
-from judgerel_ray.fleet.limiting import seen_backends, share_limits
+from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits
 from judgerel_ray.store import RunDirectory, land, read_token
 from judgerel_ray.tables import count_outcomes
 
@@ -60,8 +60,8 @@ class JudgeSpec:
     fingerprint: Fingerprint | None = None
     """Who the driver took the judge for; a node on which it is another is refused."""
     prices: Prices | None = None
-    limiter: Any = None
-    """The Ray actor that keeps the limits of the judge's provider, where it has one."""
+    share: Share | None = None
+    """Its part in the limits of the judge's provider, where it has one."""
 
 
 class _Answer(NamedTuple):
@@ -87,7 +87,7 @@ class JudgeActor:
     def __init__(self, spec: JudgeSpec) -> None:
         self._spec = spec
         self._engine: Engine = make_engine(spec.engine)
-        share_limits(self._engine, spec.limiter)
+        share_limits(self._engine, spec.share)
         self._mistake: SweepError | None = None
         self._gate = TokenGate(tokens=1, sequences=1)
         self._running: dict[tuple[int, int], _Progress] = {}

@@ -247,6 +247,8 @@ def _read(condition: Condition, completion: Completion) -> _Read:
         return _Read(label=label, outcome=reading.outcome.value)
     confidence = None
     if condition.protocol == "think_twice":
-        confidence = read_confidence(text, finish_reason=completion.finish_reason, form=menu.form)
+        confidence = read_confidence(
+            text, finish_reason=completion.finish_reason, form=menu.form, reader=menu.reader
+        )
     verdict = menu.option_ids[menu.labels.index(label)]
     return _Read(verdict, label, None, confidence, reading.outcome.value)

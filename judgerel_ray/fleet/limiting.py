@@ -6,7 +6,7 @@ The limits of a provider are kept by one small Ray actor.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 
 from judgerel_ray.config import Limits
 from judgerel_ray.engines import Engine, EngineSpec
@@ -17,14 +17,22 @@ MOST_WAITING = 10_000  # calls of one provider's actor at once: one a judge acto
 Provider = tuple[str | None, str | None]
 
 
+class Share(NamedTuple):
+    """The actor that keeps a provider's limits, and the name under which one asks it."""
+
+    actor: Any
+    holder: str
+
+
 class RemoteLimiter:
     """A provider's limits, kept by another process.
 
     One request at a time asks for its turn, so that those of one engine stay in order.
     """
 
-    def __init__(self, actor: Any) -> None:
+    def __init__(self, actor: Any, holder: str) -> None:
         self._actor = actor
+        self._holder = holder
         self._turn = asyncio.Lock()
 
     async def enter(self, tokens: int) -> int:
@@ -47,7 +55,7 @@ class RemoteLimiter:
 
     async def _ask(self, tokens: int) -> int:
         """Ask for a permit."""
-        return int(await self._actor.enter.remote(tokens))
+        return int(await self._actor.enter.remote(tokens, self._holder))
 
     def _give_back(self, asked: asyncio.Future[int]) -> None:
         """A permit that came too late is nobody's."""
@@ -61,8 +69,8 @@ class Providers:
     def __init__(self) -> None:
         self._actors: dict[Provider, Any] = {}
 
-    def limiter_of(self, spec: EngineSpec) -> Any:
-        """The actor that keeps the limits of a judge's provider; None for a judge with none.
+    def share_of(self, spec: EngineSpec, holder: str) -> Share | None:
+        """A judge actor's part in the limits of its provider; None for a judge with none.
 
         Effects: makes the actor where it is the first judge of its provider.
         """
@@ -81,7 +89,13 @@ class Providers:
             }
             kept = ray.remote(SharedLimits).options(**options)
             self._actors[provider] = kept.remote(spec.limits or Limits())
-        return self._actors[provider]
+        return Share(self._actors[provider], holder)
+
+    def release(self, spec: EngineSpec, holder: str) -> None:
+        """Take back what a judge actor that was killed held."""
+        actor = self._actors.get((spec.base_url, spec.api_key_env))
+        if actor is not None:
+            actor.release.remote(holder)
 
     def close(self) -> None:
         """End the actors."""
@@ -105,7 +119,7 @@ def seen_backends(engine: Engine) -> dict[str, object]:
     return {"backends": known} if known else {}
 
 
-def share_limits(engine: Engine, actor: Any) -> None:
+def share_limits(engine: Engine, share: Share | None) -> None:
     """Let an engine ask the actor that keeps its provider's limits, where there is one.
 
     Examples
@@ -113,5 +127,5 @@ def share_limits(engine: Engine, actor: Any) -> None:
     >>> from judgerel_ray.engines import make_engine
     >>> share_limits(make_engine(EngineSpec(name="j", engine="simulated", model="uniform")), None)
     """
-    if actor is not None and isinstance(engine, OpenAIEngine):
-        engine.limiter = RemoteLimiter(actor)
+    if share is not None and isinstance(engine, OpenAIEngine):
+        engine.limiter = RemoteLimiter(share.actor, share.holder)

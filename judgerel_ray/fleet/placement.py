@@ -89,6 +89,7 @@ class Placement:
         """Kill an actor at once."""
         pool.slots.pop(slot.name, None)
         kill_actor(slot.handle)
+        self._providers.release(pool.spec.engine, slot.name)
         self._changed_at = now()
 
     def close(self) -> None:
@@ -182,9 +183,9 @@ class Placement:
         # Unlike any other, of this process or another: a name is free only some time after its
         # actor's death.
         name = f"judgerel-{pool.name}-s{self._session:04d}-{secrets.token_hex(4)}"
-        spec, limiter = pool.spec, self._providers.limiter_of(pool.spec.engine)
-        if limiter is not None:
-            spec = replace(spec, limiter=limiter)
+        spec, share = pool.spec, self._providers.share_of(pool.spec.engine, name)
+        if share is not None:
+            spec = replace(spec, share=share)
         handle = make_actor(spec, name=name, room=self._room)
         pool.slots[name] = Slot(
             name=name, handle=handle, started_at=now(), starting=handle.actor.start.remote()

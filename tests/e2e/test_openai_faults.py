@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +157,40 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
     kept = after.join(landed.select("key"), on="key", how="semi").sort("key")
     assert kept.equals(landed.sort("key"))
     capsys.readouterr()
+
+
+def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
+    ray_local,  # noqa: ARG001  the cluster must be up
+    fault_server,
+    write,
+    tmp_path,
+):
+    run, codes = tmp_path / "run", []
+    with fault_server(seconds=0.2) as server:
+        file = write(server, limits="concurrency = 8", n_items=40, replications=5)
+        running = threading.Thread(
+            target=lambda: codes.append(main(["run", str(file), "--out", str(run)]))
+        )
+        running.start()
+        while len(server.asked) < 60:
+            assert running.is_alive()
+            time.sleep(0.05)
+        ours = psutil.Process().children(recursive=True)
+        for process in ours:
+            with suppress(psutil.NoSuchProcess):
+                if "ray::JudgeActor" in " ".join(process.cmdline()):
+                    process.kill()
+        killed_at = time.monotonic()
+        running.join(300)
+    assert codes == [0]
+    # Else what the dead one held would be waited for until its timeout of 120 s, and 30 more.
+    assert time.monotonic() - killed_at < 140
+    rows = rows_of(run)
+    assert rows.height == rows["key"].n_unique() == 200
+    assert read_errors(RunDirectory(url=str(run))).is_empty()
+    assert server.most_here <= 8
+    # Only what was at work when it died was asked again.
+    assert 200 < len(server.asked) <= 200 + 2 * 8 * 4
 
 
 def test_a_provider_that_takes_no_more_ends_its_judge_and_keeps_what_landed(

@@ -120,6 +120,22 @@ def test_a_permit_whose_holder_died_comes_back():
     assert 40 <= clock.run(work()) <= 41
 
 
+def test_what_one_who_died_held_or_waited_for_is_given_to_others():
+    async def work() -> None:
+        shared = SharedLimits(Limits(concurrency=2))
+        await shared.enter(1, "dead")
+        held = await shared.enter(1, "dead")
+        waiting = [asyncio.ensure_future(shared.enter(1, name)) for name in ("dead", "b", "c")]
+        await asyncio.sleep(0)
+        await shared.release("dead")
+        await asyncio.wait_for(asyncio.gather(*waiting), 5)
+        await shared.leave(held, 1)  # a word that was on its way
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(shared.enter(1, "d"), 0.05)  # b and c are at the server
+
+    asyncio.run(work())
+
+
 def test_a_long_request_counts_from_when_it_surely_came():
     clock = Clock()
     limits = Limits(requests_per_minute=1, timeout=100)

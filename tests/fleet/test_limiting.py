@@ -10,7 +10,7 @@ import pytest
 from judgerel_ray.config import Limits
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.openai_limits import SharedLimits
-from judgerel_ray.fleet.limiting import Providers, RemoteLimiter, share_limits
+from judgerel_ray.fleet.limiting import Providers, RemoteLimiter, Share, share_limits
 
 SPEC = EngineSpec(
     name="j", engine="openai", model="m", base_url="http://h/v1", limits=Limits(concurrency=2)
@@ -37,7 +37,7 @@ class FakeActor:
 def test_requests_of_one_engine_ask_one_after_the_other_and_in_order():
     async def work():
         actor = FakeActor(Limits(concurrency=2))
-        limiter = RemoteLimiter(actor)
+        limiter = RemoteLimiter(actor, "a")
         order = []
 
         async def one(number):
@@ -58,7 +58,7 @@ def test_requests_of_one_engine_ask_one_after_the_other_and_in_order():
 def test_a_permit_for_somebody_who_left_is_given_back():
     async def work():
         actor = FakeActor(Limits(concurrency=1))
-        limiter = RemoteLimiter(actor)
+        limiter = RemoteLimiter(actor, "a")
         held = await limiter.enter(1)
         waiting = asyncio.ensure_future(limiter.enter(1))
         await asyncio.sleep(0.01)
@@ -76,30 +76,34 @@ def test_only_engines_that_ask_a_server_are_given_a_limiter():
     own = served.limiter
     share_limits(served, None)
     assert served.limiter is own
-    share_limits(served, FakeActor(Limits()))
+    share_limits(served, Share(None, "a"))
     assert isinstance(served.limiter, RemoteLimiter)
-    assert Providers().limiter_of(EngineSpec(name="j", engine="simulated", model="uniform")) is None
+    simulated = EngineSpec(name="j", engine="simulated", model="uniform")
+    assert Providers().share_of(simulated, "a") is None
+    assert Providers().release(simulated, "a") is None
 
 
 @pytest.mark.ray
 def test_one_actor_keeps_the_limits_of_all_judges_of_a_provider(ray_local):
     providers = Providers()
-    first = providers.limiter_of(SPEC)
+    first = providers.share_of(SPEC, "one").actor
     same = EngineSpec(name="k", engine="openai", model="n", base_url=SPEC.base_url)
     other = EngineSpec(
         name="l", engine="openai", model="m", base_url=SPEC.base_url, api_key_env="KEY"
     )
-    assert providers.limiter_of(same) is first
-    assert providers.limiter_of(other) is not first
+    assert providers.share_of(same, "two").actor is first
+    assert providers.share_of(other, "three").actor is not first
 
     async def work():
-        one, two = RemoteLimiter(first), RemoteLimiter(first)
+        one, two = RemoteLimiter(first, "one"), RemoteLimiter(first, "two")
         held = [await one.enter(5), await two.enter(5)]
         third = asyncio.ensure_future(two.enter(5))
         await asyncio.sleep(0.3)
         assert not third.done()
         await one.leave(held[0], 5)
-        return await asyncio.wait_for(third, 20)
+        await asyncio.wait_for(third, 20)
+        providers.release(same, "two")  # it was killed, and held both
+        return [await asyncio.wait_for(one.enter(5), 20) for _ in range(2)]
 
     assert asyncio.run(work())
     providers.close()

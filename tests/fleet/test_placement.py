@@ -108,7 +108,7 @@ def test_two_judges_of_two_share_four_gpus_and_the_third_waits(world, asking):
 
 
 def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking, monkeypatch):
-    monkeypatch.setattr(Providers, "limiter_of", lambda *_: "limiter")
+    monkeypatch.setattr(Providers, "share_of", lambda *_: None)
     here = world(cpus=1.0)
     judges = {"a": (0, 1), "served1": (0, 3), "served2": (0, None), "b": (0, 1)}
     room = Room(here, asking, judges, local=False)
@@ -121,7 +121,7 @@ def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking, monke
 
 def test_actors_of_one_provider_are_given_the_same_limiter(world, asking, monkeypatch):
     made = []
-    monkeypatch.setattr(Providers, "limiter_of", lambda _, spec: f"of {spec.base_url}")
+    monkeypatch.setattr(Providers, "share_of", lambda _, spec, name: (spec.base_url, name))
     room = Room(world(), asking, {"served1": (0, 1), "served2": (0, 1)})
     monkeypatch.setattr(
         placement,
@@ -129,8 +129,14 @@ def test_actors_of_one_provider_are_given_the_same_limiter(world, asking, monkey
         lambda spec, *, name, **_: made.append(spec) or room.world._make(name),
     )
     room.fill()
-    assert [spec.limiter for spec in made] == ["of http://h/v1"] * 2
-    assert [pool.spec.limiter for pool in room.pools.values()] == [None, None]
+    assert [spec.share for spec in made] == [("http://h/v1", name) for name in room.world.made]
+    assert [pool.spec.share for pool in room.pools.values()] == [None, None]
+    released = []
+    monkeypatch.setattr(Providers, "release", lambda *told: released.append(told[-1]))
+    (pool, _) = room.pools.values()
+    (slot,) = pool.slots.values()
+    room.placement.drop(pool, slot)
+    assert released == [slot.name]
 
 
 def test_gpus_count_as_taken_until_their_engines_have_ended(world, asking):
