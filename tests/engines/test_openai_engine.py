@@ -148,7 +148,7 @@ def test_under_every_fault_a_request_lands_or_fails_within_its_deadline(fault_se
         began = time.monotonic()
         _, found = asked(spec_of(server, limits=limits), *asks, fails=True)
         took = time.monotonic() - began
-    assert took < 3.0 + 1.5
+    assert took < 3.0 + 3.0  # and what a busy machine takes to tell
     last = {}
     for seen in server.asked:
         last[seen.body["messages"][0]["content"]] = seen.fault
