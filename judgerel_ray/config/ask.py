@@ -171,7 +171,7 @@ class AskTable(Table):
         """Map machine epsilon to 0."""
         return None if value is None else plain_temperature(value)
 
-    @field_validator("replications", "max_tokens")
+    @field_validator("replications", "max_tokens", "candidates")
     @classmethod
     def _asked_for_some(cls, value: int | AdaptiveReplications) -> int | AdaptiveReplications:
         """Refuse a stated 0: only a key that is left out means the default."""

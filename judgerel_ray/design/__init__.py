@@ -3,7 +3,7 @@
 from judgerel_ray.design.comparing import check_thinking
 from judgerel_ray.design.conditions import ItemWork
 from judgerel_ray.design.counting import StageCount, count_stages
-from judgerel_ray.design.frame import AskFrame, Texts, Voice, check_items, voices_of
+from judgerel_ray.design.frame import AskFrame, CutText, Texts, Voice, check_items, voices_of
 from judgerel_ray.design.grid import build_wave
 from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names
 from judgerel_ray.design.orders import option_orders
@@ -14,6 +14,7 @@ from judgerel_ray.design.rounds import Goal, goal_of
 __all__ = [
     "CORRECTNESS_LABELS",
     "AskFrame",
+    "CutText",
     "Goal",
     "ItemWork",
     "StageCount",

@@ -137,6 +137,16 @@ def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
     return frame.responders
 
 
+class CutText(str):
+    """A landed text that ended at its limit: what it states last may be half of it.
+
+    >>> CutText("Confidence: 0.9") == "Confidence: 0.9"
+    True
+    """
+
+    __slots__ = ()
+
+
 Texts = Mapping[str, str | None]
 """Landed responders' texts by request key; None where the request can never succeed."""
 

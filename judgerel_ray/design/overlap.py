@@ -14,9 +14,6 @@ from judgerel_ray.design.pooling import refuse_pooled
 from judgerel_ray.design.responding import respond_settings
 from judgerel_ray.protocols import question_form
 
-UNJUDGED = ("respond", "think_twice")
-"""Protocols whose asks no other protocol's requests could be."""
-
 
 def check_asks(frames: Sequence[AskFrame]) -> None:
     """Refuse asks that name different items alike, or whose judgments could not be told apart.
@@ -70,10 +67,23 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
 
 
 def _refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
-    """One think_twice ask an item: rows do not say how many were selected, or who was compared."""
+    """One think_twice ask an item: rows do not say how many were selected, or who was compared.
+
+    And one a benchmark where one is a cascade: rows do not say who was to be asked next.
+    """
     seen: dict[tuple[str, str], int] = {}
+    asked: dict[str, AskFrame] = {}
     for frame in (frame for frame in frames if frame.ask.protocol == "think_twice"):
         for item in frame.items:
+            other = asked.setdefault(item.benchmark, frame)
+            is_cascade = frame.ask.cascade is not None or other.ask.cascade is not None
+            if other is not frame and is_cascade:
+                raise SweepError(
+                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
+                    "one as a cascade: what the cascade did could not be told",
+                    where={"benchmark": item.benchmark},
+                    hint="another benchmark name, or two sweeps with a run directory each",
+                )
             first = seen.setdefault((item.benchmark, item.item_id), frame.index)
             if first != frame.index:
                 raise SweepError(
@@ -86,17 +96,25 @@ def _refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
 
 def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
     """No two templates of an ask that put items to its judges in the same words."""
-    for frame in (frame for frame in frames if frame.ask.protocol not in UNJUDGED):
-        first_of = {question_form(item): item for item in reversed(frame.items)}
-        for form, item in first_of.items():
+    for frame in (frame for frame in frames if frame.ask.protocol != "respond"):
+        first_of = {_put_in(frame, item): item for item in reversed(frame.items)}
+        for forms, item in first_of.items():
             for one, two in combinations(frame.templates, 2):
-                if one.texts.get(form) == two.texts.get(form):
+                if all(one.texts.get(form) == two.texts.get(form) for form in forms):
                     raise SweepError(
                         f"templates {one.name} and {two.name} put the same words to items of the "
-                        f"form {form}: they would be asked once and counted twice",
+                        f"form {forms[0]}: they would be asked once and counted twice",
                         where={"ask": frame.index, "item": item.item_id},
-                        hint=f"another {form}.txt, or an ask of its own for those items",
+                        hint=f"another {forms[-1]}.txt, or an ask of its own for those items",
                     )
+
+
+def _put_in(frame: AskFrame, item: Item) -> tuple[str, ...]:
+    """Texts of a template that make the first prompt of an item."""
+    form = question_form(item)
+    if frame.ask.protocol != "think_twice":
+        return (form,)
+    return (form, "select") if item.options else (f"open_{form}", "open_select")
 
 
 def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Role, request_key
 from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
+from judgerel_ray.design.frame import AskFrame, CutText, Texts, Voice
 from judgerel_ray.protocols import (
     Template,
     read_confidence,
@@ -106,9 +106,10 @@ def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
     """Whether an answer can be read, and is stated with the confidence a cascade asks for."""
     if text is None or menu is None or frame.ask.cascade is None:
         return False
-    if read_verdict(text, finish_reason="stop", menu=menu).label is None:
+    end = "length" if isinstance(text, CutText) else "stop"  # as its row was read
+    if read_verdict(text, finish_reason=end, menu=menu).label is None:
         return False
-    stated = read_confidence(text, finish_reason="stop", form=menu.form)
+    stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
     return stated is not None and stated >= frame.ask.cascade
 
 

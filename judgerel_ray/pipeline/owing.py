@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
-from judgerel_ray.design import AskFrame, Texts, Voice, build_wave, count_stages
+from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
 from judgerel_ray.fleet import Fleet, landed_rows, never_sent
 from judgerel_ray.pipeline.rounds import Asks, Rounds
 from judgerel_ray.store import (
@@ -36,8 +36,12 @@ def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
         roles = pl.col("role").is_in(["responder", "assessor"])
         keys = scan_judgments(run, ledger=answers).filter(roles)
         texts = scan_completions(run, ledger=written).select("key", "text")
-        frame = keys.select("key").join(texts, on="key", how="left").collect()
-    return dict(zip(frame["key"], frame["text"], strict=True))
+        cut = (pl.col("finish_reason") == "length").fill_null(False)
+        frame = keys.select("key", cut=cut).join(texts, on="key", how="left").collect()
+    return {
+        key: CutText(text) if is_cut and text is not None else text
+        for key, is_cut, text in frame.select("key", "cut", "text").iter_rows()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

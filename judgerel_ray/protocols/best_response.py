@@ -15,7 +15,8 @@ _MARKS = r"""[\s*_`"'“”‘’]*"""
 _TAG = r"(?-i:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
 _OPENERS = rf"""(?:[\s*_`"'“”‘’\\>#•-]|{_TAG})*"""
 _LEAD = re.compile(rf"best\s+response{_MARKS}[:：]{_OPENERS}", re.IGNORECASE)
-_NAMED = r"(?:(?:option|answer|candidate|model|response)\s*(?:number\s*|no\.\s*)?#?\s*)?"
+_NAMED = r"(?:(?:{nouns})\s*[:：]?\s*)?(?:number\s*|no\.\s*)?#?\s*"
+_MATH = r"(?:\$|\\?(?:boxed|text|mathbf|mathrm)(?=\{)){0,4}+"
 _DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
 _SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
 _OPEN = re.compile(r"(?:[\[({<]\\?\s*){0,2}" + _MARKS)
@@ -55,28 +56,39 @@ _GOES_ON = (
     r"|rationale|solution"
 )
 _BOUNDARY = (
-    r"""(?=[*_`"'“”‘’]*(?:{end}|\s*\n|\\?[\])}}>]|[:：]|[.,;!?](?:{end}|[\s*_`"'“”‘’\])}}])"""
-    rf"""|\s+[–—-]+\s|\s*[–—(\[<]|\s*[/&]|\s+(?i:{_GOES_ON})\b))"""
+    r"""(?=[*_`"'“”‘’$]*(?:{end}|\s*\n|\\?[\])}}>]|[:：]|[.,;!?](?:{end}|[\s*_`"'“”‘’\])}}])"""
+    rf"""|\s+[–—-]+\s|\s*[–—(\[<]|\s*[/&]|\s+(?i:{_GOES_ON})\b"""
+    r"""|\s+(?i:(?:judge\s+)?confidence)\s*[:：]))"""
 )
 _STRICT = {
-    True: _BOUNDARY.format(end=r"\Z"),
+    True: _BOUNDARY.format(end=r"\s*\Z"),
     # The reply was cut here: "B" may have been the start of "Better".
     False: _BOUNDARY.format(end=r"(?!)"),
 }
+# "2/3", "1:4" and "5–7" are values, whatever their first number is called on the menu.
+_ALONE = r"(?!\s?/\s?\d|[:：–—]\d)"
 _CUT_CHARACTERS = 24
 _AUTHORS_LETTER = re.compile(r"Best Response:\W*([A-Ea-e])")
 
 
-def lead_of(words: str) -> re.Pattern[str]:
+def lead_of(words: str, *, nouns: str) -> re.Pattern[str]:
     r"""What comes before the label in a form of other words, as in "Final Answer: Option 2".
+
+    ``nouns`` are what the label may be called; any other may count something else.
 
     Examples
     --------
-    >>> find_best_response("**Final Answer:** Option 2", ("1", "2"), True,
-    ...                    lead=lead_of(r"final\s+answer"))[0].labels
+    >>> lead = lead_of(r"final\s+answer", nouns="option|choice")
+    >>> find_best_response("**Final Answer:** Option 2", ("1", "2"), True, lead=lead)[0].labels
     ('2',)
+    >>> find_best_response("Final Answer: Model 2", ("1", "2"), True, lead=lead)
+    []
     """
-    return re.compile(rf"(?<![^\W_]){words}{_MARKS}[:：]{_OPENERS}{_NAMED}", re.IGNORECASE)
+    named = _NAMED.format(nouns=nouns)
+    # The minus of a number is no bullet: "-1" is not the option 1.
+    return re.compile(
+        rf"(?<![^\W_]){words}{_MARKS}[:：]{_OPENERS}(?<![-−]){named}{_MATH}", re.IGNORECASE
+    )
 
 
 def find_best_response(
@@ -218,7 +230,9 @@ def _bare_pattern(labels: tuple[str, ...], ended: bool) -> re.Pattern[str]:
     words = sorted((label for label in labels if len(label) > 2), key=len, reverse=True)
     spelled = [re.escape(word).replace(r"\ ", r"\s+") + r"(?!\w)" for word in words]
     spelled = spelled if ended else [word + r"(?!\Z)" for word in spelled]
-    letters = "|".join([*(f"(?i:{label})" for label in short), "[A-Z]{1,2}", r"\d{1,3}"])
+    letters = "|".join(
+        [*(f"(?i:{label}){_ALONE}" for label in short), "[A-Z]{1,2}", rf"[-−]?\d{{1,3}}{_ALONE}"]
+    )
     abstaining = "|".join(_ABSTAINING)
     wordlike = "|".join([*(f"(?i:{word})" for word in spelled), rf"(?i:{abstaining})(?!\w)"])
     return re.compile(rf"(?:{wordlike}|(?:{letters}){_STRICT[ended]})")

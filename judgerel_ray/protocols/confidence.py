@@ -7,26 +7,31 @@ quoted as saying is not the judge's own: a judge states its confidence under a n
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
+from judgerel_ray.core import ReaderPolicy
 from judgerel_ray.protocols.numerals import find_number
 
 _MARKS = r"""[\s*_`"'“”‘’]{0,20}+"""
 _OPENERS = r"""[\s*_`"'“”‘’\\\[({<~≈]{0,20}+"""
 _LEAD = re.compile(
-    rf"(?<![^\W_])(?P<judge>judge(?:['’]s)?\s+)?confidence{_MARKS}[:：]{_OPENERS}", re.IGNORECASE
+    rf"(?<![^\W_])(?P<judge>judge(?:['’]s)?[\s_]+)?confidence{_MARKS}[:：]{_OPENERS}", re.IGNORECASE
 )
 _BY_JUDGE = {"final_answer": False, "correct_answer": True}
 _PERCENT = re.compile(r"\s{0,2}(?:%|percent\b|per\s+cent\b)", re.IGNORECASE)
 # A number is a confidence only where its statement ends: "0.8 to 0.9" and "8/10" are none.
 _END = re.compile(
-    r"""[*_`"'“”’\\\])}>]{0,20}+(?:[^\S\n]*(?:\n|[(–—])|[.,;!](?=[\s*_`"'”’)\]]|\Z)|\Z)"""
+    r"""[*_`"'“”’\\\])}>]{0,20}+(?:[^\S\n]*(?:\n|[(–—]|\Z)|[^\S\n]+-[^\S\n]|[.,;!](?=[\s*_`"'”’)\]]|\Z)|\Z)"""
 )
 _CUT_END = re.compile(r"[*_`\"'“”’\\\])}>\s.,;!]*\Z")
-_RANGE = re.compile(r"[^\S\n]*[–—]\s*[\d.]")
+_RANGE = re.compile(r"[^\S\n]*[-–—]\s*[\d.]")
+_TORN = re.compile(r"\.[^\S\n]+\d")  # "0. 9" is not 0
 
 
-def read_confidence(text: str | None, *, finish_reason: str, form: str) -> float | None:
-    """Read the confidence a reply states first.
+def read_confidence(
+    text: str | None, *, finish_reason: str, form: str, reader: ReaderPolicy = "first"
+) -> float | None:
+    """Read the confidence a reply states, where it states several the one its reader counts.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ def read_confidence(text: str | None, *, finish_reason: str, form: str) -> float
         ``length`` for a reply cut off at its limit: a number at its very end may be half of one.
     form : str
         ``final_answer`` (``Confidence:``) or ``correct_answer`` (``Judge Confidence:``).
+    reader : str
+        That of the verdict: the ``first`` or ``last`` stated, or the only one (``unanimous``).
 
     Returns
     -------
@@ -59,17 +66,29 @@ def read_confidence(text: str | None, *, finish_reason: str, form: str) -> float
     if text is None:
         return None
     by_judge = _BY_JUDGE[form]
-    leads = (lead for lead in _LEAD.finditer(text) if bool(lead["judge"]) == by_judge)
-    lead = next(leads, None)
-    number = find_number(text, lead.end()) if lead else None
-    spelled, end = number or (None, 0)
+    places = [one.end() for one in _LEAD.finditer(text) if bool(one["judge"]) == by_judge]
+    if not places:
+        return None
+    if reader == "last":
+        places = places[-1:]
+    elif reader != "unanimous":
+        places = places[:1]
+    stated = {_stated(text, place, ended=finish_reason != "length") for place in places}
+    return stated.pop() if len(stated) == 1 else None
+
+
+def _stated(text: str, start: int, *, ended: bool) -> float | None:
+    """The probability that stands at a place; None where none does."""
+    spelled, end = find_number(text, start) or (None, 0)
     if spelled is None:
+        return None
+    if "." not in spelled and _TORN.match(text, end):
         return None
     percent = _PERCENT.match(text, end)
     end = percent.end() if percent else end
     if not _END.match(text, end) or _RANGE.match(text, end):
         return None
-    if finish_reason == "length" and not percent and _CUT_END.match(text, end):
+    if not ended and not percent and _CUT_END.match(text, end):
         return None
-    value = float(spelled) / (100 if percent else 1)
+    value = float(Decimal(spelled) / (100 if percent else 1))
     return value if 0 <= value <= 1 else None

@@ -14,11 +14,18 @@ from judgerel_ray.protocols.best_response import (
 )
 from judgerel_ray.protocols.mentions import Mention
 
+_CHOICE = "option|answer|choice|candidate"
+_OF_A_MODEL = r"""[\s*_`"'“”‘’]*[:：][\s*_`"'“”‘’\[(<]*(?:model|response)\b"""
+# Of answers that models gave, "the correct answer: model 2" names no option: only the best one,
+# which is asked for where the answers themselves are compared, is a model's.
 _LEADS = {
-    "final_answer": lead_of(r"final\s+answer"),
-    "correct_answer": lead_of(r"(?:correct|best)\s+answer"),
-    "options": lead_of("option"),
-    "candidates": lead_of("candidate"),
+    "final_answer": lead_of(r"final[\s_]+answer", nouns=_CHOICE),
+    "correct_answer": lead_of(
+        rf"(?:correct[\s_]+answer(?!{_OF_A_MODEL})|best[\s_]+answer)",
+        nouns=f"{_CHOICE}|model|response",
+    ),
+    "options": lead_of("option", nouns=_CHOICE),
+    "candidates": lead_of("candidate", nouns=_CHOICE),
 }
 NUMBERED_FORMS = ("final_answer", "correct_answer")
 """Forms of verdicts; ``options`` and ``candidates`` are those of a selection."""

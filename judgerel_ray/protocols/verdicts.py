@@ -14,7 +14,7 @@ from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.scales import score_of
 
-READER_VERSION = "3"
+READER_VERSION = "4"
 """Changes whenever any text may be read differently; recorded with every run."""
 
 _REFUSED_REQUEST = "refused:"

@@ -68,6 +68,14 @@ def cascaded_table(
 ('all of it', 2, 2, 1, 22.5)]
     """
     found: list[dict[str, object]] = []
+    if "completion_tokens" in rows.columns:
+        # A step that could not be asked was never sent: it cost nothing, though nothing says so.
+        unsent = (pl.col("completion_tokens") == 0).fill_null(False)
+        costs = [name for name in _SPENT if name in rows.columns]
+        rows = rows.with_columns(
+            pl.when(unsent).then(pl.col(name).fill_null(0)).otherwise(name).alias(name)
+            for name in costs
+        )
     there = [name for name in _SPENT if name in rows.columns and not rows[name].null_count()]
     unit = "cost" if "cost" in there else "tokens" if len(there) == 2 else None
     spent = {

@@ -200,6 +200,24 @@ def test_two_templates_with_the_same_words_for_some_items_are_refused(make, prot
         check_asks([make.frame(items.values(), **ask)])
 
 
+def test_two_templates_that_think_twice_in_the_same_first_words_are_refused(make):
+    def both(*forms, item=None):
+        items = (item or make.item("q"),)
+        shipped = (load_template("think_twice", "default"), alike("think_twice", "mine", *forms))
+        return make.frame(items, protocol="think_twice", shipped=shipped, responders="xy")
+
+    said = "templates default and mine put the same words"
+    with pytest.raises(SweepError, match=said):
+        # Other words for judges alone: the first steps would be asked once and owed for ever.
+        check_asks([both("question", "select", "choose")])
+    check_asks([both("question", "choose", "compare")])
+    check_asks([both("select", "choose", "compare")])
+    open_question = make.item("o", options="", gold=None)
+    with pytest.raises(SweepError, match=said):
+        check_asks([both("open_question", "open_select", item=open_question)])
+    check_asks([both("question", "select", item=open_question)])
+
+
 def test_orders_drawn_alike_in_the_same_words_under_two_names_are_refused(make):
     """One key would be one row, under the name of one of the two templates."""
     items = [make.item(f"q{i}", options="ab") for i in range(20)]

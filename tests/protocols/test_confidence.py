@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from judgerel_ray.protocols import read_confidence
 
 
-def read(text, *, form="final_answer", finish_reason="stop"):
-    return read_confidence(text, finish_reason=finish_reason, form=form)
+def read(text, *, form="final_answer", finish_reason="stop", reader="first"):
+    return read_confidence(text, finish_reason=finish_reason, form=form, reader=reader)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,26 @@ def test_a_number_at_a_cut_may_be_half_of_one():
     assert read(None) is None
 
 
+def test_the_confidence_is_that_of_the_answer_the_reader_counts():
+    reply = "Final Answer: 1\nConfidence: 0.4\nNo.\nFinal Answer: 2\nConfidence: 0.9"
+    assert [read(reply, reader=one) for one in ("first", "last", "unanimous")] == [0.4, 0.9, None]
+    assert read("Confidence: 0.4\nConfidence: 40%", reader="unanimous") == 0.4
+    assert read("Confidence: 0.4\nConfidence: unsure", reader="last") is None
+    assert read("Confidence: 0.4\nConfidence: 0.", reader="last", finish_reason="length") is None
+
+
+@pytest.mark.parametrize("end", [" ", "  ", "\t", "\u00a0", " \n ", " - I am fairly sure"])
+def test_what_follows_the_number_may_be_blank(end):
+    assert read(f"Confidence: 0.9{end}") == 0.9
+
+
+def test_percentages_are_the_probabilities_they_spell_and_torn_numbers_are_none():
+    assert read("Confidence: 56.7%") == 0.567
+    assert read("Confidence: 0. 9") is None
+    assert read("Judge_Confidence: 0.9", form="correct_answer") == 0.9
+    assert read("Judge_Confidence: 0.9") is None
+
+
 @given(st.text(alphabet="Confidence: 0123456789.,%-/tojudge\n*[](){}", max_size=60))
 def test_no_confidence_is_read_that_is_not_written(text):
     value = read(f"Confidence: {text}")
@@ -60,4 +80,6 @@ def test_no_confidence_is_read_that_is_not_written(text):
     assert 0 <= value <= 1
     numbers = [float(one) for one in re.findall(r"\d*\.?\d+", text.partition("\n")[0] or text)]
     numbers += [float(one) for one in re.findall(r"\d*\.?\d+", text)]
+    spelled = {"one": 1, "nine": 9, "ten": 10, "nineteen": 19}  # of the letters drawn
+    numbers += [n for word, n in spelled.items() if word in text.casefold()]
     assert any(abs(value - n) < 1e-12 or abs(value - n / 100) < 1e-12 for n in numbers)

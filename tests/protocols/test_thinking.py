@@ -152,3 +152,36 @@ def test_what_cannot_be_shown_is_refused():
     dialogue = Item(item_id="d", benchmark="b", category="c", question="a", turns=("a", "b"))
     with pytest.raises(SweepError, match="dialogue"):
         render_select(template, dialogue, most=2)
+
+
+@pytest.mark.parametrize(
+    ("written", "label", "outcome"),
+    [
+        # A minus is no bullet, and what is a fraction, a ratio or a range is no option.
+        ("-1", None, "off_menu"), ("- 1", "1", "scored"), ("−1", None, "off_menu"),
+        ("1/20", None, "unparsed"), ("1 / 20", None, "unparsed"), ("1:4", None, "unparsed"),
+        ("5–7", None, "unparsed"), ("1 / apple", "1", "scored"), ("1: 4 apples", "1", "scored"),
+        # As the first step's form, and mathematics, write it.
+        ("Option: 2", "2", "scored"), ("**Option: 2**", "2", "scored"),
+        ("No. 2", "2", "scored"), ("number 2", "2", "scored"), ("choice 2", "2", "scored"),
+        ("\\boxed{2}", "2", "scored"), ("$\\boxed{2}$", "2", "scored"), ("$2$", "2", "scored"),
+        ("\\boxed{12}", None, "off_menu"), ("boxed 2", None, "unparsed"),
+        # One line for all of it, and blanks behind it.
+        ("2 Confidence: 0.8", "2", "scored"), ("2 confidence intervals", None, "unparsed"),
+        ("2 ", "2", "scored"), ("2\u00a0", "2", "scored"),
+        ("Model 2", None, "unparsed"),
+    ],
+)  # fmt: skip
+def test_a_number_is_an_option_where_it_stands_alone(written, label, outcome):
+    read = read_verdict(f"Final Answer: {written}", finish_reason="stop", menu=menu("final_answer"))
+    assert (read.label, read.outcome.value) == (label, outcome)
+
+
+@pytest.mark.parametrize("kind", ["Model", "model", "**Model", "Response", "[[Model"])
+def test_a_models_number_is_not_read_for_an_options(kind):
+    reply = f"Correct Answer: {kind} 2\nJudge Confidence: 0.9"
+    closed = read_verdict(reply, finish_reason="stop", menu=menu("correct_answer"))
+    assert closed.label is None
+    # Where the answers themselves are compared, a model's number is what is asked for.
+    best = read_verdict("Best Answer: Model 2", finish_reason="stop", menu=menu("correct_answer"))
+    assert best.label == "2"

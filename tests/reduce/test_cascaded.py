@@ -78,3 +78,12 @@ def test_answers_dealt_to_other_questions_are_the_floor():
     found = told(reply("p", "s", "1", 0.9), reply("q", "s", "2", 0.9), reply("r", "s", "3", 0.9))
     assert found["s"]["accuracy"] == 1.0
     assert found["s"]["noise_floor"] == pytest.approx(1 / 3)
+
+
+def test_a_step_that_was_never_sent_costs_nothing_and_hides_no_cost():
+    unsent = reply("s", "m", None, None, tokens=(None, 0))
+    found = told(*ROWS, unsent)
+    assert found[WHOLE]["unit"] == "tokens"
+    assert found["m"]["spent"] == pytest.approx(15 * 2 / 4)
+    priced = told(*(row | {"cost": 2.0} for row in ROWS), unsent)
+    assert (priced[WHOLE]["spent"], priced[WHOLE]["unit"]) == (3.5, "cost")
