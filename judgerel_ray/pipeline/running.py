@@ -168,7 +168,7 @@ def _run_session(
                 # At once: engines take a while to end, and readers take "running" for true.
                 _leave_final(run, session, board)
             except KeyboardInterrupt:
-                _leave_final(run, session, board)
+                _leave_final(run, session, board, is_whole=False)
                 raise
             finally:
                 fleet.close()
@@ -208,15 +208,21 @@ def is_mistake(error: Exception) -> bool:
     return isinstance(error, JudgeRelError) and not isinstance(error, EngineError)
 
 
-def _leave_final(run: RunDirectory, session: Session, board: Board) -> None:
-    """Write how the session ended; never where another run took the directory over."""
+def _leave_final(
+    run: RunDirectory, session: Session, board: Board, *, is_whole: bool = True
+) -> None:
+    """Write how the session ended; never where another run took the directory over.
+
+    A session cut short may owe what nobody has counted yet: rounds and models still to come.
+    """
     if is_superseded(run, session.number):
         return
     judges = board.judges.values()
     for judge in judges:
         if judge.state is not JudgeState.FAILED:
             judge.state = JudgeState.INCOMPLETE if judge.owed else JudgeState.DONE
-    board.state = "incomplete" if any(judge.owed for judge in judges) else "done"
+    is_done = is_whole and not any(judge.owed for judge in judges)
+    board.state = "done" if is_done else "incomplete"
     run.write_text("progress.json", board.as_text())
 
 

@@ -1,5 +1,6 @@
 """Runs that ask a cascade, without a cluster: what is asked on, killed anywhere, and told."""
 
+import json
 import random
 
 import polars as pl
@@ -111,6 +112,18 @@ def test_a_driver_that_died_in_any_wave_asks_what_is_owed_and_no_more(cascade, d
     assert again["key"].n_unique() == again.height
     ask_all(cascade)
     assert rows_of(cascade).height == again.height
+
+
+@pytest.mark.parametrize(("told", "state"), [("running", "incomplete"), ("done", "done")])
+def test_a_run_killed_between_two_models_is_not_done(cascade, told, state):
+    with pytest.raises(Killed):
+        ask_all(cascade, dies_after=8)  # both steps of the first model, and nothing of the second
+    end_session(cascade.run, 1)
+    board = {"sweep": "s", "session": 1, "state": told, "judges": {"large": {"asked": 0}}}
+    cascade.run.write_text("progress.json", json.dumps(board))
+    status = read_status(cascade.out)
+    assert [(one.landed, one.owed) for one in status.judges] == [(40, 0), (0, 0)]
+    assert status.state == state
 
 
 def test_a_text_that_ended_at_its_limit_is_known_for_one(cascade):

@@ -87,6 +87,7 @@ def one_session(driver, *, seed=0, dies_after=None, fails=0.0):
     )
     try:
         waves.ask_all()
+        board.state = "incomplete" if board.judges["j"].owed else "done"
     except Killed:
         pass
     finally:
