@@ -163,6 +163,7 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "top_p = 0", "ask[0].top_p must be above 0"),
         ("ask", "top_p = 1.01", "ask[0].top_p must be at most 1"),
         ("ask", "max_tokens = 0", "ask[0].max_tokens: must be at least 1, got 0"),
+        ("ask", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
         ("ask", "option_orders = 0", "option_orders must be at least 1"),
         ("ask", "option_orders = 1001", "option_orders must be at most 1000"),
         ("ask", "sample = { n = 0 }", "ask[0].sample.n must be at least 1"),

@@ -98,6 +98,25 @@ def test_keys_differ_wherever_anything_does():
     assert len(set(keys)) == len(keys)
 
 
+@pytest.mark.parametrize("n_options", [4, 0])
+def test_keys_know_nothing_of_the_order_of_models_in_the_file(n_options):
+    def keys(names):
+        asked = item(n_options=n_options, gold=None)
+        made = frame(judges=names, responders=names, option_orders=2, items=(asked,))
+        texts = answered(
+            made,
+            select=lambda name: f"Option: 1 by {name}",
+            choose=lambda name: f"Final Answer: 1 by {name}",
+        )
+        return {
+            (one.condition.judge, one.condition.role, one.condition.condition_key)
+            for wave in range(3)
+            for one, _ in every(made, wave, texts)
+        }
+
+    assert keys(NAMES) == keys(NAMES[::-1])
+
+
 def test_the_second_step_goes_on_from_its_own_first_reply():
     made = frame()
     texts = answered(made)
