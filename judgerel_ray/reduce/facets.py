@@ -1,6 +1,6 @@
 """Groups of judgments as designs: questions crossed with what should not matter.
 
-Facets play one of three roles. Some belong to what is judged (the responder whose answer it is, the
+Facets play one of three parts. Some belong to what is judged (the responder whose answer it is, the
 criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
 fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
 many that might have been used: what they do to a verdict is error.
@@ -27,7 +27,7 @@ JUDGED = ("protocol", "stage", "responder", "criterion")
 CHOSEN = ("temperature", "top_k", "top_p", "scale")
 _MOST_VALUES = 40
 COMPONENT_COLUMNS = {
-    "component": pl.String(), "role": pl.String(), "estimate": pl.Float64(),
+    "component": pl.String(), "part": pl.String(), "estimate": pl.Float64(),
     "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "n_levels": pl.Int64(),
     "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
     "estimator": pl.String(), "undefined": pl.String(),
@@ -53,7 +53,7 @@ class FacetGroup:
     kind : {"labels", "scores"}
         Whether verdicts are names or numbers.
     judged, chosen, drawn : tuple of str
-        Facets that vary, by role.
+        Facets that vary, by the part they play.
     n_things : int
         Different things judged: questions by the facets in `judged`.
     greedy : str
@@ -167,7 +167,7 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
     }
     for one in found.components:
         yield {
-            "component": one.name, "role": _role(group, one.facets), "estimate": one.value,
+            "component": one.name, "part": _part(group, one.facets), "estimate": one.value,
             "share": one.share, "low": one.low, "high": one.high, "n_levels": one.n_levels,
             "negative": one.negative, "undefined": None, **basis,
         }  # fmt: skip
@@ -272,7 +272,7 @@ def _terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]
     return [term for term in terms if QUESTION in term or not set(term) & set(nested)]
 
 
-def _role(group: FacetGroup, facets: Sequence[str]) -> str:
+def _part(group: FacetGroup, facets: Sequence[str]) -> str:
     """What a component is to the one who asks."""
     if not facets or set(facets) & set(group.drawn):
         return "error"

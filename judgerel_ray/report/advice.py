@@ -224,7 +224,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
         "What verdicts vary with",
         {
             "component": _component,
-            "role": _plain("role"),
+            "part": _plain("part"),
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
             "levels": _plain("n_levels"),

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.facets import facet_groups, variance_table
+from judgerel_ray.reduce.columns import FACETS
+from judgerel_ray.reduce.facets import COMPONENT_COLUMNS, facet_groups, variance_table
 from judgerel_ray.stats.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.variance_components import variance_components
 
@@ -80,7 +81,7 @@ def test_roles_are_of_what_is_judged_chosen_or_drawn():
         ("template",),
     )
     assert (group.kind, group.n_things, group.found.n_questions) == ("scores", 4, 2)
-    roles = dict(variance_table(frame, by=[]).select("component", "role").rows())
+    roles = dict(variance_table(frame, by=[]).select("component", "part").rows())
     assert roles["item_id x responder"] == "wanted"
     assert roles["temperature"] == "chosen"
     assert roles["item_id x temperature"] == "wanted"
@@ -192,3 +193,18 @@ def test_the_recorded_components_of_responses_in_questions(repeated):
     assert 19 * error / wanted == pytest.approx(0.8, abs=0.05)  # replications for .95
     assert 99 * error / wanted == pytest.approx(4.3, abs=0.05)  # and for .99
     assert full["n_items"][0] == 1730
+
+
+def test_a_model_alone_and_as_a_judge_are_told_apart():
+    frame = rows(
+        judge=["a"] * 16,
+        role=["responder", "participant"] * 8,
+        stage=["choose", "judge"] * 8,
+        item_id=["q", "q", "r", "r"] * 4,
+        replication=[n // 4 for n in range(16)],
+        verdict=[str(n * 5 % 3) for n in range(16)],
+    )
+    found = variance_table(frame)
+    assert set(found["role"]) == {"responder", "participant"}
+    assert set(found["part"]) == {"wanted", "error"}
+    assert set(COMPONENT_COLUMNS).isdisjoint({"item_id", *FACETS})
