@@ -96,6 +96,11 @@ def pairs_between(
     [{}]
     """
     all_a, all_b = (count_judgments(one, by=by, block=block) for one in (frame_a, frame_b))
+    if by is None:
+        all_a, all_b = (
+            _by_role(all_a, all_b, frame_a, block),
+            _by_role(all_b, all_a, frame_b, block),
+        )
     a, b = sampled(all_a), sampled(all_b)
     shared = tuple(by) if by is not None else _shared(a, b)
     others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
@@ -111,6 +116,15 @@ def pairs_between(
         raise SweepError(
             f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
         )
+
+
+def _by_role(
+    mine: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: Block
+) -> CountedJudgments:
+    """Tell roles apart where the other side has several of them, though this one has one."""
+    if "role" not in other.groups or "role" in mine.groups or "role" not in mine.columns:
+        return mine
+    return count_judgments(frame, by=[*mine.groups, "role"], block=block)
 
 
 def _said(a: tuple[str, str], b: tuple[str, str]) -> str:

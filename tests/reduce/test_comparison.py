@@ -260,3 +260,16 @@ def test_questions_asked_once_are_common_all_the_same():
     apart = rows.with_columns(item_id=pl.col("judge") + pl.col("item_id"))
     found = compare_judgments(apart, by=["judge"], coefficients=["percent_agreement"])
     assert found.select("undefined", "n_items").row(0) == ("no_common_questions", 0)
+
+
+def test_a_model_alone_is_compared_with_itself_and_not_with_the_judge_it_also_is():
+    alone = judged(0.3, 1, judge="rock", role="responder", stage="choose")
+    other = judged(0.9, 2, judge="rock", role="participant", stage="judge")
+    both = pl.concat([alone, other])
+    for first, second in ((both, alone), (alone, both)):
+        found = compare_judgments(
+            first.lazy(), second.lazy(), coefficients=["krippendorff_alpha"], names=("a", "b")
+        )
+        assert found["role"].to_list() == ["responder"]
+        assert found["n_judgments_a"].to_list() == found["n_judgments_b"].to_list() == [120]
+        assert found["difference"].to_list() == [0.0]
