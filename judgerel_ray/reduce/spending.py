@@ -119,8 +119,8 @@ def read_spending(
     Returns
     -------
     Spending
-        In money by `prices`, or where every row has a ``cost``; else in tokens, where every row
-        has them; else every reply counts 1.
+        In money by `prices`, or where every row has a ``cost`` and not all are 0; else in tokens,
+        where every row has them; else every reply counts 1.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def read_spending(
     tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in _TOKENS)
     if prices is not None:
         unit, row = "cost", _priced(judgments, prices, whole)
-    elif "cost" in whole:
+    elif "cost" in whole and judgments.select(pl.col("cost").sum() > 0).collect().item():
         unit, row = "cost", pl.col("cost").cast(pl.Float64)
     elif set(_TOKENS) <= whole:
         unit, row = "tokens", tokens

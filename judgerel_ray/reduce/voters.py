@@ -13,7 +13,7 @@ from judgerel_ray.reduce.columns import FACETS
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.spending import Price, Spending, read_spending
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
-from judgerel_ray.reduce.systems import ITEM, System, system_label
+from judgerel_ray.reduce.systems import QUESTION, System, system_label
 from judgerel_ray.stats.panel_scores import PanelPrices
 from judgerel_ray.stats.statistic import Floats
 from judgerel_ray.stats.votes import Ints
@@ -167,12 +167,12 @@ def _voters(
     told = ["judge", *(["role"] if len(roles) > 1 else [])]
     members = tuple(system_label(system.name, told) for system in mine)
     parts = [_placed(system, spending, confidence) for system in mine]
-    keys = [ITEM, _PLACE]
+    keys = [QUESTION, _PLACE]
     shared = parts[0].select(*keys, GOLD)
     for part in parts[1:]:
         shared = shared.join(part.select(keys), on=keys)
     shared = shared.sort(keys)
-    asked = {item for part in parts for item in part[ITEM]}
+    asked = {number for part in parts for number in part[QUESTION]}
     lined = [shared.select(keys).join(part, on=keys, how="left") for part in parts]
     names = pl.concat([one["verdict"] for one in lined] + [shared[GOLD]]).drop_nulls()
     codes = {name: code for code, name in enumerate(names.unique().sort())}
@@ -186,12 +186,12 @@ def _voters(
         members=members,
         votes_UJ=votes,
         right_U=_codes(shared[GOLD], codes),
-        questions_U=shared[ITEM].rank("dense").to_numpy().astype(np.int64) - 1,
+        questions_U=shared[QUESTION].rank("dense").to_numpy().astype(np.int64) - 1,
         confidence_UJ=np.stack([one["sure"].to_numpy() for one in lined], axis=1),
         spent_UJ=spent + behind,
         prices=prices,
         cost_unit=spending.unit,
-        n_dropped=len(asked) - shared[ITEM].n_unique(),
+        n_dropped=len(asked) - shared[QUESTION].n_unique(),
         alone_J=_alone(mine),
     )
 
@@ -205,9 +205,9 @@ def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame
         spending.row.fill_null(_own(system, spending)).alias("spent"),
     )
     told = [name for name in (*FACETS, "verdict", "sure") if name in rows.columns]
-    return rows.sort(ITEM, "replication", *told).select(
-        ITEM,
-        pl.int_range(pl.len()).over(ITEM).alias(_PLACE),
+    return rows.sort(QUESTION, "replication", *told).select(
+        QUESTION,
+        pl.int_range(pl.len()).over(QUESTION).alias(_PLACE),
         "verdict",
         GOLD,
         "sure",

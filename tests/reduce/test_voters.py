@@ -178,3 +178,23 @@ def test_answers_shown_in_several_orders_pair_up_whatever_the_order_of_rows():
     [turned] = voters(other.sample(4, shuffle=True, seed=4), judge.reverse())
     assert straight.votes_UJ.tolist() == turned.votes_UJ.tolist()
     assert straight.votes_UJ.tolist() == [[0, 1], [1, 0], [1, 0], [1, 0]]
+
+
+def test_items_of_one_name_on_two_benchmarks_are_two_questions():
+    parts = [
+        answers(judge, [gold] * 3, benchmark=place).with_columns(gold=pl.lit(gold))
+        for judge, known in (("a", "xy"), ("b", "y"))
+        for place, gold in (("x", "1"), ("y", "2"))
+        if place in known
+    ]
+    frame = pl.concat(parts).lazy()
+    [found] = read_voters(read_systems(frame, by=["judge"]), frame)
+    assert (found.n_questions, found.n_dropped) == (3, 3)
+    assert not found.wrong_UJ.any()
+
+
+def test_where_nothing_was_charged_tokens_tell_the_cost():
+    free = answers("a", ["1"], cost=[0.0], prompt_tokens=90, completion_tokens=10)
+    assert read_spending(free.lazy()).unit == "tokens"
+    named = read_spending(free.lazy(), prices={"a": Price(reply=0.0)})
+    assert (named.unit, named.of({"judge": "a"})) == ("cost", {"": 0.0})
