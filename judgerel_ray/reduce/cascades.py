@@ -14,6 +14,7 @@ from judgerel_ray.reduce.estimates import Row
 from judgerel_ray.reduce.voters import Voters
 from judgerel_ray.stats.affordable import best_affordable, vote_methods
 from judgerel_ray.stats.cascade import CascadePoint, CascadeStages, best_cascades
+from judgerel_ray.stats.paired_accuracy import paired_accuracy
 from judgerel_ray.stats.statistic import Floats
 from judgerel_ray.stats.votes import mean_interval, question_means
 
@@ -276,6 +277,5 @@ def _estimate(right_Q: Floats) -> Row:
 
 def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:
     """What is gained over something else on the same questions."""
-    difference = right_Q - other_Q
-    ends = mean_interval(difference, is_share=False)
-    return {name: float(difference.mean()), f"{name}_low": ends.low, f"{name}_high": ends.high}
+    found = paired_accuracy(other_Q, right_Q)
+    return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.reduce.estimates import Row
 from judgerel_ray.reduce.vote_weights import N_FOLDS, RULES, rule_weights
 from judgerel_ray.reduce.voters import Voters
+from judgerel_ray.stats.paired_accuracy import paired_accuracy
 from judgerel_ray.stats.panel import effective_judges
 from judgerel_ray.stats.panel_scores import Panel
 from judgerel_ray.stats.panel_search import MOST_SEARCHED, BestPanel, PanelSearch, search_panels
@@ -276,6 +277,5 @@ def _gain(credit_Q: Floats, single: Floats | None) -> Row:
     """What is gained over something else on the same questions."""
     if single is None:
         return {"gain": None, "gain_low": None, "gain_high": None}
-    difference = credit_Q - single
-    ends = mean_interval(difference, is_share=False)
-    return {"gain": float(difference.mean()), "gain_low": ends.low, "gain_high": ends.high}
+    found = paired_accuracy(single, credit_Q)
+    return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}

@@ -145,7 +145,8 @@ def mean_interval(
     values_Q : array-like of float, shape (n_questions,)
         Shares right of questions, or differences of them.
     is_share : bool
-        Whether they are shares: exact where all are 0 or 1, and within [0, 1].
+        Whether they are shares, hence within [0, 1]: exact where all are 0 or 1, else that of as
+        many coins as vary alike. Else Student's t, which misses means near 0 and 1 too often.
     confidence : float
         Coverage asked for, in (0, 1).
 
@@ -163,18 +164,35 @@ def mean_interval(
     """
     values: Floats = np.asarray(values_Q, dtype=np.float64)
     n = values.size
-    if is_share and n and np.isin(values, (0.0, 1.0)).all():
-        return clopper_pearson(int(values.sum()), n, confidence=confidence)
+    if is_share and n:
+        if np.isin(values, (0.0, 1.0)).all():
+            return clopper_pearson(int(values.sum()), n, confidence=confidence)
+        return _share_interval(values, confidence)
     if n < 2:
         return Interval(undefined="too_few_units", n_questions=n)
     mean, half = float(values.mean()), float(values.std(ddof=1)) / sqrt(n)
     half *= t_quantile(n - 1, confidence)
     if half < _NONE:
         return Interval(undefined="no_spread", n_questions=n)
-    low, high = mean - half, mean + half
-    if is_share:
-        low, high = max(0.0, low), min(1.0, high)
-    return Interval(low=low, high=high, method=f"t over {n} questions", n_questions=n)
+    return Interval(
+        low=mean - half, high=mean + half, method=f"t over {n} questions", n_questions=n
+    )
+
+
+def _share_interval(values: Floats, confidence: float) -> Interval:
+    """Clopper and Pearson's ends for as many coins as vary like these shares.
+
+    One question more that is all right and one all wrong stand for what few questions hide.
+    """
+    from scipy.special import betaincinv
+
+    n, p = values.size, float(values.mean())
+    seen = np.append(values, [0.0, 1.0])
+    worth = n * float(seen.mean() * (1 - seen.mean()) / seen.var())
+    k, tail = p * worth, (1 - confidence) / 2
+    low = 0.0 if p <= 0 else float(betaincinv(k, worth - k + 1, tail))
+    high = 1.0 if p >= 1 else float(betaincinv(k + 1, worth - k, 1 - tail))
+    return Interval(low=low, high=high, method=f"binomial, by {n} questions", n_questions=n)
 
 
 def panel_floor(

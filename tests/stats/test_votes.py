@@ -94,11 +94,26 @@ def test_a_question_counts_once_however_often_it_was_asked():
 def test_intervals_are_exact_of_single_answers_and_by_question_else():
     exact = mean_interval([1.0] * 431 + [0.0] * 169)
     assert (round(exact.low, 6), round(exact.high, 6)) == (0.680493, 0.754009)
-    shares = np.array([0.5, 1.0, 0.0, 1.0, 0.75])
+    shares = np.tile([0.5, 0.9, 0.0, 1.0, 0.75, 0.25], 400)
     found = mean_interval(shares)
-    half = 2.7764451 * shares.std(ddof=1) / np.sqrt(5)
-    assert (found.low, found.high) == pytest.approx((shares.mean() - half, 1.0))
+    half = 1.96 * shares.std(ddof=1) / np.sqrt(shares.size)
+    assert (found.low, found.high) == pytest.approx(
+        (shares.mean() - half, shares.mean() + half), abs=4e-4
+    )
+    nearly = mean_interval([1.0] * 430 + [1.0 - 1e-9] + [0.0] * 169)
+    assert (nearly.low, nearly.high) == pytest.approx((exact.low, exact.high), abs=1e-6)
     assert mean_interval([0.0, 0.0], is_share=False).undefined == "no_spread"
+
+
+def test_a_tie_among_right_answers_makes_no_interval_narrow():
+    certain = mean_interval([1.0] * 60)
+    tied = mean_interval([1.0] * 59 + [0.5])
+    assert tied.low < certain.low
+    rng, covered = np.random.default_rng(3), 0
+    for _ in range(300):
+        found = mean_interval(rng.choice([1.0, 0.5, 0.0], p=[0.93, 0.05, 0.02], size=60))
+        covered += found.low <= 0.955 <= found.high
+    assert covered >= 285  # Student's: 268 in the long run
 
 
 @pytest.mark.parametrize("values", [[-0.5, 0.0, -1.0, 0.25], [7.0, 12.5, 3.0, 40.0]])
