@@ -36,7 +36,8 @@ class EqualAcceptance:
         NaN where there is none.
     mean, mean_low, mean_high, p : float or None
         Mean difference over those shares that have an interval, its own, and its two-sided
-        p-value: twice the share of resamples on the other side of 0.
+        p-value: twice the share of resamples on the other side of 0; where none of them is,
+        Student's by their spread.
     n_questions : int
         Questions that both were asked.
     undefined : str or None
@@ -228,11 +229,23 @@ def _mean(values_G: Floats) -> float:
 
 def _other_side(values_B: Floats, n: int) -> float | None:
     """Twice the smaller share of resamples at or beyond 0, as the ends have it."""
-    from scipy.special import ndtri, stdtr
+    from scipy.special import stdtr
 
     values = values_B[~np.isnan(values_B)]
     if n < 2 or not values.size or float(np.ptp(values)) < 1e-12:
         return None
     smaller = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    if not smaller:
+        # Counts end at 1 of all resamples, which no family of comparisons survives: the tail is
+        # Student's from there on.
+        far = stdtr(n - 1, -abs(values.mean()) / values.std() * np.sqrt((n - 1) / n))
+        return min(2 * float(far), _counted(1 / (1 + values.size), n))
     share = min(0.5, (1 + smaller) / (1 + int(values.size)))
+    return _counted(share, n)
+
+
+def _counted(share: float, n: int) -> float:
+    """Twice a share of resamples, as wide as few questions make it."""
+    from scipy.special import ndtri, stdtr
+
     return min(1.0, 2 * float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))))

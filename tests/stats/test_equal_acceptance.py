@@ -118,6 +118,16 @@ def test_the_interval_excludes_nothing_where_p_does_not(n):
     assert {b for _, b in told} >= ({False} if n == 6 else {True})
 
 
+def test_a_plain_difference_outlives_a_family_of_36():
+    rng = np.random.default_rng(5)
+    first, second = rng.random(400) < 0.9, rng.random(400) < 0.5
+    found = equal_acceptance(
+        answered(rng.random(400), first), answered(rng.random(400), second), n_resamples=200
+    )
+    assert found.p < 0.001 / 36
+    assert found.mean_low > 0
+
+
 def test_what_cannot_be_compared_says_why():
     one = answered([0.5], [True], ["a"])
     assert equal_acceptance(one, answered([0.5], [True], ["b"])).undefined == "no_common_questions"
