@@ -11,8 +11,9 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.right_answers import ITEM
 from judgerel_ray.reduce.selection import Selection, SelectionOptions, selection_tables
-from judgerel_ray.reduce.systems import ITEM, System, read_systems
+from judgerel_ray.reduce.systems import System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
 from judgerel_ray.reduce.systems_paired import ComparisonOptions

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE
+from judgerel_ray.reduce.right_answers import ITEM
 from judgerel_ray.reduce.selection_curves import (
     acceptance_rows,
     guarantee_row,
@@ -24,7 +25,7 @@ from judgerel_ray.reduce.selection_schemas import (
     named_schema,
 )
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
-from judgerel_ray.reduce.systems import ITEM, System
+from judgerel_ray.reduce.systems import System
 from judgerel_ray.stats import auroc, risk_coverage
 from judgerel_ray.stats.accepted_errors import BANDS, Band
 from judgerel_ray.stats.brier import brier_score

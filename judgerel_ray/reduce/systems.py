@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import CHOSEN, Outcome, SweepError
 from judgerel_ray.reduce.columns import FACETS, is_judge
 from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.right_answers import ITEM, refuse_strangers, with_right
 from judgerel_ray.reduce.system_confidence import CONFIDENCES, with_confidences
 
 SYSTEM = (
@@ -23,7 +24,6 @@ SYSTEM = (
     "template",
 )  # fmt: skip
 """Columns that make a system, those that hold any value."""
-ITEM = "item_id"
 QUESTION = "question"
 """Number of an item of a benchmark: what systems are joined by, and what is independent."""
 SPENT = ("prompt_tokens", "completion_tokens", "cost")
@@ -33,7 +33,6 @@ _READ = (
     *SYSTEM, *FACETS, ITEM, "replication", "verdict", "outcome", "confidence", GOLD, *SPENT,
     "margin", "probability", "category",
 )  # fmt: skip
-_LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,9 +122,9 @@ def read_systems(
     """
     rows = answer_rows(judgments, more=by or ())
     names = _system_columns(rows, by)
-    rows = with_confidences(_with_gold(rows, gold), unit=_unit(rows, names), chances=chances)
+    rows = with_confidences(with_right(rows, gold), unit=_unit(rows, names), chances=chances)
     known = _numbered(rows.filter(pl.col(GOLD).is_not_null()))
-    _refuse_strangers(known)
+    refuse_strangers(known)
     told = [name for name in names if known[name].n_unique() > 1]
     told = [name for name in names if name in ("judge", *told)]
     keys = known.select(names).unique().sort(names, nulls_last=False).to_dicts() or [{}]
@@ -246,42 +245,7 @@ def _unit(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
     return [*names, ITEM, *(name for name in facets if name not in _OWN)]
 
 
-def _with_gold(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
-    """The answers with what is right."""
-    if gold is not None:
-        keys = [name for name in ("benchmark", ITEM) if name in gold.columns]
-        keys = [name for name in keys if name in rows.columns]
-        right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).unique(keys, keep="any")
-        rows = rows.drop(GOLD, strict=False).join(right, on=keys, how="left")
-    if GOLD not in rows.columns:
-        raise SweepError(
-            f"selection needs the right answer of every question, expected a column {GOLD!r}, "
-            f"got {', '.join(rows.columns)}",
-            hint="--gold FILE: a table of item_id and gold, or items of a benchmark",
-        )
-    right_one = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
-    return rows.with_columns(right=right_one)
-
-
 def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     """The answers with a number for every item of every benchmark."""
     keys = [name for name in ("benchmark", ITEM) if name in rows.columns]
     return rows.with_columns(pl.struct(keys).rank("dense").cast(pl.Int64).alias(QUESTION))
-
-
-def _refuse_strangers(known: pl.DataFrame) -> None:
-    """Refuse right answers that are named otherwise than the answers."""
-    if known.is_empty():
-        raise SweepError("no question has a right answer: gold is null in every row")
-    said, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
-    if said and not said & right:
-        raise SweepError(
-            "verdict and gold have no value in common, so nothing could be right: verdicts are "
-            f"{_few(said)}; gold is {_few(right)}"
-        )
-
-
-def _few(names: set[str]) -> str:
-    """Some of many names."""
-    some = sorted(names)[:_LONGEST]
-    return ", ".join(repr(one) for one in some) + (", ..." if len(names) > _LONGEST else "")

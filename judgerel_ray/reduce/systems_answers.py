@@ -1,13 +1,16 @@
-"""One answer a question: the first replication's, or what most replications say."""
+"""One answer a question: the first replication's, or what most say; whose is right most often."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.systems import QUESTION
+from judgerel_ray.stats.paired_accuracy import PairedAccuracy, paired_accuracy
 
 AnswerRule = Literal["first", "majority"]
 ANSWER_RULES: tuple[AnswerRule, ...] = ("first", "majority")
@@ -65,3 +68,43 @@ def one_answer(rows: pl.DataFrame, rule: AnswerRule, *, k: int | None = None) ->
     right = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
     sure = pl.when(pl.col("verdict").is_not_null()).then(pl.col("sure"))
     return found.with_columns(right=right, sure=sure).drop(GOLD).sort(QUESTION)
+
+
+def most_accurate(answers: Sequence[pl.DataFrame], asked: pl.DataFrame | None = None) -> int:
+    """Find whose single answers are right most often, on questions that all of them were asked.
+
+    Where there is none, each is taken on its own; of equals the first. `asked` are questions that
+    count, by default all.
+
+    Examples
+    --------
+    Once of once is no better than twice of three times, where both were asked once:
+
+    >>> short = pl.DataFrame({"question": [1], "right": [True]})
+    >>> long = pl.DataFrame({"question": [1, 2, 3], "right": [True, False, True]})
+    >>> most_accurate([long, short])
+    0
+    """
+    parts = [one if asked is None else one.join(asked, on=QUESTION, how="semi") for one in answers]
+    shared = parts[0].select(QUESTION)
+    for one in parts[1:]:
+        shared = shared.join(one, on=QUESTION, how="semi")
+    if shared.height:
+        parts = [one.join(shared, on=QUESTION, how="semi") for one in parts]
+    found = [one["right"].mean() or 0.0 for one in parts]
+    return int(np.argmax(np.asarray(found, dtype=np.float64)))
+
+
+def joined_accuracy(first: pl.DataFrame, second: pl.DataFrame) -> PairedAccuracy:
+    """Compare single answers of two systems, joined by question.
+
+    Examples
+    --------
+    >>> one = pl.DataFrame({"question": [1, 2], "right": [True, False]})
+    >>> joined_accuracy(one, one.reverse()).both
+    1
+    """
+    both = first.select(QUESTION, one="right").join(
+        second.select(QUESTION, two="right"), on=QUESTION
+    )
+    return paired_accuracy(both["one"].to_numpy(), both["two"].to_numpy())

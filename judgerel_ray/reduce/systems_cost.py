@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from judgerel_ray.core import CHOSEN, Outcome
-from judgerel_ray.reduce.systems import ITEM, QUESTION, SPENT, System
-from judgerel_ray.reduce.systems_answers import one_answer
+from judgerel_ray.reduce.right_answers import ITEM
+from judgerel_ray.reduce.systems import QUESTION, SPENT, System
+from judgerel_ray.reduce.systems_answers import joined_accuracy, most_accurate, one_answer
 from judgerel_ray.reduce.systems_paired import (
     ComparisonOptions,
     accuracy_columns,
     error_columns,
-    joined_accuracy,
     with_holm,
 )
 from judgerel_ray.stats.equal_acceptance import equal_acceptance
@@ -27,6 +27,7 @@ from judgerel_ray.stats.ordered_answers import answered
 JUDGING = ("participant", "evaluator_only")
 """Roles of judges that compare what models answered."""
 _ALONE = ("benchmark", "judge", "temperature", "template")
+_ROUNDING = 1e-9  # three times 0.1 buys three replies
 _F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
 MATCHED_COLUMNS: dict[str, pl.DataType] = {
     "benchmark": _S, "first": _S, "baseline": _S, "second": _S, "unit": _S, "first_cost": _F,
@@ -153,7 +154,8 @@ def matched_table(
 
 def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
     """What cost is counted in, and the cost of a row."""
-    if "cost" in rows.columns and rows.height and not rows["cost"].null_count():
+    # Where nothing was charged for, money tells nothing apart.
+    if "cost" in rows.columns and not rows["cost"].null_count() and rows["cost"].sum() > 0:
         return "cost", pl.col("cost").cast(pl.Float64)
     tokens = ("prompt_tokens", "completion_tokens")
     if all(name in rows.columns and not rows[name].null_count() for name in tokens):
@@ -219,11 +221,12 @@ def _against(
     total = spending.judging[judge.label] + sum(_cost(one, spending) for one in is_shown)
     for baseline in ("single", "votes"):
         wanted = {
-            id(one): 1 if baseline == "single" else max(1, int(total / _cost(one, spending)))
+            id(one): 1 if baseline == "single" else _affordable(one, total, spending)
             for one in pool
         }
-        answers = [(one, _votes(one, wanted[id(one)])) for one in pool]
-        best, answer = max(answers, key=lambda pair: _accuracy(pair[1], judge))
+        answers = [_votes(one, wanted[id(one)]) for one in pool]
+        place = most_accurate(answers, judge.rows)
+        best, answer = pool[place], answers[place]
         used = float(answer["n_votes"].mean() or 0.0)  # type: ignore[arg-type]
         yield {
             **row,
@@ -237,18 +240,19 @@ def _against(
         }
 
 
+def _affordable(one: System, total: float, spending: Spending) -> int:
+    """How many replies of a model that money buys; of one that costs nothing, all there are."""
+    price = _cost(one, spending)
+    if price <= 0:
+        return int(one.rows.group_by(QUESTION).len()["len"].max() or 1)  # type: ignore[arg-type]
+    return max(1, int(total / price * (1 + _ROUNDING)))
+
+
 def _votes(one: System, k: int) -> pl.DataFrame:
     """The answers of a model asked k times, or once."""
     if k == 1:
         return one_answer(one.rows, "first")
     return one_answer(one.rows, "majority", k=k)
-
-
-def _accuracy(answer: pl.DataFrame, judge: System) -> float:
-    """Accuracy on the questions that the judge was asked, too."""
-    asked = judge.rows.select(QUESTION).unique()
-    mine = answer.join(asked, on=QUESTION, how="semi")["right"]
-    return float(mine.mean() or 0.0)  # type: ignore[arg-type]
 
 
 def _compare(answer: pl.DataFrame, judge: System, options: ComparisonOptions) -> dict[str, object]:

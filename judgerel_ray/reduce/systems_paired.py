@@ -12,12 +12,18 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
-from judgerel_ray.reduce.systems import QUESTION, System
-from judgerel_ray.reduce.systems_answers import ANSWER_RULES, AnswerRule, one_answer
+from judgerel_ray.reduce.systems import System
+from judgerel_ray.reduce.systems_answers import (
+    ANSWER_RULES,
+    AnswerRule,
+    joined_accuracy,
+    most_accurate,
+    one_answer,
+)
 from judgerel_ray.stats.equal_acceptance import SHARES, EqualAcceptance, equal_acceptance
 from judgerel_ray.stats.ordered_answers import answered
 from judgerel_ray.stats.paired import holm
-from judgerel_ray.stats.paired_accuracy import PairedAccuracy, paired_accuracy
+from judgerel_ray.stats.paired_accuracy import PairedAccuracy
 
 Family = Literal["all", "roles", "best"]
 FAMILIES: tuple[Family, ...] = ("all", "roles", "best")
@@ -160,7 +166,7 @@ def family_pairs(
 
 
 def best_alone(systems: Sequence[System], options: ComparisonOptions) -> System | None:
-    """Find the most accurate model alone, on these very questions; None where none is alone.
+    """Find the most accurate model alone on questions all were asked; None where none is alone.
 
     Examples
     --------
@@ -170,23 +176,7 @@ def best_alone(systems: Sequence[System], options: ComparisonOptions) -> System 
     alone = [one for one in systems if one.name.get("role") == "responder"]
     if not alone:
         return None
-    accuracy = [one_answer(one.rows, options.answer)["right"].mean() or 0.0 for one in alone]
-    return alone[int(np.argmax(np.asarray(accuracy, dtype=np.float64)))]
-
-
-def joined_accuracy(first: pl.DataFrame, second: pl.DataFrame) -> PairedAccuracy:
-    """Compare single answers of two systems, joined by question.
-
-    Examples
-    --------
-    >>> one = pl.DataFrame({"question": [1, 2], "right": [True, False]})
-    >>> joined_accuracy(one, one.reverse()).both
-    1
-    """
-    both = first.select(QUESTION, one="right").join(
-        second.select(QUESTION, two="right"), on=QUESTION
-    )
-    return paired_accuracy(both["one"].to_numpy(), both["two"].to_numpy())
+    return alone[most_accurate([one_answer(one.rows, options.answer) for one in alone])]
 
 
 def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
@@ -194,6 +184,7 @@ def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
 
     Examples
     --------
+    >>> from judgerel_ray.stats.paired_accuracy import paired_accuracy
     >>> accuracy_columns(paired_accuracy([1], [1]))["n_questions"]
     1
     """

@@ -10,6 +10,7 @@ from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import NOISE, Row, interval, number, reason
 
 _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_EACH = "\nThe chance is of each line by itself: the best of several lines has none."
 _REJECTED = (
     "A reply without a verdict, or without a confidence, is rejected: never accepted, and counted "
     "in every denominator."
@@ -113,7 +114,8 @@ def _ranking(rows: Sequence[Row]) -> str:
     return (
         "Confidence: does it rank right answers above wrong ones, and mean what it says?\n"
         f"{table}\n"
-        "of no use: the AURC of a confidence that tells nothing. ECE: in "
+        "AUROC to Brier are of the answers that are not rejected; of no use: the AURC of a "
+        "confidence\nthat tells nothing of them. ECE: in "
         f"{rows[0]['n_bins']} bins of equal width; beside it what calibrated confidence would show."
     )
 
@@ -167,7 +169,7 @@ def _guarantees(rows: Sequence[Row]) -> str:
     return (
         f"Threshold whose share wrong exceeds {first['risk']:g} with a chance of at most "
         f"{first['delta']:g}: learnt on {first['split']}, tried on the other half.\n"
-        f"{plain_table(heads, lines)}"
+        f"{plain_table(heads, lines)}" + (_EACH if len(lines) > 1 else "")
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from judgerel_ray.report.panel_text import costing
 from judgerel_ray.report.selection_text import ends_of
 from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import Row, interval, number, p_value, reason
@@ -59,8 +60,9 @@ def _pairs(rows: Sequence[Row]) -> str:
         f"{plain_table(heads, lines)}\n"
         "first only, second only: questions that one alone got right (exact McNemar). Wrong at "
         "equal acceptance: mean\ndifference of the share wrong over the shares accepted that both "
-        f"reach, questions drawn anew for both.\nHolm: over these {n} comparisons. The best of "
-        "several systems looks better than it is: pick on some questions, tell on others."
+        "reach, of all replies, questions drawn anew for both.\n"
+        f"Holm: over these {n} comparisons. The best of several systems looks better than it is: "
+        "pick on some questions, tell on others."
     )
 
 
@@ -77,7 +79,7 @@ def _matched(rows: Sequence[Row]) -> str:
         lines.append(
             [
                 str(row["second"]), str(row["baseline"]), str(row["first"]), votes,
-                number(row["first_cost"], 2), number(row["second_cost"], 2),
+                costing(row["first_cost"]), costing(row["second_cost"]),
                 number(row["difference"]), interval(row), p_value(row["p"]),
                 p_value(row["p_holm"]),
             ]
@@ -87,9 +89,10 @@ def _matched(rows: Sequence[Row]) -> str:
         "95 %", "p", "Holm",
     ]  # fmt: skip
     padded = [line + [""] * (len(heads) - len(line)) for line in lines]
+    unit = "money" if rows[0]["unit"] == "cost" else rows[0]["unit"]
     return (
-        f"The same cost spent otherwise ({rows[0]['unit']} a question; a judge pays for the "
-        f"answers it compares).\n{plain_table(heads, padded)}\n"
+        f"The same cost spent otherwise ({unit} a question; a judge pays for the answers it "
+        f"compares).\n{plain_table(heads, padded)}\n"
         "single: the best model alone, asked once. votes: its majority of as many replies as the "
         "judge costs (had of wanted).\nThe model is the best on these very questions, which "
         "favours the baseline."

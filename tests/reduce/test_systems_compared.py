@@ -185,3 +185,66 @@ def test_mistakes_are_named():
     for choice in ({"answer": "last"}, {"family": "kin"}, {"confidence": "x"}, {"resamples": 0}):
         with pytest.raises(SweepError):
             ComparisonOptions(**choice)
+
+
+def _charged(rows, ada, others):
+    """The rows with what a reply cost."""
+    return rows.with_columns(
+        cost=pl.when(pl.col("judge") == "ada").then(pl.lit(ada)).otherwise(pl.lit(others))
+    )
+
+
+def test_a_model_for_nothing_has_all_its_votes(thinking):
+    found = _compared(_charged(thinking(30, replications=3), 0.0, 1.0)).matched_cost
+    votes = found.filter(pl.col("baseline") == "votes", pl.col("first").str.contains("ada"))
+    assert votes.height > 0
+    assert votes.select("votes", "votes_wanted", "first_cost").unique().rows() == [(3, 3, 0.0)]
+
+
+def test_where_nothing_was_charged_tokens_are_compared(thinking):
+    rows = thinking(30)
+    free = _compared(_charged(rows, 0.0, 0.0)).matched_cost
+    assert free.equals(_compared(rows).matched_cost)
+    assert free["unit"].unique().to_list() == ["tokens"]
+
+
+def test_money_that_buys_seven_replies_exactly_buys_seven(thinking):
+    rows = _charged(thinking(30), 0.1, 0.1)
+    found = _compared(rows).matched_cost.filter(
+        pl.col("baseline") == "votes", pl.col("second").str.contains("evaluator_only")
+    )
+    # Two answers of 0.2 and a reply of 0.1, at 0.2 an answer.
+    assert found["votes_wanted"].unique().to_list() == [2]
+    cheap = rows.with_columns(cost=pl.when(pl.col("stage") == "select").then(0.0).otherwise(0.1))
+    wanted = _compared(cheap).matched_cost.filter(pl.col("baseline") == "votes")
+    assert sorted(wanted["votes_wanted"].unique().to_list()) == [3, 4]
+
+
+def test_the_best_model_is_the_best_on_questions_all_were_asked(thinking):
+    rows = thinking(60, skills=(0.3, 0.0, -0.1))
+    alone = (pl.col("judge") == "cyd") & (pl.col("role") == "responder")
+    lucky = rows.filter(~alone | (pl.col("verdict") == pl.col("gold")))
+    best = _compared(lucky, ComparisonOptions(resamples=40, family="best")).pairs
+    answers = {name: one_answer(one.rows, "first") for name, one in _alone(lucky).items()}
+    shared = answers["ada"].join(answers["cyd"], on="question", how="semi")
+    assert answers["cyd"]["right"].mean() == 1.0 > shared["right"].mean()
+    assert all("cyd" in one for one in best["first"])  # right on every question all were asked
+    few = rows.filter(~alone | (pl.col("item_id") == "q0"))
+    few = few.with_columns(
+        verdict=pl.when(alone & pl.col("verdict").is_not_null())
+        .then("gold")
+        .when((pl.col("judge") == "ada") & (pl.col("item_id") == "q0"))
+        .then("gold")
+        .otherwise("verdict")
+    )
+    best = _compared(few, ComparisonOptions(resamples=40, family="best")).pairs
+    assert all("ada" in one for one in best["first"])
+
+
+def _alone(rows):
+    """Models alone, by name."""
+    return {
+        str(one.name["judge"]): one
+        for one in read_systems(rows.lazy())
+        if one.name["role"] == "responder"
+    }
