@@ -88,12 +88,10 @@ def _selected(menu: Menu, weights: tuple[float, ...], condition: Condition, draw
     """As many different labels as are asked for."""
     name = "Option" if menu.form == "options" else "Candidate"
     left = list(range(len(weights)))
-    shares = tempered(weights, condition.temperature)
     blocks = []
     for step in range(min(menu.most, len(left))):
-        total = sum(shares[place] for place in left)
-        # Greedily all of it may be gone with the first one.
-        part = tuple(shares[place] / total if total > 0 else 1 / len(left) for place in left)
+        # Of those left: greedily the likeliest, however little is left of the whole.
+        part = tempered(tuple(weights[place] for place in left), condition.temperature)
         at = _drawn(part, uniforms(f"{draw}:{step}")[1])
         blocks.append(f"{name}: {menu.labels[left.pop(at)]}\nJustification: it fits the question.")
     return "\n\n".join(blocks)

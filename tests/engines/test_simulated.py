@@ -1,4 +1,5 @@
 import asyncio
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from judgerel_ray.core import (
     EngineError,
     EngineLost,
     EngineStartError,
+    Menu,
     Outcome,
     RequestRefused,
     TokenCounts,
@@ -61,7 +63,7 @@ def test_greedy_is_the_likeliest_verdict_each_time_without_a_seed(simulated, mak
 @pytest.mark.parametrize("form", sorted(FORMS))
 @pytest.mark.parametrize("model", ["uniform", "dirichlet", "position"])
 def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
-    from judgerel_ray.core import Menu, Scale
+    from judgerel_ray.core import Scale
 
     thinks = form in ("final_answer", "correct_answer")
     named = {"correctness": ("correct", "incorrect"), "rating": ("No", "Yes")}
@@ -78,6 +80,17 @@ def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
     shares = true_distribution(spec, item_id="q1", menu=menu, temperature=0.7)
     for label, share in zip(labels, shares, strict=True):
         assert found[label] / 3000 == pytest.approx(share, abs=0.04)
+
+
+def test_a_greedy_selection_is_the_likeliest_options_however_often_asked(simulated, make_condition):
+    labels = ("0", "1", "2", "3")
+    menu = Menu(labels=labels, option_ids=labels, form="options", most=2)
+    spec = simulated("dirichlet")
+    condition = make_condition(menu=menu, temperature=0.0, protocol="think_twice", stage="select")
+    (text,) = {one.text for one in ask_of(make_engine(spec), condition, n=20)}
+    shares = true_distribution(spec, item_id="q1", menu=menu, temperature=1.0)
+    likeliest = sorted(labels, key=lambda label: -shares[int(label)])[:2]
+    assert re.findall(r"Option: (\d)", text) == likeliest
 
 
 def test_refusals_and_off_form_replies_have_their_shares(simulated, make_condition):
