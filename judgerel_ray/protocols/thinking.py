@@ -131,7 +131,7 @@ def render_choose(
     return (
         *render_select(template, item, most=most),
         Message(role="assistant", content=selected),
-        Message(role="user", content=template.text(stage)),
+        Message(role="user", content=fill(template.text(stage), {})),
     )
 
 

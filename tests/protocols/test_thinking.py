@@ -1,5 +1,7 @@
 """Selections, final answers and comparisons: what is read, and what is shown."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -185,3 +187,20 @@ def test_a_models_number_is_not_read_for_an_options(kind):
     # Where the answers themselves are compared, a model's number is what is asked for.
     best = read_verdict("Best Answer: Model 2", finish_reason="stop", menu=menu("correct_answer"))
     assert best.label == "2"
+
+
+def test_braces_are_written_as_meant_in_every_step_and_as_they_are_in_what_is_filled_in():
+    default = load_template("think_twice", "default")
+    texts = {name: f"{text} {{{{x}}}}" for name, text in default.texts.items()}
+    template = replace(default, texts=texts)
+    asked = item(options=("{options}", "{{answers}}"))
+    prompts = [
+        render_select(template, asked, most=2),
+        render_choose(template, asked, most=2, selected="{candidates}"),
+        render_compare(template, asked, [("{answers}", "{{question}}")]),
+    ]
+    for prompt in prompts:
+        assert prompt[-1].content.endswith(" {x}")
+        assert "0. {options}\n1. {{answers}} {x}" in prompt[0].content
+    assert prompts[1][1].content == "{candidates}"
+    assert "Model 0:\n{answers}\n\n{{question}}" in prompts[2][0].content
