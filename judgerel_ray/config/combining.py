@@ -36,7 +36,9 @@ def refuse_combinations(ask: AskTable) -> None:
             if getattr(ask, key) not in (0, (), None):
                 raise ValueError(f"{key} needs protocol think_twice, got {ask.protocol}")
     if ask.adaptive is not None and ask.protocol not in ("best_of", "correctness"):
-        raise ValueError(f"adaptive replications settle verdicts, {ask.protocol} has none")
+        raise ValueError(
+            f"adaptive replications need protocol best_of or correctness, got {ask.protocol}"
+        )
     if ask.exact is not None and ask.protocol in ("respond", "confusion"):
         raise ValueError(f"exact needs a protocol that explores, got {ask.protocol}")
     if ask.respond is not None and not ask.responders:

@@ -179,7 +179,7 @@ def _said(record: Record, item: Item) -> dict[str, object]:
     return {
         "verdict": label if offered else None,
         "label": label,
-        "confidence": confidence,
+        "confidence": confidence if offered else None,
         "outcome": Outcome.SCORED if offered else Outcome.OFF_MENU,
     }
 

@@ -163,6 +163,12 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "top_p = 0", "ask[0].top_p must be above 0"),
         ("ask", "top_p = 1.01", "ask[0].top_p must be at most 1"),
         ("ask", "max_tokens = 0", "ask[0].max_tokens: must be at least 1, got 0"),
+        (
+            "more",
+            '[[ask]]\nprotocol = "think_twice"\nbenchmark = "b"\npath = "p"\n'
+            "replications = { adaptive = 0.05 }",
+            "adaptive replications need protocol best_of or correctness, got think_twice",
+        ),
         ("ask", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
         ("ask", "option_orders = 0", "option_orders must be at least 1"),
         ("ask", "option_orders = 1001", "option_orders must be at most 1000"),

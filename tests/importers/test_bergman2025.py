@@ -79,6 +79,14 @@ def test_numbers_of_a_frame_with_holes(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_number_that_was_not_on_offer_has_no_confidence(tmp_path):
+    frame = rows(ALONE).with_columns(
+        selected_option=pl.Series([1, 1, 3]), confidence=pl.Series([0.5, 0.5, 0.9])
+    )
+    found = answers(write(tmp_path, frame, "monolithic_claude.parquet"))
+    assert found.select("label", "confidence", "outcome").row(2) == ("3", None, "off_menu")
+
+
 def test_files_in_another_order_are_joined_by_question(tmp_path):
     one = write(tmp_path, rows(ALONE, ids=(70, 71, 72)))
     other = write(
