@@ -277,5 +277,7 @@ def _estimate(right_Q: Floats) -> Row:
 
 def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:
     """What is gained over something else on the same questions."""
+    if np.array_equal(right_Q, other_Q):  # the same answers by another name: nothing to estimate
+        return {name: 0.0, f"{name}_low": None, f"{name}_high": None}
     found = paired_accuracy(other_Q, right_Q)
     return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}

@@ -277,5 +277,7 @@ def _gain(credit_Q: Floats, single: Floats | None) -> Row:
     """What is gained over something else on the same questions."""
     if single is None:
         return {"gain": None, "gain_low": None, "gain_high": None}
+    if single is credit_Q:
+        return {"gain": 0.0, "gain_low": None, "gain_high": None}
     found = paired_accuracy(single, credit_Q)
     return {"gain": found.difference, "gain_low": found.low, "gain_high": found.high}

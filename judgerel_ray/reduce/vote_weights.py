@@ -14,7 +14,10 @@ N_FOLDS = 5
 
 
 def rule_weights(voters: Voters, rule: str, *, seed: int = 0) -> Floats | None:
-    """Weigh votes by a rule; None where all count alike, or nothing tells the weights.
+    """Weigh votes by a rule; None where all count alike, or nothing tells some member's weight.
+
+    Stated confidences weigh votes where every member states any: who states none would have no
+    vote at all.
 
     By accuracy, a vote counts the log-odds of its member being right, on the questions of the
     other folds, against one of the other verdicts at random; at least 0.
@@ -38,15 +41,15 @@ def rule_weights(voters: Voters, rule: str, *, seed: int = 0) -> Floats | None:
     >>> from judgerel_ray.reduce.systems import read_systems
     >>> from judgerel_ray.reduce.voters import read_voters
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "replication": [0, 0],
-    ...         "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, None]})
+    ...         "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, 0.4]})
     >>> rule_weights(read_voters(read_systems(rows), rows)[0], "confidence").tolist()
-    [[0.9, 0.0]]
+    [[0.9, 0.4]]
     """
     if rule == "majority":
         return None
     if rule == "confidence":
         stated: Floats = np.nan_to_num(voters.confidence_UJ)
-        return stated if (stated > 0).any() else None
+        return stated if (stated > 0).any(axis=0).all() else None
     n = voters.n_questions
     if n < 2:
         return None

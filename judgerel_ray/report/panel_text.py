@@ -13,9 +13,10 @@ from judgerel_ray.report.words import Row, cell, number, p_value, reason
 
 WIDTH = 100
 READ_PANELS = (
-    "No verdict counts as wrong; verdicts that tie are drawn by lot (tied), where nobody votes "
-    "there is none (silent). Gain: over the best single member, which the other folds chose. By "
-    "chance: the panel's verdicts dealt to the questions at random."
+    "The n-th replies of all members to a question make a panel; replies that not all have are "
+    "left out. No verdict counts as wrong; verdicts that tie are drawn by lot (tied), where nobody "
+    "votes there is none (silent). Gain: over the best single member, which the other folds chose. "
+    "By chance: the panel's verdicts dealt to the questions at random."
 )
 READ_BEST = (
     "Chosen on: accuracy on the questions the panel was chosen by, which flatters it; held out: on "
@@ -143,7 +144,8 @@ def unit_words(row: Row) -> str:
     >>> unit_words({"cost_unit": "tokens"})
     'tokens a question'
     """
-    return f"{'money' if row['cost_unit'] == 'cost' else row['cost_unit']} a question"
+    unit = row.get("cost_unit", row.get("unit"))
+    return f"{'money' if unit == 'cost' else unit} a question"
 
 
 def costing(value: object) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.report.markup import Column, counts, paragraph, section, table
+from judgerel_ray.report.panel_text import costing, unit_words
 from judgerel_ray.report.plot import legend
 from judgerel_ray.report.selection_charts import (
     CONFIDENCE_LINES,
@@ -116,7 +117,7 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> str:
         return ""
     told = paragraph(
         "AUROC: how often a right answer is surer than a wrong one; AURC: mean share wrong over "
-        "all shares accepted, beside that of a confidence of no use. ECE in "
+        "all shares of what is not rejected, beside that of a confidence of no use. ECE in "
         f"{rows[0]['n_bins']} bins of equal width, beside what calibrated confidence would show."
     )
     columns = [
@@ -166,6 +167,7 @@ def _proven(tables: Mapping[str, pl.DataFrame]) -> str:
     caption = (
         f"Threshold whose share wrong exceeds {rows[0]['risk']:g} with a chance of at most "
         f"{rows[0]['delta']:g}, learnt on {rows[0]['split']}, tried on the other half"
+        + (": each system by itself, not the best of them" if len(rows) > 1 else "")
     )
     return _long(caption, columns)
 
@@ -212,8 +214,8 @@ def _matched(rows: Sequence[Row]) -> str:
         Column(head="against", cells=[str(row["first"]) for row in known]),
         Column(head="its replies, had of wanted", cells=replies, is_number=True),
         Column(
-            head=f"{known[0]['unit']} a question, its and the judge's",
-            cells=[f"{number(r['first_cost'], 2)}, {number(r['second_cost'], 2)}" for r in known],
+            head=f"{unit_words(known[0])}, its and the judge's",
+            cells=[f"{costing(r['first_cost'])}, {costing(r['second_cost'])}" for r in known],
             is_number=True,
         ),
         _difference("judge - baseline", known, "difference", interval),

@@ -146,8 +146,14 @@ def _acceptance(acceptance: pl.DataFrame) -> str:
         "Accepted from a confidence on (thresholds that occur, some of them).\n"
         f"{plain_table(heads, lines)}\n"
         "95 %: at this threshold by itself; band: at all thresholds together "
-        f"({str(acceptance['band'][0]).partition(' ')[0]})."
+        f"({' or '.join(_bands(acceptance))})."
     )
+
+
+def _bands(acceptance: pl.DataFrame) -> list[str]:
+    """How the bands were made: of several answers a question in one way only."""
+    names = [str(one).partition(" ")[0] for one in acceptance["band"]]
+    return list(dict.fromkeys(one.partition("-")[0] for one in names))
 
 
 def _guarantees(rows: Sequence[Row]) -> str:

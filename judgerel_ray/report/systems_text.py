@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.report.panel_text import costing
+from judgerel_ray.report.panel_text import costing, unit_words
 from judgerel_ray.report.selection_text import ends_of
 from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import Row, interval, number, p_value, reason
@@ -89,9 +89,8 @@ def _matched(rows: Sequence[Row]) -> str:
         "95 %", "p", "Holm",
     ]  # fmt: skip
     padded = [line + [""] * (len(heads) - len(line)) for line in lines]
-    unit = "money" if rows[0]["unit"] == "cost" else rows[0]["unit"]
     return (
-        f"The same cost spent otherwise ({unit} a question; a judge pays for the answers it "
+        f"The same cost spent otherwise ({unit_words(rows[0])}; a judge pays for the answers it "
         f"compares).\n{plain_table(heads, padded)}\n"
         "single: the best model alone, asked once. votes: its majority of as many replies as the "
         "judge costs (had of wanted).\nThe model is the best on these very questions, which "

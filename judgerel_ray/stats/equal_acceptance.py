@@ -33,7 +33,7 @@ class EqualAcceptance:
         Share wrong among the accepted of each, and the difference.
     low_G, high_G : ndarray of float
         Percentile interval of the difference, questions drawn anew, widened for few of them [1]_;
-        NaN where there is none.
+        NaN where there is none, or nothing varies.
     mean, mean_low, mean_high, p : float or None
         Mean difference over those shares that have an interval, its own, and its two-sided
         p-value: twice the share of resamples on the other side of 0; where none of them is,
@@ -136,7 +136,8 @@ def equal_acceptance(
     if not told.any():
         told[:] = True
     means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
-    (mean_low,), (mean_high,) = _ends(means_B[:, None], confidence, common.size)
+    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, common.size))
+    low_G, high_G = _spread(low_G, high_G)
     value = second_G - first_G
     return EqualAcceptance(
         acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
@@ -212,6 +213,12 @@ def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
     for place, values in _columns(drawn_BG):
         low[place], high[place] = np.quantile(values, [tail, 1 - tail])
     return low, high
+
+
+def _spread(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Ends that are apart: resamples in which nothing varies prove nothing."""
+    flat = high - low < 1e-12
+    return np.where(flat, np.nan, low), np.where(flat, np.nan, high)
 
 
 def _columns(drawn_BG: Floats) -> Iterator[tuple[int, Floats]]:

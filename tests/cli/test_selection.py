@@ -57,6 +57,27 @@ def test_terminal_json_and_python_say_the_same(answers, capsys):
         assert f"[{row['auroc_low']:.3f}, {row['auroc_high']:.3f}]" in text
 
 
+def test_every_band_is_named_and_a_guarantee_is_of_one_line(answers, tmp_path, capsys):
+    rows = pl.read_parquet(answers / "answers.parquet")
+    again = rows.filter(pl.col("judge") == "bee").with_columns(replication=pl.lit(1, pl.Int64))
+    path = str(tmp_path / "again.parquet")
+    pl.concat([rows, again]).write_parquet(path)
+    assert main(["reduce", path, "--selection", "--band", "dkw", "--resamples", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "at all thresholds together (Dvoretzky or Bonferroni)" in text
+    assert "the best of several lines has none" in text
+
+
+def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
+    rows = pl.read_parquet(answers / "answers.parquet").with_columns(cost=pl.lit(0.000213))
+    path = str(tmp_path / "paid.parquet")
+    rows.write_parquet(path)
+    assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "(money a question;" in text
+    assert "0.000213" in text
+
+
 def test_compared_systems_say_the_same_everywhere(answers, capsys):
     path = str(answers / "answers.parquet")
     found = _json(capsys, path, "--comparison", "--resamples", "50")

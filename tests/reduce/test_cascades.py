@@ -57,6 +57,13 @@ def test_confidence_that_tells_nothing_is_no_better_than_chance():
     assert row["over_random_low"] < 0 < row["over_random_high"]
 
 
+def test_where_nobody_passes_on_there_is_nothing_to_compare():
+    row = cascades(drawn()).curve.row(0, named=True)
+    assert row["answered"].startswith("1.000")
+    for other in ("over_random", "over_alone"):
+        assert (row[other], row[f"{other}_low"], row[f"{other}_high"]) == (0.0, None, None)
+
+
 def test_it_is_held_against_the_best_member_for_the_same_money():
     rows = cascades(drawn(replications=5, skills=(0.6, 0.9)), n_budgets=11).curve.to_dicts()
     assert rows[0]["alone"] == "a"

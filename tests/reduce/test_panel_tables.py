@@ -118,6 +118,24 @@ def test_without_confidences_votes_count_alike_or_by_accuracy():
     assert found.panels["rule"].to_list() == ["majority", "accuracy"]
 
 
+def test_a_member_that_states_no_confidence_keeps_its_vote():
+    frame = drawn([0.9, 0.3, 0.3])
+    mute = frame.with_columns(confidence=pl.when(pl.col("judge") != "j0").then("confidence"))
+    assert "confidence" in panel_tables(read(frame)).panels["rule"].to_list()
+    assert panel_tables(read(mute)).panels["rule"].to_list() == ["majority", "accuracy"]
+
+
+def test_a_panel_that_gains_nothing_has_an_interval_and_the_single_best_has_none():
+    frame = drawn([0.6], n=40)
+    twins = pl.concat([frame.with_columns(judge=pl.lit(name)) for name in "ab"])
+    found = panel_tables(read(twins))
+    [row] = found.panels.filter(pl.col("rule") == "majority").to_dicts()
+    assert row["gain"] == 0.0
+    assert row["gain_low"] < 0 < row["gain_high"]
+    [single] = found.best.filter(pl.col("limit") == 1, pl.col("chosen_by") == "size").to_dicts()
+    assert (single["gain"], single["gain_low"]) == (0.0, None)
+
+
 def test_panels_of_noise_are_not_told_from_noise():
     found = panel_tables(read(drawn([0.0, 0.0, 0.0], n=200, seed=11)))
     assert found.panels["noise"].to_list() == [True] * 3

@@ -79,7 +79,7 @@ def test_a_system_is_no_better_than_itself_however_its_rows_lie():
         answered(scores[order], right[order], np.arange(120)[order]),
         n_resamples=50,
     )
-    assert (found.mean, found.mean_low, found.p) == (0.0, 0.0, None)
+    assert (found.mean, found.mean_low, found.p) == (0.0, None, None)
 
 
 def test_a_share_that_one_rejects_is_not_compared():
@@ -116,6 +116,15 @@ def test_the_interval_excludes_nothing_where_p_does_not(n):
         told.append((found.mean_low > 0 or found.mean_high < 0, found.p < 0.05))
     assert sum(a != b for a, b in told) <= 1  # ends stand on steps of the resamples
     assert {b for _, b in told} >= ({False} if n == 6 else {True})
+
+
+def test_where_nothing_varies_there_is_no_interval():
+    right = [True, False] * 20
+    one = answered(np.linspace(0, 1, 40), right)
+    found = equal_acceptance(one, one, n_resamples=50)
+    assert (found.mean, found.mean_low, found.mean_high, found.p) == (0.0, None, None, None)
+    assert np.isnan(found.low_G).all()
+    assert np.isnan(found.high_G).all()
 
 
 def test_a_plain_difference_outlives_a_family_of_36():
