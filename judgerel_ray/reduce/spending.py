@@ -144,7 +144,7 @@ def read_spending(
     tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in _TOKENS)
     if prices is not None:
         unit, row = "cost", _priced(judgments, prices, whole)
-    elif "cost" in whole and judgments.select(pl.col("cost").sum() > 0).collect().item():
+    elif "cost" in whole and _is_charged(judgments):
         unit, row = "cost", pl.col("cost").cast(pl.Float64)
     elif set(_TOKENS) <= whole:
         unit, row = "tokens", tokens
@@ -161,6 +161,11 @@ def read_spending(
         .sort(*keys, "stage")
     )
     return Spending(unit=unit, means=means, row=row)
+
+
+def _is_charged(judgments: pl.LazyFrame) -> bool:
+    """Whether any reply costs anything."""
+    return bool(judgments.select(pl.col("cost").cast(pl.Float64).sum() > 0).collect().item())
 
 
 def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str]) -> pl.Expr:

@@ -155,7 +155,8 @@ def matched_table(
 def _unit(rows: pl.DataFrame) -> tuple[str, pl.Expr]:
     """What cost is counted in, and the cost of a row."""
     # Where nothing was charged for, money tells nothing apart.
-    if "cost" in rows.columns and not rows["cost"].null_count() and rows["cost"].sum() > 0:
+    whole = "cost" in rows.columns and rows.height and not rows["cost"].null_count()
+    if whole and rows["cost"].cast(pl.Float64).sum() > 0:
         return "cost", pl.col("cost").cast(pl.Float64)
     tokens = ("prompt_tokens", "completion_tokens")
     if all(name in rows.columns and not rows[name].null_count() for name in tokens):

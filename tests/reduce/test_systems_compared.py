@@ -208,16 +208,19 @@ def test_where_nothing_was_charged_tokens_are_compared(thinking):
     assert free["unit"].unique().to_list() == ["tokens"]
 
 
+def test_a_column_of_costs_that_holds_none_tells_nothing():
+    rows = _pair([1, 0], [1, 1]).with_columns(role=pl.lit("judge"), cost=pl.lit(None, pl.String))
+    assert read_spending(rows.lazy(), read_systems(rows.lazy())).unit == "requests"
+
+
 def test_money_that_buys_seven_replies_exactly_buys_seven(thinking):
-    rows = _charged(thinking(30), 0.1, 0.1)
-    found = _compared(rows).matched_cost.filter(
+    stage = pl.col("stage")
+    price = pl.when(stage == "select").then(0.0).when(stage == "choose").then(0.1).otherwise(0.5)
+    found = _compared(thinking(30).with_columns(cost=price)).matched_cost.filter(
         pl.col("baseline") == "votes", pl.col("second").str.contains("evaluator_only")
     )
-    # Two answers of 0.2 and a reply of 0.1, at 0.2 an answer.
-    assert found["votes_wanted"].unique().to_list() == [2]
-    cheap = rows.with_columns(cost=pl.when(pl.col("stage") == "select").then(0.0).otherwise(0.1))
-    wanted = _compared(cheap).matched_cost.filter(pl.col("baseline") == "votes")
-    assert sorted(wanted["votes_wanted"].unique().to_list()) == [3, 4]
+    assert int((0.5 + 0.1 + 0.1) / 0.1) == 6
+    assert found["votes_wanted"].unique().to_list() == [7]
 
 
 def test_the_best_model_is_the_best_on_questions_all_were_asked(thinking):
