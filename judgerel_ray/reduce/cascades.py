@@ -180,6 +180,8 @@ def _stages(voters: Voters, order: Sequence[int], choice: CascadeChoice) -> Casc
     """Confidence, right answers and costs of everyone asked, the person last."""
     confidence = voters.confidence_UJ[:, order]
     right, spent = 1.0 - voters.wrong_UJ[:, order], voters.spent_UJ[:, order]
+    asked = order if choice.person_cost is not None else order[:-1]  # the last is sure enough
+    spent[:, : len(asked)] += voters.more_UJ[:, asked]
     if choice.person_cost is not None:
         n = len(right)
         confidence = np.column_stack([confidence, np.ones(n)])

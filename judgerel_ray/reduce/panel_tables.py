@@ -192,6 +192,7 @@ def _rule_rows(voters: Voters, single: Floats | None, seed: int) -> Iterator[Row
     """All members together, by each rule."""
     questions = voters.questions_U
     everyone = range(len(voters.members))
+    more = float(question_means(voters.more_UJ.sum(axis=1), questions).mean())
     for rule in RULES:
         weights = rule_weights(voters, rule, seed=seed)
         if weights is None and rule != "majority":
@@ -205,8 +206,8 @@ def _rule_rows(voters: Voters, single: Floats | None, seed: int) -> Iterator[Row
             "p_noise": floor.p, "noise": None if floor.p is None else floor.p > _NOISE_ABOVE,
             "tied": float(question_means(found.n_tied_U > 1, questions).mean()),
             "silent": float(question_means(found.n_tied_U == 0, questions).mean()),
-            "cost": voters.prices.of(everyone), "cost_unit": voters.cost_unit,
-            **_gain(credit_Q, single), "n_dropped": voters.n_dropped,
+            "cost": voters.prices.of(everyone) + (more if rule == "confidence" else 0.0),
+            "cost_unit": voters.cost_unit, **_gain(credit_Q, single), "n_dropped": voters.n_dropped,
         }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from judgerel_ray.stats.votes import Ints
 
 _APART = ("judge", "role")
 _COMPARES = ("participant", "evaluator_only")
+_OF_OTHERS = ("agreement", "support")
 _PLACE = "__place"
 
 
@@ -46,6 +47,8 @@ class Voters:
         As asked for; NaN for none, and for no verdict.
     spent_UJ : ndarray of float, shape (n_units, n_members)
         Cost of each answer, all it stands on included, as if it were bought alone.
+    more_UJ : ndarray of float, shape (n_units, n_members)
+        Cost of the question's other replies, where the confidence is how far they agree; else 0.
     prices : PanelPrices
         Mean costs, with what members share.
     cost_unit : str
@@ -63,6 +66,7 @@ class Voters:
     questions_U: Ints  # noqa: N815
     confidence_UJ: Floats  # noqa: N815
     spent_UJ: Floats  # noqa: N815
+    more_UJ: Floats  # noqa: N815
     prices: PanelPrices
     cost_unit: str
     n_dropped: int
@@ -180,7 +184,14 @@ def _voters(
     prices = _prices(mine, spending, every)
     # What stands behind an answer beside its own reply is told by its mean.
     behind = np.array([prices.of([j]) - _own(one, spending) for j, one in enumerate(mine)])
-    spent = np.stack([one["spent"].to_numpy() for one in lined], axis=1)
+    spent, more, others = (
+        np.stack([one[name].to_numpy() for one in lined], axis=1)
+        for name in ("spent", "more", "others")
+    )
+    again = [
+        0.0 if one.name.get("role") in _COMPARES else cost
+        for one, cost in zip(mine, behind, strict=True)
+    ]
     return Voters(
         name={name: value for name, value in mine[0].name.items() if name not in _APART},
         members=members,
@@ -189,6 +200,7 @@ def _voters(
         questions_U=shared[QUESTION].rank("dense").to_numpy().astype(np.int64) - 1,
         confidence_UJ=np.stack([one["sure"].to_numpy() for one in lined], axis=1),
         spent_UJ=spent + behind,
+        more_UJ=more + others * again,
         prices=prices,
         cost_unit=spending.unit,
         n_dropped=len(asked) - shared[QUESTION].n_unique(),
@@ -204,14 +216,17 @@ def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame
         pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
         spending.row.fill_null(_own(system, spending)).alias("spent"),
     )
-    told = [name for name in (*FACETS, "verdict", "sure") if name in rows.columns]
-    return rows.sort(QUESTION, "replication", *told).select(
+    facets = [name for name in FACETS if name in rows.columns]
+    # How far replies agree is known once all are paid for.
+    pays = 1 if confidence in _OF_OTHERS else 0
+    rows = rows.with_columns(
+        more=pays * (pl.col("spent").sum().over(QUESTION, *facets) - pl.col("spent")),
+        others=pays * (pl.len().over(QUESTION, *facets).cast(pl.Float64) - 1),
+    )
+    return rows.sort(QUESTION, "replication", *facets, "verdict", "sure").select(
         QUESTION,
         pl.int_range(pl.len()).over(QUESTION).alias(_PLACE),
-        "verdict",
-        GOLD,
-        "sure",
-        "spent",
+        *("verdict", GOLD, "sure", "spent", "more", "others"),
     )
 
 

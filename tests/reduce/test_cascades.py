@@ -7,6 +7,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.cascade_choice import CascadeChoice
 from judgerel_ray.reduce.cascades import cascade_tables
+from judgerel_ray.reduce.panel_tables import panel_tables
 from judgerel_ray.reduce.systems import read_systems
 from judgerel_ray.reduce.voters import read_voters
 
@@ -153,3 +154,28 @@ def test_the_order_of_rows_changes_nothing():
         cascades(frame).tables().values(), cascades(turned).tables().values(), strict=True
     ):
         assert one.equals(other)
+
+
+def test_agreement_is_paid_for_by_whoever_may_pass_on():
+    frame = drawn(n=60, replications=4)
+    groups = read_voters(read_systems(frame), frame, confidence="agreement")
+    found = cascade_tables(groups, CascadeChoice())
+    assert found.stages["cost"].to_list() == [4.0, 10.0]
+    assert found.curve["cost"].min() >= 4.0
+    person = cascade_tables(groups, CascadeChoice(person_cost=100.0)).stages
+    assert person["cost"].to_list() == [4.0, 40.0, 100.0]
+    panel = panel_tables(groups).panels
+    assert dict(panel.select("rule", "cost").iter_rows()) == {
+        "majority": 11.0, "confidence": 44.0, "accuracy": 11.0,
+    }  # fmt: skip
+    assert cascades(frame).stages["cost"].to_list() == [1.0, 10.0]
+
+
+def test_agreement_of_a_model_that_selects_first_pays_for_its_selections():
+    choose = drawn(n=20, replications=3).with_columns(role=pl.lit("responder"))
+    select = choose.with_columns(
+        stage=pl.lit("select"), cost=pl.lit(0.5), verdict=pl.lit(None, pl.String)
+    )
+    frame = pl.concat([choose.with_columns(stage=pl.lit("choose")), select], how="diagonal")
+    groups = read_voters(read_systems(frame), frame, confidence="support")
+    assert cascade_tables(groups, CascadeChoice()).stages["cost"].to_list() == [4.5, 10.5]
