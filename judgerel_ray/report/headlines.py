@@ -153,7 +153,7 @@ def follows_place(row: Row) -> bool:
     ...                "same_label_half": None})
     True
     """
-    if row["same_option"] is None:
+    if row["same_option"] is None or row["same_label"] is None:
         return False
     halves = [cast(float, row[f"same_{name}_half"] or 0.0) for name in ("option", "label")]
     apart = cast(float, row["same_label"]) - cast(float, row["same_option"])

@@ -132,10 +132,12 @@ def _followed(counts: pl.DataFrame, columns: Sequence[str], groups: Sequence[str
     for name in ("verdict", "label"):
         agree = _pairs(counts, unit, [name]).rename({"__pairs": f"__{name}"})
         pairs = pairs.join(agree, on=unit, nulls_equal=True)
-    crossed = pairs.filter(pl.col("__all") > 0).sort(unit)
+    crossed = _without_still(pairs.filter(pl.col("__all") > 0).sort(unit), groups)
     question = crossed.group_by([*groups, "item_id"], maintain_order=True).agg(
         same_option=pl.col("__verdict").sum() / pl.col("__all").sum(),
-        same_label=pl.col("__label").sum() / pl.col("__all").sum(),
+        same_label=pl.when(pl.col("__label").is_not_null().all()).then(
+            pl.col("__label").sum() / pl.col("__all").sum()
+        ),
     )
     return _over(
         question,
@@ -145,6 +147,17 @@ def _followed(counts: pl.DataFrame, columns: Sequence[str], groups: Sequence[str
         same_label=pl.col("same_label").mean(),
         same_label_half=_half("same_label"),
         n_crossed=pl.len().cast(pl.Int64),
+    )
+
+
+def _without_still(crossed: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
+    """Without labels where no option changes its place: think_twice shows models in an order."""
+    if "protocol" not in crossed.columns or crossed.is_empty():
+        return crossed
+    same = (pl.col("protocol") == "think_twice") & (pl.col("__verdict") == pl.col("__label"))
+    still = same.fill_null(False).all()
+    return crossed.with_columns(
+        pl.when(~(still.over(groups) if groups else still)).then(pl.col("__label")).alias("__label")
     )
 
 

@@ -90,3 +90,21 @@ def test_a_group_that_is_null_keeps_its_numbers():
     )
     row = verdict_positions(frame, by=["judge"]).row(0, named=True)
     assert (row["judge"], row["same_option"], row["same_label"]) == (None, 1.0, 0.0)
+
+
+def test_options_that_keep_their_places_have_no_share_of_the_same_place():
+    rows = pl.DataFrame(
+        {
+            "item_id": ["q"] * 4 + ["r"] * 4,
+            "protocol": ["think_twice"] * 8,
+            "option_order": [0, 0, 1, 1] * 2,
+            "verdict": ["x", "y", "x", "x", "y", "y", "y", "x"],
+            "label": ["0", "1", "0", "0", "1", "1", "1", "0"],
+        }
+    )
+    (row,) = verdict_positions(rows.lazy(), by=["protocol"]).to_dicts()
+    assert row["same_label"] is None
+    assert row["same_option"] == pytest.approx(0.5)
+    shown = rows.with_columns(label=pl.Series(list("01100110")))
+    (moved,) = verdict_positions(shown.lazy(), by=["protocol"]).to_dicts()
+    assert moved["same_label"] is not None
