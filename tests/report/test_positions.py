@@ -105,6 +105,6 @@ def test_options_that_keep_their_places_have_no_share_of_the_same_place():
     (row,) = verdict_positions(rows.lazy(), by=["protocol"]).to_dicts()
     assert row["same_label"] is None
     assert row["same_option"] == pytest.approx(0.5)
-    shown = rows.with_columns(label=pl.Series(list("01100110")))
+    shown = rows.with_columns(label=pl.Series(list("01221102")))
     (moved,) = verdict_positions(shown.lazy(), by=["protocol"]).to_dicts()
     assert moved["same_label"] is not None
