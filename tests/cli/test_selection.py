@@ -75,6 +75,7 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
     text = capsys.readouterr().out
     assert "(money a question;" in text
+    assert "p: of each judge by itself" in text
     assert "0.000213" in text
 
 
