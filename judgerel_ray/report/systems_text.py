@@ -123,8 +123,8 @@ def _preference(rows: Sequence[Row]) -> str:
         "Self-preference: what seeing its own answer changes, and how often it picks that answer "
         "where models disagree.\n"
         f"{plain_table(heads, lines)}\n"
-        "95 % of picks: of its share less that of the other participants, who saw the same answers. "
-        "p: of each judge by itself."
+        "95 % of picks: of its share less that of the other participants, who saw the same answers."
+        " p: of each judge by itself."
     )
 
 
