@@ -143,5 +143,6 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
     if "temperature" in known:
         found["temperature must be at least 0"] = pl.col("temperature") < 0
     if "confidence" in known:
-        found["confidence must be between 0 and 1"] = ~pl.col("confidence").is_between(0, 1)
+        outside = ~pl.col("confidence").is_between(0, 1)
+        found["confidence must be between 0 and 1 (divide percentages by 100)"] = outside
     return found
