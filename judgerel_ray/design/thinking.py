@@ -164,8 +164,8 @@ def _choose(
     blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
     most = frame.ask.candidates
     offered = _selecting(item, most)
-    # What ended the first step is no part of what is asked: a cut selection counts as far as it is.
-    read = read_selection(selected, finish_reason="stop", menu=offered)
+    end = "length" if isinstance(selected, CutText) else "stop"  # as its row was read
+    read = read_selection(selected, finish_reason=end, menu=offered)
     kept = read.labels or offered.labels
     menu = Menu(
         labels=kept,

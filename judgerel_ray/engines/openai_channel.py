@@ -27,6 +27,8 @@ _NAMED = frozenset({"model", "messages", "prompt"})
 _NOT_THERE = ("ConnectError", "ConnectTimeout", "PoolTimeout")
 NO_KEY = "none"  # what a server without keys is sent: the client library insists on one
 _AGAIN = frozenset({Blame.LATER, Blame.SERVER})
+# A reply may have been made and lost on the way: the provider counts it, whatever arrived.
+_COUNTED = frozenset({Blame.SERVER, Blame.UNKNOWN})
 
 
 class RequestFailed(EngineError):  # noqa: N818  a state of the world, not a mistake
@@ -100,7 +102,10 @@ class Channel:
         try:
             async with asyncio.timeout(max(0.0, min(self.limits.timeout, until - monotonic()))):
                 answer = await self._once(body)
-            spent = 0 if isinstance(answer, Failure) else tokens_told(answer, tokens)
+            if isinstance(answer, str):
+                spent = tokens_told(answer, tokens)
+            elif answer.blame not in _COUNTED:
+                spent = 0
         except TimeoutError:
             answer = Failure(blame=Blame.SERVER, message=f"no answer in {self.limits.timeout:g} s")
         finally:

@@ -4,7 +4,15 @@ import pytest
 
 from judgerel_ray.config import AskTable
 from judgerel_ray.core import Item, Option, SweepError, request_key
-from judgerel_ray.design import AskFrame, Voice, build_wave, check_thinking, count_stages, voices_of
+from judgerel_ray.design import (
+    AskFrame,
+    CutText,
+    Voice,
+    build_wave,
+    check_thinking,
+    count_stages,
+    voices_of,
+)
 from judgerel_ray.design.comparing import roles_of
 from judgerel_ray.protocols import load_template
 
@@ -134,6 +142,13 @@ def test_after_a_selection_that_cannot_be_read_every_option_is_on_the_menu():
     made = frame()
     texts = answered(made, select="I like all of them.")
     assert all(len(ask.condition.menu.labels) == 4 for ask, _ in every(made, 1, texts))
+
+
+def test_a_number_at_the_end_of_a_cut_selection_may_be_half_of_one():
+    made = frame()
+    whole, cut = (answered(made, select=text) for text in ("Option: 1", CutText("Option: 1")))
+    assert {ask.condition.menu.labels for ask, _ in every(made, 1, whole)} == {("1",)}
+    assert {len(ask.condition.menu.labels) for ask, _ in every(made, 1, cut)} == {4}
 
 
 def test_judges_compare_the_first_replication_at_one_temperature():

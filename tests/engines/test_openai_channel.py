@@ -1,0 +1,64 @@
+"""What a request that failed is taken to have cost its provider."""
+
+import asyncio
+
+import pytest
+
+from judgerel_ray.config import Limits
+from judgerel_ray.engines.openai_channel import Channel, RequestFailed
+from judgerel_ray.engines.openai_failures import Blame, Failure
+
+
+class Counter:
+    """A limiter that lets everything through and keeps what was given back."""
+
+    def __init__(self):
+        self.entered, self.left = [], []
+
+    async def enter(self, tokens):
+        self.entered.append(tokens)
+        return len(self.entered)
+
+    async def leave(self, permit, tokens):
+        self.left.append((permit, tokens))
+
+    async def pause(self, seconds):
+        raise AssertionError(f"nobody asked for a pause, got {seconds}")
+
+
+class Answering(Channel):
+    """A channel to a server that always says the same."""
+
+    async def _once(self, body):
+        return body["answer"]
+
+
+def spent_on(answer):
+    counter = Counter()
+    limits = Limits(timeout=1, retries=0, deadline=1)
+    channel = Answering(client=None, limits=limits, limiter=counter)
+    if isinstance(answer, Failure):
+        with pytest.raises(RequestFailed) as failed:
+            asyncio.run(channel.send({"answer": answer}, key="k", tokens=90))
+        assert failed.value.failure.blame is answer.blame
+    else:
+        assert asyncio.run(channel.send({"answer": answer}, key="k", tokens=90)) == answer
+    assert counter.entered[:1] == [90]
+    (permit, spent), *_ = counter.left
+    assert permit == 1
+    return spent
+
+
+@pytest.mark.parametrize("blame", [Blame.SERVER, Blame.UNKNOWN])
+def test_a_reply_that_may_have_been_made_and_lost_counts_in_full(blame):
+    assert spent_on(Failure(blame=blame, message="half a body")) == 90
+
+
+@pytest.mark.parametrize("blame", [Blame.LATER, Blame.PROMPT, Blame.DECLINED, Blame.SETTING])
+def test_a_request_that_was_turned_away_took_no_tokens(blame):
+    assert spent_on(Failure(blame=blame, message="no")) == 0
+
+
+def test_an_answer_counts_what_it_says_it_took():
+    assert spent_on('{"usage": {"total_tokens": 12}}') == 12
+    assert spent_on("{}") == 90
