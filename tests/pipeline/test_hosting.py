@@ -47,6 +47,21 @@ def test_tokens_that_are_kept_are_refused_where_the_server_is_not_declared_to(pl
     assert planned('engine_options = { server = "vllm" }', ask="")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ['responders = ["j", "k"]\ncascade = 0.5', 'responders = ["j", "k"]\njudges = ["k"]'],
+)
+def test_models_that_think_twice_are_looked_at_although_they_judge_nobody(tmp_path, asked):
+    items = tmp_path / "items.csv"
+    items.write_text("item_id,question,option_x,option_y\nq,Which?,this,that\n")
+    other = '[[judge]]\nname = "k"\nengine = "simulated"\nmodel = "uniform"'
+    text = JUDGE.format(judge=other, ask=asked, path=items, replications="")
+    text = text.replace("best_of", "think_twice")
+    with pytest.raises(SweepError, match=r"top_k = 50 .*judge=j"):
+        resolve(parse_sweep(text))
+    assert resolve(parse_sweep(f"{text}\ntop_k = 0"))
+
+
 def test_what_a_server_cannot_list_is_refused(planned):
     with pytest.raises(SweepError, match="mode exact reads log-probabilities of prompts"):
         planned(ask='top_k = 0\nmode = "exact"', replications="")
