@@ -32,6 +32,7 @@ _NAMES = {
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
     "flip_rate": "flip rate",
+    "standard_error": "standard error of one rating",
     "valid_rate": "valid verdicts",
 }
 
@@ -244,7 +245,10 @@ def coefficient_name(row: Row) -> str:
     >>> coefficient_name({"coefficient": "krippendorff_alpha", "measurement": "interval"})
     "Krippendorff's alpha (interval)"
     """
-    name = _NAMES.get(str(row["coefficient"]), reason(row["coefficient"]))
+    plain, _, of = str(row["coefficient"]).partition(":")
+    if plain == "class_agreement" and of:
+        return f"agreement on {of}"
+    name = _NAMES.get(plain, reason(row["coefficient"]))
     level = row["measurement"]
     return name if level in (None, "nominal") else f"{name} ({level})"
 
