@@ -219,21 +219,26 @@ def remark(row: Row) -> str:
 
 
 def remarks(row: Row) -> list[str]:
-    """List what a reader must know about a coefficient besides its value.
+    """List what a reader must know about a coefficient, or a comparison, besides its value.
 
     Examples
     --------
+    >>> remarks({"reason": "interval_covers_0", "estimator": "paired swap test"})
+    ['undecided: interval covers 0']
     >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
     ['few informative questions']
     """
     said = [NOISE] if row.get("noise") else []
+    why = reason(row["reason"]) if row.get("reason") else None
+    said += [f"undecided: {why}"] if why else []
     told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [
         part
         for part in parts
-        if part.startswith(told) and part != f"no interval: {reason(row.get('undefined'))}"
+        if part.startswith(told)
+        and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
 
 
