@@ -19,6 +19,7 @@ from judgerel_ray.reduce.policy import (
     SCORED,
     Missing,
     number_of_row,
+    outcomes_without_verdict,
     own_level,
     value_of,
 )
@@ -237,11 +238,11 @@ _NOT_FACETS = ("__side", "item_id", "verdict", "score", "outcome", "n", "judge_f
 
 
 def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
-    """Options on the menu, and one for no verdict where that is a value."""
+    """Options on the menu, and each outcome without a verdict where that is a value."""
     benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
     options = [declared[name] for name in benchmarks if name in declared]
     distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
-    without = policy == "category" and not both.filter(~SCORED & ~FAILED).is_empty()
+    without = outcomes_without_verdict(both) if policy == "category" else 0
     return max(1, max(options, default=distinct) + without)
 
 

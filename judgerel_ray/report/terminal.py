@@ -46,8 +46,9 @@ _LEGEND = (
     "coefficient gives, on average, when these verdicts are dealt to the questions at random."
 )
 _CATEGORIES = (
-    "categories: the verdicts there are to choose from, as far as known, and one more for no "
-    "verdict where that counts; Gwet's AC1 and Brennan-Prediger rest on their number"
+    "categories: the verdicts there are to choose from, as far as known; where replies without a "
+    "verdict count, one more for each kind of them in the file (unparsed, refused, ...); Gwet's "
+    "AC1 and Brennan-Prediger rest on their number"
 )
 _NOISE = (
     f'"noise": {NOISE}; more than 5 % of random deals come as far from the floor as the judge did'
