@@ -23,6 +23,7 @@ from judgerel_ray.reduce.policy import (
     SCORED,
     Missing,
     number_of_row,
+    outcomes_without_verdict,
     own_level,
     value_of,
 )
@@ -328,10 +329,10 @@ _NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_finge
 
 
 def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
-    """Options on the menu, and one for no verdict where that is a value."""
+    """Options on the menu, and each outcome without a verdict where that is a value."""
     options = _declared_options(both, declared)
     distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
-    without = policy == "category" and not both.filter(~SCORED & ~FAILED).is_empty()
+    without = outcomes_without_verdict(both) if policy == "category" else 0
     return max(1, (distinct if options is None else options) + without)
 
 

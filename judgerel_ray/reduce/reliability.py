@@ -41,12 +41,12 @@ from judgerel_ray.reduce.order_effects import (
     orders_of,
 )
 from judgerel_ray.reduce.policy import (
-    FAILED,
     LABEL,
     MISSING,
     POLICIES,
     SCORED,
     Missing,
+    outcomes_without_verdict,
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
@@ -312,7 +312,6 @@ def _groups(
         part = parts[values]
         facets = varying_facets(part, counted.facets)
         mine, seen = menus[part["protocol"][0] if "protocol" in groups else None]
-        any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
@@ -329,7 +328,7 @@ def _groups(
             unit=unit,
             level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
             n_categories=n_categories,
-            any_without_verdict=any_without,
+            n_outcomes=outcomes_without_verdict(seen),
             scores=scores,
             intervals=intervals,
             nuisance=apart,
