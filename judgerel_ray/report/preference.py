@@ -73,19 +73,21 @@ def preference_text(rows: Sequence[Row]) -> str:
             else str(row["judge"]),
             number(row["difference"]), interval(row),
             f"{number(row['self_picked'])} ({number(row['self_picked_as_evaluator'])})",
-            ends_of(row, "self"), number(row["self_noise_sd"]), p_value(row["self_p"]),
+            f"{number(row['self_difference'])} {ends_of(row, 'self')}",
+            number(row["self_noise_sd"]), str(row["n_self"] or 0), p_value(row["self_p"]),
             p_value(row["self_p_holm"]),
             f"{number(row['self_wrong_picked'])} "
             f"({number(row['self_wrong_picked_as_evaluator'])})",
-            ends_of(row, "self_wrong"), p_value(row["self_wrong_p_holm"]),
+            f"{number(row['self_wrong_difference'])} {ends_of(row, 'self_wrong')}",
+            p_value(row["self_wrong_p_holm"]),
             number(row["own_picked_by_others"]), preference_remark(row),
         ]
         for row in rows
     ]  # fmt: skip
     heads = [
         "judge", "accuracy, participant - evaluator", "95 %", "own picked (as evaluator)",
-        "95 % of less", "noise", "p", "Holm", "own wrong one (as evaluator)", "95 % of less",
-        "Holm", "picked by others", "",
+        "difference, 95 %", "noise", "questions", "p", "Holm", "own wrong one (as evaluator)",
+        "difference, 95 %", "Holm", "picked by others", "",
     ]  # fmt: skip
     return f"{plain_table(heads, lines)}\n{wrapped(PREFERENCE_NOTE)}"
 
