@@ -22,8 +22,8 @@ from judgerel_ray.stats.cross_fitting import CrossFittedLabels
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 FOLDS = 5
-NO_MAJORITY = "no_majority"
-"""The basis of an item whose people gave two labels as often."""
+MAJORITY, NO_MAJORITY = "majority", "no_majority"
+"""The basis of an item by the label that most of its people gave, and where two are as frequent."""
 
 Bools = NDArray[np.bool_]
 

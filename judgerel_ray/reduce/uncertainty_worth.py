@@ -14,6 +14,7 @@ from judgerel_ray.reduce.quantities import QUANTITY, quantity_row
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_groups import (
     GROUP,
+    MAJORITY,
     NO_MAJORITY,
     JudgedGroup,
     Labelling,
@@ -122,6 +123,12 @@ def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str
     yield from set_quantities(group, options)
 
 
+def _whose(group: JudgedGroup) -> str:
+    """Whose most frequent label is right, where it is people's."""
+    kinds = {one.raters or "people" for one in group.judged if one.basis == MAJORITY}
+    return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
+
+
 def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How many judgments are of items whose people have no most frequent label, if any are."""
     if not group.without_majority:
@@ -136,7 +143,7 @@ def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
 def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
     """Accuracy of all, then under each label, and the share of low."""
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
-    yield quantity_row("accuracy", shares.all, estimator=shares.all.method)
+    yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
     threshold, told = labelling.threshold, labelling.told
     for name, share in (
         ("accuracy_low", shares.low),

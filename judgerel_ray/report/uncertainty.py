@@ -40,10 +40,11 @@ def uncertainty_text(tables: Mapping[str, pl.DataFrame]) -> str:
     worth = tables["worth"]
     if worth.is_empty():
         return "no confusion matrix has landed"
-    blocks = [*_worth(worth), *_scores(tables.get("scores")), *_criteria(tables.get("labels"))]
-    blocks += [*_transfers(tables.get("transfer")), *_people(tables.get("people"))]
+    blocks = list(_worth(worth))
     if matched := list(matched_text(tables.get("against_people"))):
         blocks += [*matched, wrapped(MATCHED_NOTE)]
+    blocks += [*_scores(tables.get("scores")), *_criteria(tables.get("labels"))]
+    blocks += [*_transfers(tables.get("transfer")), *_people(tables.get("people"))]
     return "\n\n".join([*blocks, wrapped(NOTE)])
 
 
