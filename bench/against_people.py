@@ -5,14 +5,15 @@
 First the recordings. Before: the share right against the most frequent label of all people
 together, items without one left out, beside how often two people agree. Now: the share of an item's
 people whose label the judge gave, beside a person held out, on the same items, by kind of people.
-FeedbackQA holds no judge, so a constant one, one whose labels are people's of other items, and a
-person by the old rule stand in; in SummEval each person is taken for a judge of the others in turn,
-of the own kind and of the other; PandaLM holds two LLM judges and three annotators.
+FeedbackQA holds no judge, so a constant one and one whose labels are people's of other items stand
+in; in SummEval each person is taken for a judge of the others in turn, of the own kind and of the
+other; PandaLM holds two LLM judges and three annotators.
 
 Then laws. People and judge are drawn alike from each item's distribution of labels (four labels,
 even or 90/10-like), so that no judge is better than a person: how often the interval of the
-difference lies beyond 0, how often each share's interval covers its truth, how often noise is
-called something else, and how often the old rule has the judge above people, beyond its interval.
+difference lies beyond 0 (t alone: were its error that of leaving items out and no more), how often
+each share's interval covers its truth, how often noise is called something else, and how often the
+old rule has the judge above people, beyond its interval.
 """
 
 from __future__ import annotations
@@ -20,19 +21,30 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from judgerel_ray.stats import inter_rater_accuracy
 from judgerel_ray.stats.people_match import PeopleMatch, people_match
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.shares import Share, clustered_share
 
 ITEMS = (20, 55, 200)
 PEOPLE = (2, 3, 5)
 BASES = {"even": np.full(4, 0.25), "skewed": np.array([0.85, 0.09, 0.04, 0.02])}
 _SPREAD = 1.0  # concentration: two draws of one item agree in half of what chance leaves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A judge, or who stands in for one, held against people of one kind."""
+
+    judge: str
+    people: str
+    before: Share
+    now: PeopleMatch
 
 
 def majority_accuracy(
@@ -50,39 +62,37 @@ def counted(labels: np.ndarray, n_labels: int) -> np.ndarray:
     return (labels[:, :, None] == np.arange(n_labels)).sum(axis=1)
 
 
-def said(before: Share | None, now: PeopleMatch, who: str) -> str:
+def said(row: Recorded) -> str:
     """One row: before, and now."""
-    old = "-" if before is None else f"{before.value:.3f} of {before.n:>5,}"
-    new, bar, gap = now.judge, now.person, now.difference
-    ends = "-" if gap.low is None else f"[{gap.low:+.3f}, {gap.high:+.3f}]"
-    noise = "" if now.floor.p is None or now.floor.p <= 0.05 else ", noise"
+    new, bar, gap, floor = (
+        row.now.judge, row.now.person, row.now.difference, row.now.floor
+    )  # fmt: skip
     return (
-        f"  {who:<34} {old:>14} | {new.value:.3f} [{new.low:.3f}, {new.high:.3f}]  person "
-        f"{bar.value:.3f} [{bar.low:.3f}, {bar.high:.3f}]  {gap.value:+.3f} {ends}  by chance "
-        f"{now.floor.mean:.3f}{noise}, {now.n_items:,} items, {now.n_split} split"
+        f"  {row.judge:<32} {row.people:<10} {row.before.value:.3f} of {row.before.n:>5,} | "
+        f"{new.value:.3f} [{new.low:.3f}, {new.high:.3f}]  person {bar.value:.3f} "
+        f"[{bar.low:.3f}, {bar.high:.3f}]  {gap.value:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]  "
+        f"by chance {floor.mean:.3f} (p {floor.p:.3f})  {row.now.n_items:,} items, "
+        f"{row.now.n_split} split"
     )
 
 
-def feedbackqa(folder: Path, seed: int) -> None:
-    """Two people an item, no judge."""
+def feedbackqa(folder: Path, seed: int = 1) -> Iterator[Recorded]:
+    """Two people an item, no judge: a constant one, and a person's labels of other items."""
     rows = pl.read_parquet(folder / "items/feedbackqa.parquet")
     names = sorted({one for ratings in rows["ratings"].to_list() for one in ratings})
     labels = np.array([[names.index(one) for one in ratings] for ratings in rows["ratings"]])
-    counts = counted(labels, len(names))
-    clusters = rows["question"].to_numpy()
-    pairs = inter_rater_accuracy(labels.tolist(), clusters_U=clusters).value
-    print(f"\nFeedbackQA (validation): two people agree in {pairs:.3f}; before, a person by the "
-          f"rule of judges: {majority_accuracy(counts, labels[:, 0]).value:.3f}")  # fmt: skip
-    rng = np.random.default_rng(seed)
-    shuffled = rng.permutation(labels[:, 0])
-    for who, verdicts in (("always 'Bad'", np.full(len(labels), names.index("Bad"))),
-                          ("a person's labels of other items", shuffled)):  # fmt: skip
-        before = majority_accuracy(counts, verdicts, clusters)
-        print(said(before, people_match(counts, verdicts, clusters_U=clusters), who))
+    counts, clusters = counted(labels, len(names)), rows["question"].to_numpy()
+    shuffled = np.random.default_rng(seed).permutation(labels[:, 0])
+    for judge, verdicts in (("always Bad", np.full(len(labels), names.index("Bad"))),
+                            ("a person, of other items", shuffled)):  # fmt: skip
+        yield Recorded(
+            judge=judge, people="people", before=majority_accuracy(counts, verdicts, clusters),
+            now=people_match(counts, verdicts, clusters_U=clusters),
+        )  # fmt: skip
 
 
-def summeval(folder: Path) -> None:
-    """Three experts and five crowd workers, each for a judge of the others."""
+def summeval(folder: Path) -> Iterator[Recorded]:
+    """Three experts and five crowd workers, each for a judge of the others; by article."""
     rows = pl.read_parquet(folder / "items/summeval_ratings.parquet").with_columns(
         who=pl.concat_str(pl.col("rater_type").cast(pl.String), pl.lit(":"), pl.col("rater")),
         doc=pl.col("doc_id").cast(pl.String),
@@ -93,31 +103,29 @@ def summeval(folder: Path) -> None:
     kinds = {kind: [name for name in table.columns if name.startswith(kind)]
              for kind in ("expert", "turker")}  # fmt: skip
     clusters, raters = table["doc"].to_numpy(), [one for names in kinds.values() for one in names]
-    print("\nSummEval: a person as the judge of the others (scores 1 to 5; by article)")
     for who in raters:
         verdicts = table[who].to_numpy() - 1
+        pooled = table.select(name for name in raters if name != who).to_numpy() - 1
+        before = majority_accuracy(counted(pooled, 5), verdicts, clusters)
         for kind, names in kinds.items():
-            others = [name for name in names if name != who]
-            pooled = [name for name in raters if name != who]
-            counts, every = (
-                counted(table.select(one).to_numpy() - 1, 5) for one in (others, pooled)
-            )
-            before = majority_accuracy(every, verdicts, clusters)
-            now = people_match(counts, verdicts, clusters_U=clusters)
-            print(said(before, now, f"{who} against {kind}s"))
+            others = table.select(name for name in names if name != who).to_numpy() - 1
+            now = people_match(counted(others, 5), verdicts, clusters_U=clusters)
+            yield Recorded(judge=who, people=f"{kind}s", before=before, now=now)
 
 
-def pandalm(folder: Path) -> None:
+def pandalm(folder: Path) -> Iterator[Recorded]:
     """Two LLM judges, three annotators of pairs."""
     rows = pl.read_parquet(folder / "multi/pandalm_testset.parquet")
-    labels = rows.select("annotator1", "annotator2", "annotator3").to_numpy()
-    counts = counted(labels, 3)
-    pairs = inter_rater_accuracy(labels.tolist()).value
-    print(f"\nPandaLM: two of three annotators agree in {pairs:.3f}")
-    for judge in ("gpt", "pandalm"):
-        verdicts = _choices(rows[f"{judge}_result"])
-        before = majority_accuracy(counts, verdicts)
-        print(said(before, people_match(counts, verdicts), judge))
+    counts = counted(rows.select("annotator1", "annotator2", "annotator3").to_numpy(), 3)
+    for judge, name in (("gpt-3.5-turbo", "gpt"), ("pandalm-7b", "pandalm")):
+        verdicts = _choices(rows[f"{name}_result"])
+        yield Recorded(
+            judge=judge, people="annotators", before=majority_accuracy(counts, verdicts),
+            now=people_match(counts, verdicts),
+        )  # fmt: skip
+
+
+RECORDINGS = {"FeedbackQA": feedbackqa, "SummEval": summeval, "PandaLM": pandalm}
 
 
 def _choices(results: pl.Series) -> np.ndarray:
@@ -153,11 +161,21 @@ def rates(base: np.ndarray, n: int, people: int, runs: int, seed: int) -> dict[s
                 1 - _outside(now.person.low, now.person.high, truth),
                 float(noise.floor.p is not None and noise.floor.p <= 0.05),
                 float(old.low is not None and old.low > pairs),
+                _student_alone(counts, verdicts),
                 now.judge.value, now.person.value, old.value or 0.0,
             )
         )  # fmt: skip
-    names = ("differs", "judge", "person", "noise", "old_above", "share", "bar", "old")
+    names = ("differs", "judge", "person", "noise", "old_above", "alone", "share", "bar", "old")
     return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True)) | {"truth": truth}
+
+
+def _student_alone(counts: np.ndarray, verdicts: np.ndarray) -> float:
+    """Whether Student's t over items alone calls judge and person different."""
+    m = counts.sum(axis=1)
+    agree = (counts * (counts - 1)).sum(axis=1) / (m * (m - 1))
+    gap = counts[np.arange(len(counts)), verdicts] / m - agree
+    error = gap.std(ddof=1) / np.sqrt(gap.size)
+    return float(error > 0 and abs(gap.mean()) > t_quantile(gap.size - 1, 0.95) * error)
 
 
 def _outside(low: float | None, high: float | None, truth: float) -> float:
@@ -174,8 +192,8 @@ def cells(runs: int, seed: int) -> Iterator[str]:
                 yield (
                     f"{name:>7} {n:>6} {people:>7} {one['truth']:>7.3f} {one['share']:>7.3f} "
                     f"{one['bar']:>7.3f} {one['old']:>7.3f} {one['old_above']:>10.3f} "
-                    f"{one['differs']:>8.3f} {one['judge']:>7.3f} {one['person']:>7.3f} "
-                    f"{one['noise']:>7.3f}"
+                    f"{one['alone']:>8.3f} {one['differs']:>8.3f} {one['judge']:>7.3f} "
+                    f"{one['person']:>7.3f} {one['noise']:>7.3f}"
                 )
 
 
@@ -188,13 +206,14 @@ def main() -> None:
     if "JUDGEREL_DATA" in os.environ:
         folder = Path(os.environ["JUDGEREL_DATA"])
         print("right by the majority of all (before) | share of people matched, and a person's")
-        feedbackqa(folder, parsed.seed)
-        summeval(folder)
-        pandalm(folder)
+        for name, rows in RECORDINGS.items():
+            print(f"\n{name}")
+            for row in rows(folder):
+                print(said(row))
     print("\nA judge that is one more person: shares, false findings, and coverage of 95 %")
     heads = ("law", "items", "people", "truth", "judge", "person", "before")
     print(("{:>7} {:>6} {:>7}" + " {:>7}" * 4).format(*heads)
-          + "  old above  differs  covers  covers   noise")  # fmt: skip
+          + "  old above  t alone  differs  covers  covers   noise")  # fmt: skip
     for line in cells(parsed.runs, parsed.seed):
         print(line)
 

@@ -67,8 +67,8 @@ def preference_table(
           (``self_picked``) less how often it does as evaluator_only, on ``n_self`` questions,
           with 95 % interval, exact p of the two roles exchanged within questions (sign flips;
           McNemar's), ``self_noise_sd`` (spread of the difference under those exchanges, about 0)
-          and Holm's adjustment over the ``n_judges`` rows; ``self_wrong_`` the same where that
-          answer is wrong;
+          and Holm's adjustment over the ``n_judges`` rows that have one; ``self_wrong_`` the same
+          where that answer is wrong;
         - ``own_difference``: ``own_picked`` less how often the other participants, who saw the
           very same answers, pick that one. Opinions of models differ, so by itself this says
           nothing of preference; but an option that is shown is picked more often by anyone, and
@@ -184,11 +184,12 @@ def _judged(rows: Sequence[_Row]) -> list[_Row]:
     """Adjust for the number of judges, and say what is found."""
     larger = [_larger(row) for row in rows]
     columns = [[_number(row, name) for row in rows] for name in ("self_p", "self_wrong_p")]
+    n_judges = sum(p is not None for p in columns[0])
     adjusted = zip(*(holm(one) for one in (*columns, larger)), strict=True)
     return [
         {
             **row, "self_p_holm": p, "self_wrong_p_holm": q, "favours_p_holm": both,
-            "n_judges": len(rows), "finding": _finding(row, p, both),
+            "n_judges": n_judges, "finding": _finding(row, p, both),
         }
         for row, (p, q, both) in zip(rows, adjusted, strict=True)
     ]  # fmt: skip

@@ -248,7 +248,8 @@ def _floor(
         pieces = np.bincount(number, weights=given_U - mine - row_U + mean)
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
-        return NoiseFloor(mean=mean, sd=0.0, p=None, n_permutations=0, method="no spread")
+        method = "labels dealt to other items, all alike"  # as of a judge with one label only
+        return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, method=method)
     sd = sqrt(variance) / n
     p = 2 * float(ndtr(-abs(float(given_U.mean()) - mean) / sd))
     return NoiseFloor(

@@ -9,11 +9,35 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bench.against_people import RECORDINGS
 from judgerel_ray.benchmarks import load_items
 from judgerel_ray.pipeline.confusing import right_options
 from judgerel_ray.reduce.people import people_labels
 from judgerel_ray.stats.people_match import people_match
 from judgerel_ray.tables import items_to_frame
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "recorded-people.md"
+
+
+def page_rows(folder: Path) -> list[str]:
+    """The rows of the page's table."""
+    return [
+        f"| {name} | {row.judge} | {row.people} | {row.before.value:.3f} of {row.before.n:,} | "
+        f"{row.now.judge.value:.3f} [{row.now.judge.low:.3f}, {row.now.judge.high:.3f}] | "
+        f"{row.now.person.value:.3f} [{row.now.person.low:.3f}, {row.now.person.high:.3f}] | "
+        f"{row.now.difference.value:+.3f} [{row.now.difference.low:+.3f}, "
+        f"{row.now.difference.high:+.3f}] | {row.now.floor.mean:.3f} | "
+        f"{row.now.n_split:,} of {row.now.n_items:,} |"
+        for name, recorded in RECORDINGS.items()
+        for row in recorded(folder)
+    ]
+
+
+def test_the_page_says_what_is_computed(recordings: Path):
+    lines = PAGE.read_text().splitlines()
+    assert [line for line in lines if line.startswith(tuple(f"| {n} |" for n in RECORDINGS))] == (
+        page_rows(recordings)
+    )
 
 
 def held_out(labels: pl.DataFrame):

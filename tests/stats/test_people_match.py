@@ -56,6 +56,12 @@ def test_the_floor_is_that_of_all_orders_of_the_judges_labels():
     assert people_match(counts, verdicts).person_floor == pytest.approx(np.mean(pairs))
 
 
+def test_a_judge_with_one_label_is_noise_whatever_it_matches():
+    found = people_match([[3, 0], [2, 1], [0, 3]], [0, 0, 0])
+    assert found.judge.value == pytest.approx(found.floor.mean)
+    assert (found.floor.sd, found.floor.p) == (0.0, 1.0)
+
+
 def test_exchanging_judge_and_person_has_mean_0_and_the_variance_told():
     counts = COUNTS[:5].astype(float)
     told = _exchanged(counts, VERDICTS[:5])
