@@ -24,8 +24,8 @@ _SCHEMA = {
 def people_labels(items: pl.DataFrame) -> pl.DataFrame:
     """Gather the labels that people gave each item as a whole, by kind of people.
 
-    Who rates one of its options does not say which is right, and what is none of its options is no
-    label of it.
+    Who rates one of its options does not say which is right, what is none of its options is no
+    label of it, and of several criteria an item is judged by the first that its ratings name.
 
     Parameters
     ----------
@@ -50,8 +50,11 @@ def people_labels(items: pl.DataFrame) -> pl.DataFrame:
     """
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
     rated = _exploded(items.select("benchmark", "item_id", "ratings", names=names))
+    judged_by = pl.col("criterion").drop_nulls().first().over("benchmark", "item_id")
     kept = rated.filter(
-        pl.col("label").is_in(pl.col("names")).fill_null(False), pl.col("responder").is_null()
+        pl.col("label").is_in(pl.col("names")).fill_null(False),
+        pl.col("responder").is_null(),
+        pl.col("criterion").is_null() | (pl.col("criterion") == judged_by),
     )
     return kept.group_by("benchmark", "item_id", "raters", maintain_order=True).agg(
         labels=pl.col("label")
