@@ -12,7 +12,7 @@ from judgerel_ray.reduce.systems import QUESTION, System
 from judgerel_ray.reduce.systems_answers import joined_accuracy, one_answer
 from judgerel_ray.reduce.systems_cost import JUDGING
 from judgerel_ray.reduce.systems_paired import ComparisonOptions
-from judgerel_ray.stats.paired import holm
+from judgerel_ray.stats import holm
 from judgerel_ray.stats.paired_accuracy import PairedAccuracy, paired_accuracy
 
 _F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
