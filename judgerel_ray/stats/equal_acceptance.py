@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.bootstrap import bootstrap_weights
-from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers, answered
+from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
@@ -103,6 +102,7 @@ def equal_acceptance(
 
     Examples
     --------
+    >>> from judgerel_ray.stats.ordered_answers import answered
     >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
     >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
     >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
@@ -146,51 +146,6 @@ def equal_acceptance(
         mean_high=None if np.isnan(mean_high) else float(mean_high),
         p=_other_side(means_B, common.size), n_questions=common.size,
     )  # fmt: skip
-
-
-def area_interval(
-    scores_N: ArrayLike,
-    correct_N: ArrayLike,
-    *,
-    clusters_N: ArrayLike | None = None,
-    n_resamples: int = 2000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> tuple[float | None, float | None]:
-    """Compute the percentile interval of the area under the risk-coverage curve.
-
-    Parameters
-    ----------
-    scores_N, correct_N, clusters_N
-        As for :func:`judgerel_ray.stats.ordered_answers.answered`; the area is that of
-        :func:`judgerel_ray.stats.selective.risk_coverage`, ties averaged.
-    n_resamples, confidence, seed
-        As for :func:`equal_acceptance`.
-
-    Returns
-    -------
-    tuple of (float or None, float or None)
-        Ends, questions drawn anew; None below two questions or where nothing varies.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
-
-    Examples
-    --------
-    >>> area_interval([0.9], [True])
-    (None, None)
-    """
-    one = answered(scores_N, correct_N, clusters_N)
-    common = np.unique(one.questions_N)
-    if common.size < 2:
-        return None, None
-    side = OrderedAnswers(one, common)
-    weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
-    areas = np.concatenate([side.areas(weight) for weight in weights])[:, None]
-    (low,), (high,) = _ends(areas, confidence, common.size)
-    return (None, None) if np.isnan(low) or high - low < 1e-12 else (float(low), float(high))
 
 
 def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:

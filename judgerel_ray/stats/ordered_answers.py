@@ -157,18 +157,3 @@ class OrderedAnswers:
             wrong = errors[row, before] + part * step
             found[inside, place] = (wrong / np.where(wanted > 0, wanted, 1.0))[inside]
         return found
-
-    def areas(self, weights_BC: Floats) -> Floats:
-        """Compute the mean expected risk over all coverages, (B,); NaN without an answer."""
-        from scipy.special import digamma
-
-        accepted, errors = self._steps(weights_BC)
-        harmonic = np.diff(digamma(accepted + 1), axis=1)
-        size, step = np.diff(accepted, axis=1), np.diff(errors, axis=1)
-        pace = step / np.where(size > 0, size, 1.0)
-        pieces = (errors[:, :-1] - pace * accepted[:, :-1]) * harmonic + step
-        total = accepted[:, -1]
-        found: Floats = np.where(
-            total > 0, pieces.sum(axis=1) / np.where(total > 0, total, 1), np.nan
-        )
-        return found
