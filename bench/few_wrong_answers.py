@@ -14,13 +14,17 @@ number and are left out. The binomial error of a true 95 % is 1 point over 500 r
 from __future__ import annotations
 
 import argparse
+import sys
 from statistics import NormalDist
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, ndtr, stdtrit
 
 from judgerel_ray.stats import auroc, risk_coverage
+from judgerel_ray.stats.equal_acceptance import equal_acceptance
+from judgerel_ray.stats.ordered_answers import answered
 
 Floats = NDArray[np.float64]
 Ends = tuple[float | None, float | None]
@@ -127,8 +131,26 @@ def cell(area: float, n: int, wrong: int, m: int, *, runs: int, seed: int) -> st
     return f"| {' | '.join(told)} |"
 
 
+def alarms(area: float, n: int, wrong: int, *, runs: int, seed: int) -> str:
+    """One row of the table of two systems of one law."""
+    rng = np.random.default_rng([seed, round(1000 * area), n, wrong])
+    shares = law(area, wrong / n)
+    found = np.zeros(2)
+    for run in range(runs):
+        sides = [
+            answered(level, right.ravel())
+            for level, right in (drawn(rng, *shares, n, 1) for _ in range(2))
+        ]
+        with patch.object(sys.modules[equal_acceptance.__module__], "_n_deciding", return_value=n):
+            before = equal_acceptance(*sides, n_resamples=RESAMPLES, seed=run)
+        now = equal_acceptance(*sides, n_resamples=RESAMPLES, seed=run)
+        found += [one.p is not None and one.p < 0.05 for one in (before, now)]
+    told = " | ".join(f"{100 * one / runs:.1f}" for one in found)
+    return f"| {n} | {wrong} | {area:.2f} | {told} |"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
@@ -141,6 +163,11 @@ def main() -> None:
             for n, wrong in cells:
                 row = cell(area, n, wrong, m, runs=given.runs, seed=given.seed)
                 print(row, flush=True)
+    print("\n| questions | wrong of each | AUROC | told apart before % | as shipped % |")
+    print("|---|---|---|---|---|")
+    for area in (0.6, 0.9):
+        for n, wrong in WRONG[:-1]:
+            print(alarms(area, n, wrong, runs=given.runs, seed=given.seed), flush=True)
 
 
 if __name__ == "__main__":

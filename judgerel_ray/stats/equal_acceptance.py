@@ -31,8 +31,9 @@ class EqualAcceptance:
     first_G, second_G, value_G : ndarray of float
         Share wrong among the accepted of each, and the difference.
     low_G, high_G : ndarray of float
-        Percentile interval of the difference, questions drawn anew, widened for few of them [1]_;
-        NaN where there is none, or nothing varies.
+        Percentile interval of the difference, questions drawn anew, widened for few of them that
+        either system got wrong (or right, if fewer) [1]_; NaN where there is none, or nothing
+        varies.
     mean, mean_low, mean_high, p : float or None
         Mean difference over those shares that have an interval, its own, and its two-sided
         p-value: twice the share of resamples on the other side of 0; where none of them is,
@@ -130,13 +131,14 @@ def equal_acceptance(
     first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
     drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
-    low_G, high_G = _ends(drawn_BG, confidence, common.size)
+    n_deciding = _n_deciding(sides)
+    low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
     told = ~np.isnan(low_G)
     if not told.any():
         told[:] = True
     means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
-    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, common.size))
+    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
     low_G, high_G = _spread(low_G, high_G)
     value = second_G - first_G
     return EqualAcceptance(
@@ -144,8 +146,17 @@ def equal_acceptance(
         high_G=high_G, mean=float(value[told].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
-        p=_other_side(means_B, common.size), n_questions=common.size,
+        p=_other_side(means_B, n_deciding), n_questions=common.size,
     )  # fmt: skip
+
+
+def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
+    """One more than the questions with a wrong answer of either, or with a right one if fewer."""
+    wrong, right = (
+        np.unique(np.concatenate([side.questions_with(wrong=kind) for side in sides])).size
+        for kind in (True, False)
+    )
+    return 1 + min(wrong, right)
 
 
 def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:

@@ -107,6 +107,11 @@ class OrderedAnswers:
         self._summed = self._sums() if self._last.size <= _FEW else None
         self.reach = order.size / scores.size if scores.size else 0.0
 
+    def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
+        """Give the places of the questions that have a wrong, or a right, answer with a score."""
+        found: NDArray[np.intp] = np.unique(self._question[(self._wrong > 0) == wrong])
+        return found
+
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
         none = np.zeros((len(weights_BC), 1))

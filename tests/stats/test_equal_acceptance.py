@@ -142,6 +142,17 @@ def test_what_cannot_be_compared_says_why():
     assert equal_acceptance(one, silent).undefined == "nothing_accepted"
 
 
+def test_two_systems_of_one_law_with_few_errors_differ_as_seldom_as_they_should():
+    rng = np.random.default_rng(8)
+    alarms = 0
+    for run in range(300):
+        sides = [answered(rng.choice([0.5, 0.7, 0.9], 100), rng.random(100) >= 0.05) for _ in "ab"]
+        p = equal_acceptance(*sides, n_resamples=200, seed=run).p
+        alarms += p is not None and p < 0.05
+    # As wide as 100 questions make it, whatever the number of errors, it was 30 of 300.
+    assert alarms <= 15 + 2 * 3.8
+
+
 @pytest.mark.slow
 def test_coverage_of_the_difference_at_equal_acceptance():
     rng = np.random.default_rng(9)
