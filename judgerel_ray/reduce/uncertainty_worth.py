@@ -30,6 +30,7 @@ from judgerel_ray.stats import (
     rating_deviation,
     risk_coverage,
 )
+from judgerel_ray.stats.discrimination import with_few
 from judgerel_ray.stats.shares import clustered_share
 
 COVERAGES = (0.25, 0.5, 0.75)
@@ -67,7 +68,8 @@ def uncertainty_summary(
           the one a small model on its features does, cross-fitted;
         - ``auroc`` of the margin (probability that a right judgment has the larger one) and
           ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk averaged over coverage, and what of it
-          a perfect score saves); ``error_of_surest_25`` and so on: share wrong among the surest
+          a perfect score saves); where they rest on fewer than ten wrong, or right, answers,
+          ``estimator`` says so; ``error_of_surest_25`` and so on: share wrong among the surest
           quarter and so on, or a little more where margins tie;
         - ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share``
           it accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
@@ -205,13 +207,18 @@ def _deviations(
 
 def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How well the margin ranks right before wrong."""
-    ranking = auroc(group.margin_N, group.correct_N, clusters_N=group.text_N)
+    margin_N, correct_N, text_N = group.margin_N, group.correct_N, group.text_N
+    ranking = auroc(margin_N, correct_N, clusters_N=text_N)
+    told = with_few("margin", margin_N, correct_N, text_N)
     yield quantity_row(
-        "auroc", ranking, n=ranking.n_ratings, estimator="margin", undefined=ranking.undefined
+        "auroc", ranking, n=ranking.n_ratings, estimator=told, undefined=ranking.undefined
     )
-    curve = risk_coverage(group.margin_N, group.correct_N)
-    for name, value in (("aurc", curve.aurc), ("excess_aurc", curve.excess)):
-        yield quantity_row(name, value=value, n=curve.n, estimator="margin, ties averaged")
+    curve = risk_coverage(margin_N, correct_N, clusters_N=text_N)
+    told = with_few("margin, ties averaged", margin_N, correct_N, text_N)
+    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=told)
+    yield {**area, "low": curve.low, "high": curve.high}
+    told = "margin, ties averaged"
+    yield quantity_row("excess_aurc", value=curve.excess, n=curve.n, estimator=told)
     accepted = acceptance_curve(group.margin_N, group.correct_N)
     for coverage in COVERAGES:
         places = np.flatnonzero(accepted.acceptance_T >= coverage - 1e-9)

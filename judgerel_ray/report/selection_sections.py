@@ -20,6 +20,7 @@ from judgerel_ray.report.selection_charts import (
     role_figures,
 )
 from judgerel_ray.report.selection_text import (
+    FEW,
     RANKING_HEADS,
     accuracy_cells,
     ends_of,
@@ -120,6 +121,7 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> str:
         "AUROC: how often a right answer is surer than a wrong one; AURC: mean share wrong over "
         "all shares of what is not rejected, beside that of a confidence of no use. ECE in "
         f"{rows[0]['n_bins']} bins of equal width, beside what calibrated confidence would show."
+        + (f" {FEW}" if any(row["few"] for row in rows) else "")
     )
     columns = [
         Column(head="system", cells=[str(row["system"]) for row in rows]),

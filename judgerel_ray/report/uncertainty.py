@@ -18,7 +18,8 @@ NOTE = (
     "left out). Such a label is of people who agree: against people's agreement, hold the share of "
     "people matched, not accuracy. low, high: labels of uncertainty. Intervals are 95 %. Only rows "
     "marked optimistic were chosen on the judgments they are told of. Scores: AUROC 0.5 tells "
-    "nothing; AURC is the share wrong, averaged over coverage; tokens an item, computed for "
+    "nothing; AURC is the share wrong, averaged over coverage; few wrong, or right: fewer than ten "
+    "texts have such a judgment, and both numbers rest on them; tokens an item, computed for "
     "prompts (what the prefix cache gave left out, where the engine tells) and generated."
 )
 
@@ -82,13 +83,26 @@ def _scores(scores: pl.DataFrame | None) -> Iterator[str]:
                 str(row["surer"]),
                 *around(row, "mean"),
                 *(around(row, "auroc") if row["undefined"] is None else _why(row)),
-                number(row["aurc"]),
+                *around(row, "aurc"),
                 str(row["n"]),
                 number(row["tokens"], 0),
+                reason(row["few"]) if row["few"] else "",
             ]
             for row in rows
         ]
-        heads = ["score", "surer", "mean", "95 %", "AUROC", "95 %", "AURC", "n", "tokens"]
+        heads = [
+            "score",
+            "surer",
+            "mean",
+            "95 %",
+            "AUROC",
+            "95 %",
+            "AURC",
+            "95 %",
+            "n",
+            "tokens",
+            "remark",
+        ]
         yield f"{title}: scores\n{plain_table(heads, lines)}"
 
 

@@ -114,6 +114,10 @@ def _remark(row: Mapping[str, Row | None]) -> str:
     if rank is None or rank["low"] is None:
         return ""
     low, high = float(str(rank["low"])), float(str(rank["high"]))
+    said = ""
     if high < 0.5:
-        return "the surer, the more often wrong"
-    return "margin not shown to tell right from wrong" if low <= 0.5 else ""
+        said = "the surer, the more often wrong"
+    elif low <= 0.5:
+        said = "margin not shown to tell right from wrong"
+    few = str(rank["estimator"]).partition("; ")[2]
+    return "; ".join(part for part in (said, few) if part)
