@@ -170,7 +170,7 @@ def reduce_judgments(
     ):
         asked = [name for name in chosen if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
-        found: list[Row] = [
+        reproduced = [
             *reproducible_rows(
                 group,
                 coefficients=asked,
@@ -179,12 +179,16 @@ def reduce_judgments(
                 moments_U3=None if moments is None else moments.moments_U3,
             )
         ]
+        # What no item was asked about leads nothing.
+        crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
+        found: list[Row] = [*reproduced] if crossed else []
         if moments is not None:
             found += continuous_rows(
                 group, moments, coefficients=asked, missing=counting, levels=levels
             )
             asked = [name for name in asked if name == "valid_rate"]
         found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
+        found += [] if crossed else reproduced
         if "bounds" in policies:
             lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
             found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import factorial
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
@@ -21,10 +22,6 @@ from judgerel_ray.stats import (
     noise_floors,
 )
 from judgerel_ray.stats.bootstrap import between, bootstrap_weights
-from judgerel_ray.stats.facet_null import Wanted, facet_floors
-from judgerel_ray.stats.interval import flagged, student_interval
-from judgerel_ray.stats.krippendorff import alpha_statistic
-from judgerel_ray.stats.question_statistic import QuestionTerms
 from judgerel_ray.stats.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
@@ -32,6 +29,33 @@ from judgerel_ray.stats.facet_agreement import (
     repeats_known,
     reproducibility_terms,
 )
+from judgerel_ray.stats.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.interval import flagged, student_interval
+from judgerel_ray.stats.krippendorff import alpha_statistic
+from judgerel_ray.stats.question_statistic import QuestionTerms
+
+
+def leads(coefficients: pl.DataFrame) -> pl.Expr:
+    """Tell the rows that lead: of each coefficient of a group the first, which is reproducibility.
+
+    A judge that goes by position repeats itself; what its verdicts are worth is told by rows that
+    lead alone.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["icc1"] * 3, "missing": ["drop", "drop", "category"],
+    ...                      "measurement": ["nominal"] * 3,
+    ...                      "conditions": ["reproducibility", "repeatability", "repeatability"]})
+    >>> rows.select(leads(rows)).to_series().to_list()
+    [True, False, True]
+    """
+    if "conditions" not in coefficients.columns:
+        return pl.lit(True)
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    key = [*groups, "coefficient", "missing", "measurement"]
+    first = pl.col("conditions").first().over(key)
+    return pl.col("conditions").eq_missing(first)
+
 
 NUISANCE = ("option_order", "template", "definition")
 """Facets that should not matter to a verdict, where they are recorded."""

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from judgerel_ray.stats.counts import checked_counts
-from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
 from judgerel_ray.stats.facet_agreement import (
     MOMENT_FORM,
     CrossedUnits,
@@ -29,6 +28,7 @@ from judgerel_ray.stats.facet_agreement import (
     mean_distance,
     moment_features,
 )
+from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
 from judgerel_ray.stats.statistic import Floats, row_sums
 
 LABELS = 5_000_000

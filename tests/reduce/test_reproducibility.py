@@ -118,7 +118,7 @@ def test_items_asked_in_one_order_each_are_not_crossed():
         pl.col("option_order") == pl.col("item_id").str.slice(1).cast(int) % 2
     )
     found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
-    assert found["undefined"].to_list() == ["facets_not_crossed", None]
+    assert found["undefined"].to_list() == [None, "facets_not_crossed"]
 
 
 def test_options_declared_say_how_many_orders_there_are():
