@@ -44,7 +44,7 @@ class Form:
 def _scale(menu: Menu) -> Scale:
     """The scale a rating is read on."""
     if menu.scale is None:
-        raise SweepError("form rating needs a scale, got a menu without one")
+        raise SweepError(f"form {menu.form} needs a scale, got a menu without one")
     return menu.scale
 
 
