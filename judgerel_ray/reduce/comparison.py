@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.comparison_verdict import with_verdicts
 from judgerel_ray.reduce.grouping import Block, varying_facets
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.pairing import Pair, Row, pairs_between, pairs_inside
@@ -23,7 +24,8 @@ from judgerel_ray.reduce.policy import (
     value_of,
 )
 from judgerel_ray.stats import CountStatistic, Level, count_statistic
-from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+from judgerel_ray.stats.paired import Difference, paired_difference
+from judgerel_ray.stats.swap_test import DRAWS
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
 """Coefficients compared where none are named."""
@@ -36,9 +38,10 @@ COMPARISON_COLUMNS = {
     "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
     "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
     "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
 }  # fmt: skip
 """Columns after those that both sides share."""
-SIGNIFICANT = 0.05
+_TESTS = 100  # draws for each test of the table: the least p is then far below its share of 5 %
 
 
 def compare_judgments(
@@ -86,14 +89,13 @@ def compare_judgments(
     -------
     pl.DataFrame
         One row a pair, coefficient and missing policy: the shared columns, then
-        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p_holm``,
-        ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected for all pairs of the
-        same coefficient and policy. ``standing``: without a tolerance "a higher" or "b higher"
-        where p_holm is below 0.05, else "undecided". With one, "equivalent" where
-        p_equivalence_holm is (for one pair: the whole 90 % interval lies within it), "a higher" or
-        "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond it), else
-        "undecided": over all pairs any false "equivalent" has a chance of at most 5 %, and so has
-        any false "higher".
+        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p`` and the
+        interval are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the interval
+        excludes 0 exactly where p is below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the
+        other two of Holm are corrected for all tests of the table: pairs, coefficients and
+        policies. ``n_differing`` of the ``n_items`` questions differ between the sides;
+        ``few_informative``: they are fewer than ten, or either side rests on few. ``standing`` and
+        ``reason``: see :func:`judgerel_ray.reduce.comparison_verdict.with_verdicts`.
 
     Raises
     ------
@@ -116,14 +118,17 @@ def compare_judgments(
         pairs = tuple(pairs_inside(frame_a, by, block))
     else:
         pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
+    draws = max(DRAWS, _TESTS * len(pairs) * len(coefficients) * len(policies) - 1)
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(pair, coefficients, policies, measurement, tolerance, n_categories)
+        for row in _compared(
+            pair, coefficients, policies, measurement, tolerance, n_categories, draws
+        )
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
-    return _corrected(table, tolerance)
+    return with_verdicts(table, tolerance)
 
 
 def _policy(name: str) -> Missing:
@@ -141,6 +146,7 @@ def _compared(
     measurement: Level | None,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
+    draws: int,
 ) -> Iterator[Row]:
     """The rows of one pair."""
     both = pl.concat(
@@ -159,7 +165,7 @@ def _compared(
             if (untrue and "drop" in told) or (name == "valid_rate" and policy != told[0]):
                 continue
             found, n_sides, n_items = _difference(
-                both, name, policy, level if of_scores else "nominal", tolerance, declared
+                both, name, policy, level if of_scores else "nominal", tolerance, declared, draws
             )
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
@@ -174,9 +180,17 @@ def _compared(
                 "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
-                "estimator": f"paired jackknife-t over {n_items} common questions{greedy}",
-                "undefined": found.undefined,
+                "estimator": _estimator(found, n_items) + greedy, "undefined": found.undefined,
+                "n_differing": found.n_differing, "few_informative": found.few_informative,
+                "reason": None,
             }  # fmt: skip
+
+
+def _estimator(found: Difference, n_items: int) -> str:
+    """How a difference was tested, and on what it rests."""
+    tested = f"; {found.method}" if found.method else ""
+    few = "; few informative questions" if found.few_informative else ""
+    return f"paired swap test over {n_items} common questions{tested}{few}"
 
 
 def _difference(
@@ -186,6 +200,7 @@ def _difference(
     level: Level,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
+    draws: int,
 ) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     facets = [one for one in both.columns if one not in _NOT_FACETS]
@@ -208,6 +223,7 @@ def _difference(
         first_clusters_U=found.clusters_U[:n_first],
         second_clusters_U=found.clusters_U[n_first:],
         margin=tolerance,
+        draws=draws,
     )
     halves = slice(None, n_first), slice(n_first, None)
     ours, theirs = (np.unique(found.clusters_U[half]) for half in halves)
@@ -243,41 +259,3 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]
     distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
     without = policy == "category" and not both.filter(~SCORED & ~FAILED).is_empty()
     return max(1, max(options, default=distinct) + without)
-
-
-def _corrected(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
-    """The table with p-values corrected over its pairs, and where each difference stands."""
-    rows = table.to_dicts()
-    families: dict[tuple[object, object], list[Row]] = {}
-    for row in rows:
-        families.setdefault((row["coefficient"], row["missing"]), []).append(row)
-    for family in families.values():
-        p = [row["p"] for row in family]
-        for name, adjusted in (
-            ("p_holm", holm(p)),  # type: ignore[arg-type]
-            ("p_fdr", benjamini_hochberg(p)),  # type: ignore[arg-type]
-            ("p_equivalence_holm", holm([row["p_equivalence"] for row in family])),  # type: ignore[misc]
-            ("p_beyond_holm", holm([row["p_beyond"] for row in family])),  # type: ignore[misc]
-        ):
-            for row, one in zip(family, adjusted, strict=True):
-                row[name] = one
-        for row in family:
-            row["standing"] = _standing(row, tolerance)
-    return pl.DataFrame(rows, schema=table.schema, orient="row")
-
-
-def _standing(row: Row, tolerance: float | None) -> str | None:
-    """What a difference comes to, by p-values corrected for all pairs."""
-    difference = row["difference"]
-    if not isinstance(difference, float):
-        return None
-    if tolerance is not None and _found(row["p_equivalence_holm"]):
-        return "equivalent"
-    if _found(row["p_holm" if tolerance is None else "p_beyond_holm"]):
-        return "b higher" if difference > 0 else "a higher"
-    return "undecided"
-
-
-def _found(p: object) -> bool:
-    """Whether a test was made and says so."""
-    return isinstance(p, float) and p < SIGNIFICANT

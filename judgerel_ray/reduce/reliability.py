@@ -30,6 +30,7 @@ from judgerel_ray.reduce.greedy import (
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import (
@@ -62,7 +63,9 @@ from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
 # What says of replications that they are alike: at temperature 0 that is the server's doing.
-_OF_REPEATS = {*COEFFICIENTS, "agreement_right", "agreement_wrong"} - {"valid_rate"}
+_OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wrong"} - {
+    "valid_rate"
+}
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
@@ -103,8 +106,9 @@ def reduce_judgments(
     coefficients : sequence of str, optional
         Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
         `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
-        first seven, those of `CONSISTENCY` where `items` are given, and where a question was asked
-        in several orders swap_consistency and, with a column ``label``, position_bias.
+        first seven, of pass and fail class_agreement, of ratings icc1 and standard_error, those of
+        `CONSISTENCY` where `items` are given, and where a question was asked in several orders
+        swap_consistency and, with a column ``label``, position_bias.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
@@ -142,7 +146,7 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
+    known = (*COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
@@ -168,12 +172,14 @@ def reduce_judgments(
     for key, group, part, moments in _groups(
         counted, n_categories or {}, scales or {}, intervals, apart
     ):
-        asked = [name for name in chosen if name in COEFFICIENTS]
+        more = leading_by_default(group, part.units) if unnamed and not items else ()
+        wanted = [*dict.fromkeys((*chosen, *more))]
+        asked = [name for name in wanted if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
         reproduced = [
             *reproducible_rows(
                 group,
-                coefficients=asked,
+                coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
                 missing=counting,
                 levels=levels,
                 moments_U3=None if moments is None else moments.moments_U3,
@@ -188,6 +194,8 @@ def reduce_judgments(
             )
             asked = [name for name in asked if name == "valid_rate"]
         found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
+        found += class_rows(group) if "class_agreement" in wanted and moments is None else ()
+        found += error_rows(group, moments) if "standard_error" in wanted else ()
         found += [] if crossed else reproduced
         if "bounds" in policies:
             lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
@@ -210,7 +218,9 @@ def reduce_judgments(
 def _said(row: Row, said: str, items: str | None) -> Row:
     """A row with what its reader must know of temperature 0."""
     name = str(row["coefficient"])
-    of_repeats = name in _OF_REPEATS or name.startswith(_PUBLISHED)
+    of_repeats = (
+        name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
+    )
     of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
     told = of_repeats if said == SERVING_NOISE else bool(said) and not all_of_it

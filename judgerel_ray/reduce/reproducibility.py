@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import REPRODUCIBILITY, Group, Row, in_words, noise_columns
+from judgerel_ray.reduce.leading import positive_interval
 from judgerel_ray.reduce.policy import SCORED, Missing, number_of_row, value_of
 from judgerel_ray.stats import (
     Interval,
@@ -165,6 +166,28 @@ def reproducible_rows(
         if moments_U3 is None:
             others = [name for name in coefficients if name.startswith(_POOLED)]
             yield from _pooled_rows(group, facets, policy, others)
+    if "class_agreement" in coefficients and moments_U3 is None:
+        yield from _class_rows(group, facets)
+    if "standard_error" in coefficients:
+        last: Missing = "drop" if group.n_without else "category"
+        yield from _rows(group, facets, last, ["standard_error"], "interval", moments_U3)
+
+
+def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
+    """Agreement on each class, replies without a verdict left out."""
+    found = group.table.counts(value_of("drop"))
+    policy: Missing = "drop" if group.n_without else "category"
+    one = Wanted(name="class_agreement")
+    for place, value in enumerate(found.values):
+        chosen = np.zeros((len(found.values), len(found.values)))
+        chosen[place, place] = 1.0
+        floor = facet_floors(found.counts_UV, facets, [one], distances_VV=chosen)[0]
+        row = _row(group, facets, found.counts_UV, one, chosen, floor, None, "nominal")
+        name = f"class_agreement:{str(value).removeprefix('=')}"
+        n_counted = int(found.counts_UV.sum())
+        yield _completed(
+            group, facets, {**row, "coefficient": name}, policy, "nominal", None, n_counted
+        )
 
 
 def _pooled_rows(
@@ -364,7 +387,10 @@ def _interval(
 ) -> Interval:
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
-    statistic = count_statistic(one.name, n_values=max(1, units.shape[1]))
+    if one.name == "standard_error":
+        return positive_interval(terms, value)
+    like = "percent_agreement" if one.name == "class_agreement" else one.name
+    statistic = count_statistic(like, n_values=max(1, units.shape[1]))
     choice = group.intervals
     if choice.method == "bootstrap":
         if n < 2:

@@ -59,6 +59,7 @@ def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -
     again = repeats(coefficients, "percent_agreement")
     beside_lead = [again.get(tuple(row[name] for name in names)) for row in agreements]
     alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
+    errors = beside(first_rows(coefficients, "standard_error"))
     valid = beside(first_rows(coefficients, "valid_rate"))
     places = beside(positions.to_dicts() if positions is not None else [])
     notes = Notes()
@@ -75,6 +76,7 @@ def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -
         *other_orders(places),
         _values("Krippendorff's alpha", alphas, notes),
         _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
+        _values("error of one rating, points", errors),
         _shares("valid verdicts", valid),
         Column(head="remark", cells=said, kind="remark"),
     ]

@@ -16,6 +16,7 @@ from judgerel_ray.report.words import (
     conditions,
     group_columns,
     group_label,
+    number,
     percent,
     reason,
 )
@@ -24,7 +25,7 @@ _MOST = 0.5
 
 
 def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Read the agreement of every group aloud, replies without a verdict counting as one.
+    """Read what leads every group aloud, replies without a verdict counting as one.
 
     Examples
     --------
@@ -38,12 +39,77 @@ def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
     """
     columns = group_columns(coefficients)
     said = []
-    beside = repeats(coefficients, "percent_agreement")
-    for row in agreements(coefficients):
-        again = beside.get(tuple(row[name] for name in columns))
-        label, text = group_label(row, columns), headline(row, again)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    for rows in groups.values():
+        text = lead(rows)
+        if text is None:
+            continue
+        label = group_label(rows[0], columns)
         said.append(f"{label}: {text}" if label else text[0].upper() + text[1:])
     return tuple(said)
+
+
+def of_ratings(rows: Sequence[Row]) -> bool:
+    """Tell a group whose verdicts are numbers: it leads with the error of one rating.
+
+    Examples
+    --------
+    >>> of_ratings([{"coefficient": "standard_error", "value": 0.4}])
+    True
+    """
+    return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
+
+
+def lead(rows: Sequence[Row]) -> str | None:
+    """Read aloud what a group's reader asks first, by the kind of judgment.
+
+    Of ratings it is by how many points one is off; of verdicts, how often a second one agrees.
+
+    Examples
+    --------
+    >>> lead([{"coefficient": "valid_rate"}]) is None
+    True
+    """
+    name = "standard_error" if of_ratings(rows) else "percent_agreement"
+    first = next((row for row in rows if row["coefficient"] == name), None)
+    if first is None:
+        return None
+    again = [row for row in rows if row.get("conditions") == REPEATABILITY]
+    beside = next((row for row in again if row["coefficient"] == name), None)
+    beside = beside if first.get("conditions") == REPRODUCIBILITY else None
+    said = rating_headline if name == "standard_error" else headline
+    return said(first, beside)
+
+
+def rating_headline(row: Row, repeated: Row | None = None) -> str:
+    """Read the error of one rating aloud; `repeated` is that of the same prompt again.
+
+    Examples
+    --------
+    >>> row = {"value": 0.62, "low": 0.5, "high": 0.8, "noise_floor": 1.1, "noise": False,
+    ...        "unit": "item_id", "conditions": "repeatability"}
+    >>> rating_headline(row)[:66]
+    'asked the same prompt again, one rating of this judge has a standa'
+    """
+    ends = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+    reproduced = row.get("conditions") == REPRODUCIBILITY
+    asked = (
+        f"asked about the same item again, {conditions(row, repeated)}"
+        if reproduced
+        else "asked the same prompt again"
+    )
+    text = (
+        f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
+        f"points{ends}; with its ratings shuffled across the questions it would be "
+        f"{number(row['noise_floor'])}."
+    )
+    if row["noise"]:
+        text += f" That is {NOISE}: these data do not show that the question matters to the rating."
+    if repeated is not None and repeated["value"] is not None:
+        text += f" Asked the same prompt again, {number(repeated['value'])} points."
+    return text
 
 
 def agreements(coefficients: pl.DataFrame) -> list[Row]:

@@ -33,13 +33,13 @@ _FOOTER = (
     "not distinguishable from noise."
 )
 _HOW_TO_READ = (
-    "Same verdict: how often two judgments of an item agree. Where orders of the options, templates "
-    "or definitions vary, each judgment has its own, drawn at random (reproducibility), and same "
-    "prompt again says how often the judge repeats itself; elsewhere only the same prompt was "
-    "asked again. By chance: how often they would agree if this judge's verdicts were shuffled "
-    "across the questions. Alpha puts that chance at 0 and perfect agreement at 1; ± is the "
-    "standard deviation of its noise floor. No number here says that a verdict is "
-    "right: a judge can be steadily wrong."
+    "Same verdict: how often two judgments of an item agree. Where orders of the options, "
+    "templates or definitions vary, each judgment has its own, drawn at random "
+    "(reproducibility), and same prompt again says how often the judge repeats itself; elsewhere "
+    "only the same prompt was asked again. By chance: how often they would agree if this judge's "
+    "verdicts were shuffled across the questions. Alpha puts that chance at 0 and perfect "
+    "agreement at 1; ± is the standard deviation of its noise floor. No number here says that a "
+    "verdict is right: a judge can be steadily wrong."
 )
 
 

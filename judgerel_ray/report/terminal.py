@@ -13,7 +13,7 @@ from rich.console import Console
 
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.report.failures import failed_by_group, failed_text
-from judgerel_ray.report.headlines import headline, unasked
+from judgerel_ray.report.headlines import lead, of_ratings, unasked
 from judgerel_ray.report.words import (
     NOISE,
     Row,
@@ -62,6 +62,7 @@ def print_coefficients(
     *,
     console: Console | None = None,
     failures: pl.DataFrame | None = None,
+    named: bool = True,
 ) -> None:
     """Print coefficients: a table on a terminal, aligned plain text anywhere else.
 
@@ -75,6 +76,9 @@ def print_coefficients(
         Where to print; standard output by default.
     failures : pl.DataFrame, optional
         From :func:`judgerel_ray.reduce.failures.failed_requests`, with the same groups.
+    named : bool
+        Whether coefficients were asked for by name; else those of verdicts as names are left out
+        of ratings, whose reader asks by how many points they are off.
 
     Examples
     --------
@@ -105,7 +109,7 @@ def print_coefficients(
     for name in (*names, *(["unit"] if one_unit else [])):
         if name not in told and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
-    groups = _groups(coefficients)
+    groups = [_in_order(rows if named else _of_their_kind(rows)) for rows in _groups(coefficients)]
     failed = failed_by_group(failures, group_columns(coefficients))
     compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= _WIDTH:
@@ -175,6 +179,23 @@ def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
     return list(groups.values())
 
 
+def _of_their_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """Rows of pass and fail with agreement first, on both and on each; others as they come."""
+    if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
+        return [*rows]
+    first = ("percent_agreement", "class_agreement")
+    return sorted(rows, key=lambda row: not str(row["coefficient"]).startswith(first))
+
+
 def _compact(
     coefficients: pl.DataFrame,
     told: Sequence[str],
@@ -231,13 +252,8 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
             marks = _marks(row, notes)
             text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
     lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
-    again = [row for row in rows if row["conditions"] == REPEATABILITY]
-    for row in rows:
-        if row["coefficient"] == "percent_agreement":
-            beside = next((one for one in again if one["coefficient"] == row["coefficient"]), None)
-            said = headline(row, beside)
-            return lines + _wrapped(said[0].upper() + said[1:])
-    return lines
+    said = lead(rows)
+    return lines if said is None else lines + _wrapped(said[0].upper() + said[1:])
 
 
 def _often(row: Row) -> str:

@@ -32,6 +32,7 @@ _NAMES = {
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
     "flip_rate": "flip rate",
+    "standard_error": "standard error of one rating",
     "valid_rate": "valid verdicts",
 }
 
@@ -218,21 +219,26 @@ def remark(row: Row) -> str:
 
 
 def remarks(row: Row) -> list[str]:
-    """List what a reader must know about a coefficient besides its value.
+    """List what a reader must know about a coefficient, or a comparison, besides its value.
 
     Examples
     --------
+    >>> remarks({"reason": "interval_covers_0", "estimator": "paired swap test"})
+    ['undecided: interval covers 0']
     >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
     ['few informative questions']
     """
     said = [NOISE] if row.get("noise") else []
+    why = reason(row["reason"]) if row.get("reason") else None
+    said += [f"undecided: {why}"] if why else []
     told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [
         part
         for part in parts
-        if part.startswith(told) and part != f"no interval: {reason(row.get('undefined'))}"
+        if part.startswith(told)
+        and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
 
 
@@ -244,7 +250,10 @@ def coefficient_name(row: Row) -> str:
     >>> coefficient_name({"coefficient": "krippendorff_alpha", "measurement": "interval"})
     "Krippendorff's alpha (interval)"
     """
-    name = _NAMES.get(str(row["coefficient"]), reason(row["coefficient"]))
+    plain, _, of = str(row["coefficient"]).partition(":")
+    if plain == "class_agreement" and of:
+        return f"agreement on {of}"
+    name = _NAMES.get(plain, reason(row["coefficient"]))
     level = row["measurement"]
     return name if level in (None, "nominal") else f"{name} ({level})"
 

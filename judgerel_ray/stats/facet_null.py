@@ -191,7 +191,9 @@ def _closed(
     np.add.at(sums, strata_U, features * m_U[:, None])
     mean_SF = sums / n_S[:, None]
     apart_SS = mean_SF @ form_FF @ mean_SF.T
-    own_S = np.diagonal(apart_SS) * n_S / np.maximum(n_S - 1, 1)  # of two judgments, not of one
+    # Of two judgments, and never of one with itself.
+    itself_S = mean_SF @ np.diagonal(form_FF) if counted else np.zeros(n_strata)
+    own_S = (np.diagonal(apart_SS) * n_S - itself_S) / np.maximum(n_S - 1, 1)
     if counted:
         spread_SS = _spread(mean_SF, form_FF)
     else:

@@ -128,8 +128,8 @@ def test_options_declared_say_how_many_orders_there_are():
     for item in range(60):
         first = rng.permutation(5)[:2]  # what two random orders show first
         for order in range(2):
-            for replication in range(3):
-                rows.append((f"q{item}", "b", order, replication, "vwxyz"[first[order]]))
+            said = "vwxyz"[first[order]]
+            rows += [(f"q{item}", "b", order, replication, said) for replication in range(3)]
     frame = pl.DataFrame(
         rows,
         schema=["item_id", "benchmark", "option_order", "replication", "verdict"],
