@@ -48,7 +48,7 @@ def leading_by_default(group: Group, part: pl.DataFrame) -> tuple[str, ...]:
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...               unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=False)
+    ...               n_outcomes=0)
     >>> leading_by_default(group, rows)
     ('class_agreement',)
     """

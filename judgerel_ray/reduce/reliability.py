@@ -41,12 +41,12 @@ from judgerel_ray.reduce.order_effects import (
     orders_of,
 )
 from judgerel_ray.reduce.policy import (
-    FAILED,
     LABEL,
     MISSING,
     POLICIES,
     SCORED,
     Missing,
+    outcomes_without_verdict,
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
@@ -57,7 +57,7 @@ from judgerel_ray.reduce.reproducibility import (
 )
 from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.reduce.tally import Tally
-from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
+from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
@@ -174,32 +174,8 @@ def reduce_judgments(
     ):
         more = leading_by_default(group, part.units) if unnamed and not items else ()
         wanted = [*dict.fromkeys((*chosen, *more))]
-        asked = [name for name in wanted if name in COEFFICIENTS]
         counting = [policy for policy in policies if policy != "bounds"]
-        reproduced = [
-            *reproducible_rows(
-                group,
-                coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
-                missing=counting,
-                levels=levels,
-                moments_U3=None if moments is None else moments.moments_U3,
-            )
-        ]
-        # What no item was asked about leads nothing.
-        crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
-        found: list[Row] = [*reproduced] if crossed else []
-        if moments is not None:
-            found += continuous_rows(
-                group, moments, coefficients=asked, missing=counting, levels=levels
-            )
-            asked = [name for name in asked if name == "valid_rate"]
-        found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
-        found += class_rows(group) if "class_agreement" in wanted and moments is None else ()
-        found += error_rows(group, moments) if "standard_error" in wanted else ()
-        found += [] if crossed else reproduced
-        if "bounds" in policies:
-            lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
-            found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)
+        found = [*_agreement_rows(group, moments, wanted, policies, levels)]
         orders = orders_of(group, counted.extra) if unnamed else ()
         found += _of_more_than_counts(group, part, (*chosen, *orders), counting)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
@@ -213,6 +189,43 @@ def reduce_judgments(
         rows += [{**key, **_said(row, said, items)} for row in found]
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
+
+
+def _agreement_rows(
+    group: Group,
+    moments: Moments | None,
+    wanted: Sequence[str],
+    policies: Sequence[Missing],
+    levels: Sequence[Level] | None,
+) -> Iterator[Row]:
+    """Agreement of one group: reproducibility first where it is known, then repeatability."""
+    asked = [name for name in wanted if name in COEFFICIENTS]
+    counting = [policy for policy in policies if policy != "bounds"]
+    reproduced = [
+        *reproducible_rows(
+            group,
+            coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
+            missing=counting,
+            levels=levels,
+            moments_U3=None if moments is None else moments.moments_U3,
+        )
+    ]
+    # What no item was asked about leads nothing.
+    crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
+    yield from reproduced if crossed else ()
+    if moments is not None:
+        yield from continuous_rows(
+            group, moments, coefficients=asked, missing=counting, levels=levels
+        )
+    counted = asked if moments is None else [name for name in asked if name == "valid_rate"]
+    yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
+    if "class_agreement" in wanted and moments is None:
+        yield from class_rows(group)
+    if "standard_error" in wanted:
+        yield from error_rows(group, moments)
+    yield from () if crossed else reproduced
+    if "bounds" in policies:
+        yield from bound_rows(group, asked, levels=levels, counted=moments is None)
 
 
 def _said(row: Row, said: str, items: str | None) -> Row:
@@ -299,7 +312,6 @@ def _groups(
         part = parts[values]
         facets = varying_facets(part, counted.facets)
         mine, seen = menus[part["protocol"][0] if "protocol" in groups else None]
-        any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
@@ -316,7 +328,7 @@ def _groups(
             unit=unit,
             level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
             n_categories=n_categories,
-            any_without_verdict=any_without,
+            n_outcomes=outcomes_without_verdict(seen),
             scores=scores,
             intervals=intervals,
             nuisance=apart,

@@ -281,7 +281,7 @@ def _rows(
         found = group.table.counts(value_of(policy) if level == "nominal" else number_of_row())
         units, counted = found.counts_UV, int(found.counts_UV.sum())
         values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
-        distances = _distances(found.counts_UV, values, level, facets)
+        distances = level_distances(found.counts_UV, values, level, facets)
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
     if not why:
         floors = facet_floors(units, facets, wanted, distances_VV=distances)
@@ -305,13 +305,20 @@ def _why_not(
     return "no_scores" if scored["score"].null_count() else None
 
 
-def _distances(
+def level_distances(
     counts_UV: NDArray[np.int64],
     values: NDArray[np.float64] | None,
     level: Level,
     facets: FacetLevels,
 ) -> NDArray[np.float64]:
-    """How far values lie apart, by the level of measurement."""
+    """Tell how far values lie apart, by the level of measurement.
+
+    Examples
+    --------
+    >>> facets = FacetLevels(items_U=np.array([0]), levels_U=np.array([0]))
+    >>> level_distances(np.array([[1, 1]]), np.array([1.0, 3.0]), "interval", facets).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
+    """
     n_values = counts_UV.shape[1]
     if level == "nominal" or values is None:
         return np.asarray(1 - np.eye(n_values))

@@ -51,8 +51,9 @@ _LEGEND = (
     "verdicts, alpha weighs a question by that number, Fleiss' kappa and agreement weigh all alike."
 )
 _CATEGORIES = (
-    "categories: the verdicts there are to choose from, as far as known, and one more for no "
-    "verdict where that counts; Gwet's AC1 and Brennan-Prediger rest on their number"
+    "categories: the verdicts there are to choose from, as far as known; where replies without a "
+    "verdict count, one more for each kind of them in the file (unparsed, refused, ...); Gwet's "
+    "AC1 and Brennan-Prediger rest on their number"
 )
 _NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as the judge did'
 

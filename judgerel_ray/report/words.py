@@ -65,7 +65,7 @@ _REASONS = {
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
     "far the judge's verdicts vary",
-    "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
+    "no common subjects": "two of the items share fewer than two questions on which both vary",
 }
 
 _FACETS = {
