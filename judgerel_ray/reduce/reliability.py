@@ -27,7 +27,7 @@ from judgerel_ray.reduce.greedy import (
     units_of,
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
@@ -63,7 +63,7 @@ def reduce_judgments(
     block: Block = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
-    intervals: IntervalChoice = JACKKNIFE,
+    intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.

@@ -26,6 +26,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "low_range": ("LabelEdges", "label_edges"),
     "matrix_model": ("cross_fitted_model",),
     "mcnemar": ("mcnemar_exact",),
+    "mixing_interval": ("posterior_interval",),
     "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
     "paired": ("Difference", "benjamini_hochberg", "holm", "paired_difference"),
     "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
@@ -47,5 +48,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
     "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+    "vote_limits": ("VoteLimits", "vote_limits"),
 }
 """Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""
