@@ -29,7 +29,7 @@ from judgerel_ray.reduce.greedy import (
     units_of,
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
@@ -80,7 +80,7 @@ def reduce_judgments(
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
-    intervals: IntervalChoice = JACKKNIFE,
+    intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
