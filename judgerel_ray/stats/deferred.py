@@ -16,6 +16,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "cross_fitted_ranking": ("cross_fitted_auroc",),
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
+    "component": ("VarianceComponent",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "equal_acceptance": ("equal_acceptance",),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
@@ -45,7 +46,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),
     "thresholds": ("search_threshold", "wagner2024_threshold"),
     "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
-    "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
+    "variance_components": ("VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
 }
 """Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""
