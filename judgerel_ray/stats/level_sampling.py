@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from judgerel_ray.stats.facet_cells import FacetCells
-from judgerel_ray.stats.facet_sums import Margin, equations, margin
+from judgerel_ray.stats.facet_sums import Margin, equations
 from judgerel_ray.stats.fixed_sums import equations_within
 from judgerel_ray.stats.statistic import Floats
 
@@ -43,12 +43,7 @@ def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
 
 
 def estimates_left_out(
-    cells: FacetCells,
-    name: str,
-    terms: Sequence[tuple[str, ...]],
-    *,
-    fixed: Sequence[str],
-    object_: str,
+    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin | None = None
 ) -> Floats:
     """Estimate components with levels of a facet left out in turn, in twenty groups at most.
 
@@ -58,12 +53,10 @@ def estimates_left_out(
         The judgments.
     name : str
         The facet.
-    terms : sequence of tuple of str
+    margins : sequence of Margin
         Effects, all of which the whole design tells apart.
-    fixed : sequence of str
+    fixed : Margin, optional
         Fixed facets that are taken out first.
-    object_ : str
-        The facet that names the question.
 
     Returns
     -------
@@ -75,34 +68,23 @@ def estimates_left_out(
     Three orders of two questions; without one of them two are left:
 
     >>> from judgerel_ray.stats.facet_cells import score_cells
+    >>> from judgerel_ray.stats.facet_sums import margin
     >>> levels = {"q": [0, 0, 0, 1, 1, 1], "o": [0, 1, 2] * 2}
     >>> cells = score_cells([1] * 6, [1, 1, 1, 3, 3, 3], [1, 1, 1, 9, 9, 9], levels)
-    >>> estimates_left_out(cells, "o", [("q",)], fixed=(), object_="q").tolist()
+    >>> estimates_left_out(cells, "o", [margin(cells, ("q",), object_="q")]).tolist()
     [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]]
     """
     level_C = cells.levels[name]
     n_levels = int(level_C.max()) + 1
     n_groups = min(n_levels, _MOST_GROUPS)
-    group_C = (np.random.default_rng(0).permutation(n_levels) % n_groups)[level_C]
-    found = []
-    for group in range(n_groups):
-        kept = group_C != group
-        part = replace(
-            cells,
-            levels={facet: codes[kept] for facet, codes in cells.levels.items()},
-            n_C=cells.n_C[kept],
-            sums_CV=cells.sums_CV[kept],
-            squares_C=cells.squares_C[kept],
-        )
-        margins = [margin(part, term, object_=object_) for term in terms]
-        whole = np.zeros(part.n_C.size, dtype=np.int64)
-        if fixed:
-            out = margin(part, tuple(fixed), object_=object_)
-            both = equations_within(part, margins, out, whole, 1)
-        else:
-            both = equations(part, margins, whole, 1)
-        found.append(solved(both[0][-1:], both[1][-1:])[0, :-1])
-    return np.array(found)
+    groups_C = (np.random.default_rng(0).permutation(n_levels) % n_groups)[level_C]
+    # What is left out is levels of this facet: it stands where the question stands elsewhere.
+    sets = [replace(one, holds_object=name in one.facets) for one in margins]
+    if fixed is None:
+        both = equations(cells, sets, groups_C, n_groups)
+    else:
+        both = equations_within(cells, sets, fixed, groups_C, n_groups)
+    return solved(*both)[:-1, :-1]
 
 
 def mean_square(
@@ -132,6 +114,7 @@ def mean_square(
     Examples
     --------
     >>> from judgerel_ray.stats.facet_cells import score_cells
+    >>> from judgerel_ray.stats.facet_sums import margin
     >>> levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
     >>> cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
     >>> margins = [margin(cells, (name,), object_="q") for name in "qo"]

@@ -221,10 +221,7 @@ def variance_components(
     )
     few = few_levels(cells, drawn)
     left_out = {
-        name: (
-            estimates_left_out(cells, name, facets[:-1], fixed=taken, object_=object_) @ form_PP.T,
-            share,
-        )
+        name: (estimates_left_out(cells, name, held, fixed=out) @ form_PP.T, share)
         for name, share in ({} if few else drawn).items()
     }
     squares_P = [
