@@ -73,7 +73,8 @@ def checked_facet_sizes(
         if name not in there:
             near = get_close_matches(name, there, n=1)
             raise SweepError(
-                f"a facet size is of one of {', '.join(there) or 'no facet'} here, got {name!r}",
+                f"the size of {name!r} is of no facet here that should not matter and makes no "
+                f"group, expected one of {', '.join(there) or 'none'}",
                 hint=f"--facet-size {near[0]}={size}" if near else None,
             )
         if size not in ("fixed", "unlimited") and not (isinstance(size, int) and size >= 1):
