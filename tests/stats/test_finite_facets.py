@@ -102,6 +102,24 @@ def test_components_of_all_orders_are_recovered_though_their_covariance_is_negat
     assert (np.abs(mean - [0.25 - 4, 0.25, 8]) < 3 * error).all()
 
 
+def test_components_of_six_orders_are_recovered_from_three_of_each_question():
+    """Each question draws three of its six orders: 100 sets of 60 x 3 x 2."""
+    rng = np.random.default_rng(6)
+    q, o, _ = crossed(60, 3, 2).values()
+    estimates = []
+    for _ in range(100):
+        place = rng.normal(0, 1.2, (60, 6))
+        place -= place.mean(axis=1, keepdims=True)
+        effects = rng.normal(0, 0.6, (60, 1)) + rng.permuted(place, axis=1)[:, :3]
+        scores = effects[..., None] + rng.normal(size=(60, 3, 2))
+        cells = scored(scores, q=q, o=o)
+        found = variance_components(cells, object_="q", sizes={"o": 6}, nested=["o"])
+        estimates.append([found.value("q"), found.value("q", "o"), found.value()])
+    mean, error = np.mean(estimates, 0), np.std(estimates, 0) / 100**0.5
+    assert (np.abs(mean - [0.36, 1.44, 1]) < 3 * error).all()
+    assert (error < 0.03).all()
+
+
 def test_a_need_is_found_where_orders_drawn_anew_would_never_do():
     rng = np.random.default_rng(5)
     content, place = rng.normal(0, 1, 2000), rng.choice([-1.5, 1.5], 2000)
