@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.report.columns import table_within, wrapped
-from judgerel_ray.report.levels import levels, lever, one_judgment
+from judgerel_ray.report.levels import component, lever, levels, one_judgment
 from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason, remarks
 
 Row = Mapping[str, object]
@@ -173,21 +173,17 @@ def _cost(row: Row) -> str:
     return ", ".join(f"{told} {name}" for name, told in known.items() if told != "-")
 
 
-def _component(row: Row) -> str:
-    """What verdicts vary with, as a reader calls it."""
-    if row["component"] is None:
-        return "-"
-    names = str(row["component"]).replace("_", " ").replace("item id", "question")
-    return "repeats, and what is left" if names == "residual" else names
-
-
 def _estimated(row: Row) -> str:
     """A component's size, or what it cannot be told apart from."""
     told = _interval("estimate", "low", "high")(row)
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "questions", "remark")  # of comparisons
+_COMPARED = {
+    "reproducibility": "own order and wording (reproducibility)",
+    "repeatability": "same prompt (repeatability)",
+}
+_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -196,9 +192,10 @@ _COST = {
     "GPU-seconds": _whole("gpu_seconds"),
 }
 _COMPARISON_NOTE = """\
-b - a has its 95 % interval over questions. p: how often chance alone makes them differ as much;
-Holm and FDR correct it for all pairs compared. within, beyond: p of lying inside the tolerance, and
-outside it, by Holm too. undecided: it cannot be told which is higher."""
+p: how often a and b, exchanged within questions at random, differ as much; the 95 % interval of
+b - a excludes 0 where p < 0.05. Holm and FDR correct p for all tests of this table; one is higher
+where Holm's is < 0.05. within, beyond: p of lying inside the tolerance, and outside it, by Holm.
+few informative questions: fewer than 10 differ between a and b, or one side rests on few."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
 the same; chosen: what was set on purpose. share: of one judgment's variance; levels: how many, and
@@ -222,7 +219,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "components": (
         "What verdicts vary with",
         {
-            "component": _component,
+            "component": component,
             "part": _plain("part"),
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
@@ -285,6 +282,7 @@ _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),

@@ -43,6 +43,20 @@ def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
     return write
 
 
+def component(row: Row) -> str:
+    """Write what verdicts vary with as a reader calls it.
+
+    Examples
+    --------
+    >>> component({"component": "item_id x option_order"}), component({"component": None})
+    ('question x option order', '-')
+    """
+    if row["component"] is None:
+        return "-"
+    names = str(row["component"]).replace("_", " ").replace("item id", "question")
+    return "repeats, and what is left" if names == "residual" else names
+
+
 def levels(row: Row) -> str:
     """Write how many levels there are, and of how many where that is known.
 
