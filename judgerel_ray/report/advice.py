@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.report.columns import table_within, wrapped
-from judgerel_ray.report.levels import component, lever, levels, one_judgment
+from judgerel_ray.report.levels import component, levels, lever, one_judgment
 from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason, remarks
 
 Row = Mapping[str, object]
