@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -12,17 +13,18 @@ from judgerel_ray.reduce.facets import Row
 from judgerel_ray.reduce.planning import (
     APART,
     COST_COLUMNS,
+    LEVEL_COLUMNS,
     QUESTIONS,
     SAME,
     Plan,
-    apart_facets,
+    lever_levels,
     levers,
     objects,
     varied,
 )
 from judgerel_ray.reduce.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.reduce.voting import VOTES
-from judgerel_ray.stats.dstudy import judgments_for
+from judgerel_ray.stats.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.precision import AlphaPrecision, t_quantile
 
 TARGETS: Mapping[str, float] = {
@@ -35,7 +37,8 @@ TARGETS: Mapping[str, float] = {
 _MOST_JUDGMENTS = 100_000
 NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
-    "lever": pl.String(), "facets": pl.String(), "needed": pl.Float64(), "needed_whole": pl.Int64(),
+    "lever": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS,
+    "needed": pl.Float64(), "needed_whole": pl.Int64(),
     "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
 }  # fmt: skip
 
@@ -73,23 +76,20 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
     if absolute and not varied(plan.group):
         return  # nothing but replications: the same as generalizability
     for lever in levers(plan):
-        now = plan.mean_of(plan.n_replications if lever == SAME else 1, SAME)
-        needed = judgments_for(
-            plan.group.found, wanted, absolute=absolute,
-            apart=varied(plan.group) if lever == APART else (),
-            objects=objects(plan.group), fixed=plan.group.chosen,
-        )  # fmt: skip
-        whole = None if needed is None else max(1, int(np.ceil(needed - 1e-9)))
+        needed, whole = _judgments(plan, lever, wanted, absolute=absolute)
         reaches = partial(_reaches, plan, lever, wanted)
         cautious = None if absolute else _smallest(reaches)
-        prompts = plan.group.n_things * ((whole or 0) if lever == APART else 1)
+        if cautious and lever == APART:
+            cautious = plan.spread(cautious).n_judgments
+        prompts = plan.spread(whole or 1).n_prompts if lever == APART else 1
         spent = plan.spent(
-            n_prompts=prompts, n_replications=1 if lever == APART else whole or 0
-        )  # fmt: skip
+            n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
+        )
+        now = _now(plan, lever)
         yield {
             **basis,
             "lever": lever,
-            "facets": apart_facets(plan, lever),
+            **lever_levels(plan, lever, whole),
             "now": now.dependability if absolute else now.generalizability,
             "standing": None if absolute else _standing(now.low, now.high, wanted),
             "needed": needed,
@@ -100,8 +100,47 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
         }
 
 
+def _now(plan: Plan, lever: str) -> Dependability:
+    """What the judgments there are come to: those of one prompt, or all as they are spread."""
+    if lever == SAME:
+        return plan.mean_of(plan.n_replications, SAME)
+    levels = {name: plan.group.levels[name] for name in varied(plan.group)}
+    return plan.mean_at(plan.n_replications * math.prod(levels.values()), levels)
+
+
+def _judgments(
+    plan: Plan, lever: str, wanted: float, *, absolute: bool
+) -> tuple[float | None, int | None]:
+    """Judgments that a mean needs, as a fraction and as they can be bought."""
+    aim = partial(
+        judgments_for, plan.group.found, wanted, absolute=absolute,
+        objects=objects(plan.group), fixed=plan.group.chosen,
+    )  # fmt: skip
+    if lever == SAME or not plan.group.found.sizes:
+        needed = aim(apart=varied(plan.group) if lever == APART else ())
+        return needed, None if needed is None else max(1, int(np.ceil(needed - 1e-9)))
+
+    def enough(n: int) -> bool:
+        one = plan.mean_of(n, APART)
+        value = one.dependability if absolute else one.generalizability
+        return value is not None and value >= wanted - 1e-12
+
+    least = _smallest(enough)
+    if least is None:
+        return None, None
+    spread = plan.spread(least)
+    if spread.exhausted:
+        apart = [name for name in varied(plan.group) if name not in spread.sizes]
+        return aim(apart=apart, n_levels=spread.exhausted), spread.n_judgments
+    if len(spread.sizes) == 1:
+        return aim(apart=varied(plan.group)), spread.n_judgments
+    return float(spread.n_judgments), spread.n_judgments  # a fraction of crossed levels is none
+
+
 def _why(plan: Plan, lever: str) -> str:
     """Why no number of judgments reaches a target."""
+    if lever == APART and plan.group.found.sizes and levers(plan) == (APART,):
+        return "asked once at each level: what levels do is not told from chance"
     if plan.mean_of(1, SAME).universe <= 0:
         return "questions do not differ more than chance"
     stays = [name for name in varied(plan.group) if lever == SAME]

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.brier import brier_score
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
     from judgerel_ray.stats.calibration import calibration_error, reliability_bins
+    from judgerel_ray.stats.component import VarianceComponent
     from judgerel_ray.stats.confidence_sequence import distribution_interval
     from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
@@ -109,7 +110,6 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.thresholds import search_threshold, wagner2024_threshold
     from judgerel_ray.stats.token_tree import TokenTree, remainder_draws, with_draws
     from judgerel_ray.stats.variance_components import (
-        VarianceComponent,
         VarianceComponents,
         variance_components,
     )

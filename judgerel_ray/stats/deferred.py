@@ -16,6 +16,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "cross_fitted_ranking": ("cross_fitted_auroc",),
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
+    "component": ("VarianceComponent",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "equal_acceptance": ("equal_acceptance",),
     "facet_agreement": ("PAIR_COEFFICIENTS", "reproducibility"),
@@ -48,7 +49,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),
     "thresholds": ("search_threshold", "wagner2024_threshold"),
     "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
-    "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
+    "variance_components": ("VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
     "vote_limits": ("VoteLimits", "vote_limits"),
 }
