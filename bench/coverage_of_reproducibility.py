@@ -48,6 +48,7 @@ ALPHA = 0.6
 COEFFICIENTS: tuple[PairCoefficient, ...] = ("krippendorff_alpha", "percent_agreement")
 CHECKED = 5  # tables of each cell and coefficient that the shipped terms read, too
 FLOORS = 5  # runs for each whose floor is asked for
+FLOORED = 300  # questions times replications at most: of more, permutations take long
 AUDITED = {  # a judge that goes by place and one that reads, as an audit met them
     "first shown, 97 %": (OrderedJudge(base="50/50", bias=0.94, alpha=0.0), 0.890),
     "content": (OrderedJudge(base="50/50", bias=0.0, alpha=0.734), 0.734),
@@ -101,14 +102,14 @@ def coverage(
 ) -> OrderCoverage:
     """Ask for the interval of each table."""
     runs, n_units, n_options = tables.shape
-    terms_RQT = many_terms(tables)
+    by_run = many_terms(tables)
     value = pair_value(name, 1 - np.eye(n_options))
     pooled = tables.reshape(runs, n_units // 2, 2, n_options).sum(axis=2).astype(np.float64)
     questions = np.arange(n_units // 2)
     found = []
     for run in range(runs):
         laid_out = QuestionTerms(
-            name=name, questions_C=questions, terms_CT=terms_RQT[run], value=value
+            name=name, questions_C=questions, terms_CT=by_run[run], value=value
         )
         found.append(shown(name, laid_out, pooled[run]))
         if run < CHECKED:
@@ -167,7 +168,7 @@ def cell(
     tables = judge.counts(**of, runs=runs)
     truths = {"krippendorff_alpha": judge.reproducibility, "percent_agreement": judge.agreement}
     covered = [coverage(name, tables, truths[name], judge, bias) for name in COEFFICIENTS]
-    if base == MIXTURE or questions * replications > 20 * 20:
+    if base == MIXTURE or questions * replications > FLOORED:
         return covered, []  # as 50/50 where nothing is content; of many, floors are dear
     blank = OrderedJudge(base=base, bias=judge.bias, alpha=0.0)
     noise = blank.counts(**of, runs=max(1, runs // FLOORS))
@@ -209,10 +210,10 @@ def audits(*, runs: int, seed: int) -> list[Audit]:
 
 
 def _values(
-    value: Callable[[NDArray[np.float64]], NDArray[np.float64]], terms_RUT: NDArray[np.float64]
+    value: Callable[[NDArray[np.float64]], NDArray[np.float64]], terms: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The coefficient of each table."""
-    return value(terms_RUT.sum(axis=1))
+    return value(terms.sum(axis=1))
 
 
 def computed(keys: set[str], *, runs: int, seed: int) -> Iterator[dict[str, object]]:

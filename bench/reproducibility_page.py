@@ -57,7 +57,7 @@ The judge of pure position has b = .97 and pi in place of every p, so alpha is 0
 NOISE = """\
 ## Noise
 
-The same judges without any content (every p is pi), at each order bias, up to 400 judgments an
+The same judges without any content (every p is pi), at each order bias, up to 300 judgments an
 order. Verdicts are permuted over questions inside each order, so what a judge does by position it
 does in every permutation. Right is p > .05 in 95 % of runs; more is caution where few values can
 occur. "No p" are runs in which one verdict is all there is.
