@@ -180,7 +180,12 @@ def _coefficients(
             print(coefficients_json(frame))
         else:
             if found.coefficients.height or not found.serving.height:
-                print_coefficients(found.coefficients, console=_Screen(), failures=found.failures)
+                print_coefficients(
+                    found.coefficients,
+                    console=_Screen(),
+                    failures=found.failures,
+                    named=options.coefficients is not None,
+                )
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
             for text in (serving_text(found.serving), tolerance_text(frame, source=source)):
                 if text:

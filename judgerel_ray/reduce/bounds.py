@@ -86,7 +86,7 @@ def bound_rows(
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=True)
+    ...               n_outcomes=1)
     >>> [(round(row["low"], 3), row["high"]) for row in bound_rows(group, ["percent_agreement"])]
     [(0.333, 1.0)]
     """

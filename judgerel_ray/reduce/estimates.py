@@ -59,9 +59,9 @@ class Group:
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement of its own scale.
     n_categories : int
-        Declared options, or distinct values, "no verdict" left out.
-    any_without_verdict : bool
-        Whether a reply without a verdict occurs anywhere in the file.
+        Declared options, or distinct values; outcomes without a verdict left out.
+    n_outcomes : int
+        Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
     scores : tuple of float
         Distinct scores of the file, ascending.
     intervals : IntervalChoice
@@ -76,7 +76,7 @@ class Group:
     unit: tuple[str, ...]
     level: Level
     n_categories: int
-    any_without_verdict: bool
+    n_outcomes: int
     scores: tuple[float, ...] = ()
     intervals: IntervalChoice = JACKKNIFE
     nuisance: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Group:
 
     def n_categories_of(self, policy: Missing) -> int:
         """Categories there are under a policy."""
-        return self.n_categories + (policy == "category" and self.any_without_verdict)
+        return self.n_categories + (self.n_outcomes if policy == "category" else 0)
 
     @property
     def n_missing(self) -> int:
@@ -142,7 +142,7 @@ def group_rows(
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=False)
+    ...               n_outcomes=0)
     >>> asked = {"coefficients": ["krippendorff_alpha"], "missing": ["drop"], "levels": None}
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]

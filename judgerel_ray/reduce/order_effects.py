@@ -65,7 +65,7 @@ def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...                 unit=("item_id",), level="nominal", n_categories=2,
-    ...                 any_without_verdict=False), ["label"])
+    ...                 n_outcomes=0), ["label"])
     ()
     """
     if _ORDER not in group.unit:

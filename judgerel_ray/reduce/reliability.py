@@ -30,6 +30,7 @@ from judgerel_ray.reduce.greedy import (
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
 from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import (
@@ -41,12 +42,12 @@ from judgerel_ray.reduce.order_effects import (
     places_of,
 )
 from judgerel_ray.reduce.policy import (
-    FAILED,
     LABEL,
     MISSING,
     POLICIES,
     SCORED,
     Missing,
+    outcomes_without_verdict,
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
@@ -57,13 +58,15 @@ from judgerel_ray.reduce.reproducibility import (
 )
 from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.reduce.tally import Tally
-from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
+from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
 # What says of replications that they are alike: at temperature 0 that is the server's doing.
-_OF_REPEATS = {*COEFFICIENTS, "agreement_right", "agreement_wrong"} - {"valid_rate"}
+_OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wrong"} - {
+    "valid_rate"
+}
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
@@ -104,8 +107,9 @@ def reduce_judgments(
     coefficients : sequence of str, optional
         Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
         `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
-        first seven, those of `CONSISTENCY` where `items` are given, and where a question was asked
-        in several orders swap_consistency and, with a column ``label``, position_bias.
+        first seven, of pass and fail class_agreement, of ratings icc1 and standard_error, those of
+        `CONSISTENCY` where `items` are given, and where a question was asked in several orders
+        swap_consistency and, with a column ``label``, position_bias.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
@@ -143,7 +147,7 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
+    known = (*COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
@@ -169,26 +173,10 @@ def reduce_judgments(
     for key, group, part, moments in _groups(
         counted, n_categories or {}, scales or {}, intervals, apart
     ):
-        asked = [name for name in chosen if name in COEFFICIENTS]
+        more = leading_by_default(group, part.units) if unnamed and not items else ()
+        wanted = [*dict.fromkeys((*chosen, *more))]
         counting = [policy for policy in policies if policy != "bounds"]
-        found: list[Row] = [
-            *reproducible_rows(
-                group,
-                coefficients=asked,
-                missing=counting,
-                levels=levels,
-                moments_U3=None if moments is None else moments.moments_U3,
-            )
-        ]
-        if moments is not None:
-            found += continuous_rows(
-                group, moments, coefficients=asked, missing=counting, levels=levels
-            )
-            asked = [name for name in asked if name == "valid_rate"]
-        found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
-        if "bounds" in policies:
-            lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
-            found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)
+        found = [*_agreement_rows(group, moments, wanted, policies, levels)]
         orders = orders_of(group, counted.extra) if unnamed else ()
         found += _of_more_than_counts(group, part, (*chosen, *orders), counting)
         if distinct := [name for name in chosen if name in CONSISTENCY]:
@@ -204,10 +192,49 @@ def reduce_judgments(
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
 
+def _agreement_rows(
+    group: Group,
+    moments: Moments | None,
+    wanted: Sequence[str],
+    policies: Sequence[Missing],
+    levels: Sequence[Level] | None,
+) -> Iterator[Row]:
+    """Agreement of one group: reproducibility first where it is known, then repeatability."""
+    asked = [name for name in wanted if name in COEFFICIENTS]
+    counting = [policy for policy in policies if policy != "bounds"]
+    reproduced = [
+        *reproducible_rows(
+            group,
+            coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
+            missing=counting,
+            levels=levels,
+            moments_U3=None if moments is None else moments.moments_U3,
+        )
+    ]
+    # What no item was asked about leads nothing.
+    crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
+    yield from reproduced if crossed else ()
+    if moments is not None:
+        yield from continuous_rows(
+            group, moments, coefficients=asked, missing=counting, levels=levels
+        )
+    counted = asked if moments is None else [name for name in asked if name == "valid_rate"]
+    yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
+    if "class_agreement" in wanted and moments is None:
+        yield from class_rows(group)
+    if "standard_error" in wanted:
+        yield from error_rows(group, moments)
+    yield from () if crossed else reproduced
+    if "bounds" in policies:
+        yield from bound_rows(group, asked, levels=levels, counted=moments is None)
+
+
 def _said(row: Row, said: str, items: str | None) -> Row:
     """A row with what its reader must know of temperature 0."""
     name = str(row["coefficient"])
-    of_repeats = name in _OF_REPEATS or name.startswith(_PUBLISHED)
+    of_repeats = (
+        name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
+    )
     of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
     told = of_repeats if said == SERVING_NOISE else bool(said) and not all_of_it
@@ -288,7 +315,6 @@ def _groups(
         part = parts[values]
         facets = varying_facets(part, counted.facets)
         mine, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
-        any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
@@ -306,7 +332,7 @@ def _groups(
             unit=unit,
             level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
             n_categories=n_categories,
-            any_without_verdict=any_without,
+            n_outcomes=outcomes_without_verdict(seen),
             scores=scores,
             intervals=intervals,
             nuisance=apart,

@@ -7,10 +7,12 @@ from dataclasses import replace
 from math import factorial
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import REPRODUCIBILITY, Group, Row, in_words, noise_columns
+from judgerel_ray.reduce.leading import positive_interval
 from judgerel_ray.reduce.policy import SCORED, Missing, number_of_row, value_of
 from judgerel_ray.stats import (
     Interval,
@@ -21,10 +23,6 @@ from judgerel_ray.stats import (
     noise_floors,
 )
 from judgerel_ray.stats.bootstrap import between, bootstrap_weights
-from judgerel_ray.stats.facet_null import Wanted, facet_floors
-from judgerel_ray.stats.interval import flagged, student_interval
-from judgerel_ray.stats.krippendorff import alpha_statistic
-from judgerel_ray.stats.question_statistic import QuestionTerms
 from judgerel_ray.stats.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
@@ -32,6 +30,33 @@ from judgerel_ray.stats.facet_agreement import (
     repeats_known,
     reproducibility_terms,
 )
+from judgerel_ray.stats.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.interval import flagged, student_interval
+from judgerel_ray.stats.krippendorff import alpha_statistic
+from judgerel_ray.stats.question_statistic import QuestionTerms
+
+
+def leads(coefficients: pl.DataFrame) -> pl.Expr:
+    """Tell the rows that lead: of each coefficient of a group the first, which is reproducibility.
+
+    A judge that goes by position repeats itself; what its verdicts are worth is told by rows that
+    lead alone.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["icc1"] * 3, "missing": ["drop", "drop", "category"],
+    ...                      "measurement": ["nominal"] * 3,
+    ...                      "conditions": ["reproducibility", "repeatability", "repeatability"]})
+    >>> rows.select(leads(rows)).to_series().to_list()
+    [True, False, True]
+    """
+    if "conditions" not in coefficients.columns:
+        return pl.lit(True)
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    key = [*groups, "coefficient", "missing", "measurement"]
+    first = pl.col("conditions").first().over(key)
+    return pl.col("conditions").eq_missing(first)
+
 
 NUISANCE = ("option_order", "template", "definition")
 """Facets that should not matter to a verdict, where they are recorded."""
@@ -141,6 +166,28 @@ def reproducible_rows(
         if moments_U3 is None:
             others = [name for name in coefficients if name.startswith(_POOLED)]
             yield from _pooled_rows(group, facets, policy, others)
+    if "class_agreement" in coefficients and moments_U3 is None:
+        yield from _class_rows(group, facets)
+    if "standard_error" in coefficients:
+        last: Missing = "drop" if group.n_without else "category"
+        yield from _rows(group, facets, last, ["standard_error"], "interval", moments_U3)
+
+
+def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
+    """Agreement on each class, replies without a verdict left out."""
+    found = group.table.counts(value_of("drop"))
+    policy: Missing = "drop" if group.n_without else "category"
+    one = Wanted(name="class_agreement")
+    for place, value in enumerate(found.values):
+        chosen = np.zeros((len(found.values), len(found.values)))
+        chosen[place, place] = 1.0
+        floor = facet_floors(found.counts_UV, facets, [one], distances_VV=chosen)[0]
+        row = _row(group, facets, found.counts_UV, one, chosen, floor, None, "nominal")
+        name = f"class_agreement:{str(value).removeprefix('=')}"
+        n_counted = int(found.counts_UV.sum())
+        yield _completed(
+            group, facets, {**row, "coefficient": name}, policy, "nominal", None, n_counted
+        )
 
 
 def _pooled_rows(
@@ -234,7 +281,7 @@ def _rows(
         found = group.table.counts(value_of(policy) if level == "nominal" else number_of_row())
         units, counted = found.counts_UV, int(found.counts_UV.sum())
         values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
-        distances = _distances(found.counts_UV, values, level, facets)
+        distances = level_distances(found.counts_UV, values, level, facets)
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
     if not why:
         floors = facet_floors(units, facets, wanted, distances_VV=distances)
@@ -258,13 +305,20 @@ def _why_not(
     return "no_scores" if scored["score"].null_count() else None
 
 
-def _distances(
+def level_distances(
     counts_UV: NDArray[np.int64],
     values: NDArray[np.float64] | None,
     level: Level,
     facets: FacetLevels,
 ) -> NDArray[np.float64]:
-    """How far values lie apart, by the level of measurement."""
+    """Tell how far values lie apart, by the level of measurement.
+
+    Examples
+    --------
+    >>> facets = FacetLevels(items_U=np.array([0]), levels_U=np.array([0]))
+    >>> level_distances(np.array([[1, 1]]), np.array([1.0, 3.0]), "interval", facets).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
+    """
     n_values = counts_UV.shape[1]
     if level == "nominal" or values is None:
         return np.asarray(1 - np.eye(n_values))
@@ -340,7 +394,10 @@ def _interval(
 ) -> Interval:
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
-    statistic = count_statistic(one.name, n_values=max(1, units.shape[1]))
+    if one.name == "standard_error":
+        return positive_interval(terms, value)
+    like = "percent_agreement" if one.name == "class_agreement" else one.name
+    statistic = count_statistic(like, n_values=max(1, units.shape[1]))
     choice = group.intervals
     if choice.method == "bootstrap":
         if n < 2:

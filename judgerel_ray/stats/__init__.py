@@ -79,8 +79,9 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
     from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
     from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
-    from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+    from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
     from judgerel_ray.stats.quantisation import QuantisationCeiling, quantisation_ceiling
@@ -258,6 +259,7 @@ __all__ = [
     "split_variance",
     "supported_shares",
     "tempered_step",
+    "terms_difference",
     "threshold_transfer",
     "total_agreement",
     "valid_rate",

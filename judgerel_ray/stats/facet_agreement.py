@@ -26,9 +26,9 @@ from judgerel_ray.stats.statistic import Floats, divide, row_sums
 
 PairCoefficient = Literal[
     "krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger",
-    "flip_rate", "icc1",
+    "flip_rate", "icc1", "class_agreement", "standard_error",
 ]  # fmt: skip
-PAIR_COEFFICIENTS: tuple[PairCoefficient, ...] = get_args(PairCoefficient)
+PAIR_COEFFICIENTS: tuple[PairCoefficient, ...] = get_args(PairCoefficient)[:7]
 """Coefficients that compare two judgments, and so have a reproducibility."""
 _CLASSES = 3  # pairs: same level; same order at another level; another order
 _FIXED = 2 + 3 * _CLASSES  # terms before the features
@@ -142,7 +142,8 @@ def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats
     ([[0.5, 0.5]], [1.0], [2.0])
     """
     m = row_sums(counts)
-    own = np.einsum("...v,...v->...", counts @ distances_VV, counts)
+    # No judgment is compared with itself.
+    own = np.einsum("...v,...v->...", counts @ distances_VV - np.diagonal(distances_VV), counts)
     within = np.divide(own, m * (m - 1), out=np.zeros_like(m), where=m > 1)
     shares = np.divide(counts, m[..., None], out=np.zeros_like(counts), where=m[..., None] > 0)
     return shares, within, m
@@ -268,13 +269,22 @@ def coefficient_of(
     form_FF: Floats,
     n_categories: int | None = None,
 ) -> Floats:
-    """Compute a coefficient from the mean distance inside items and the sums of all terms."""
+    """Compute a coefficient from the mean distance inside items and the sums of all terms.
+
+    class_agreement is that on the value whose form is 1 (the mean distance is then the share of
+    pairs that both name it); standard_error is that of one rating, in points.
+    """
     if name == "flip_rate":
         return distance
     if name == "percent_agreement":
         return 1 - distance
+    if name == "standard_error":
+        # Two ratings of an item differ by twice the variance of one.
+        return np.asarray(np.sqrt(distance / 2))
     n = total[..., 0]
     mean = divide(total[..., _FIXED:-1], np.broadcast_to(n[..., None], total[..., _FIXED:-1].shape))
+    if name == "class_agreement":
+        return divide(distance, mean[..., int(np.argmax(np.diagonal(form_FF)))])
     drawn = _formed(mean, form_FF)  # two judgments of any items, the same one with itself counted
     if name in ("krippendorff_alpha", "icc1"):
         between = divide(n**2 * drawn - total[..., -1], n * (n - 1))  # of two items
@@ -347,7 +357,7 @@ def reproducibility_terms(
     >>> float(found.at(np.ones((1, 2)))[0])
     0.5
     """
-    if name not in PAIR_COEFFICIENTS:
+    if name not in get_args(PairCoefficient):
         raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
     if distances_VV is None:
         array = np.asarray(units, dtype=np.float64)

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from judgerel_ray.stats.counts import checked_counts
-from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
 from judgerel_ray.stats.facet_agreement import (
     MOMENT_FORM,
     CrossedUnits,
@@ -29,6 +28,7 @@ from judgerel_ray.stats.facet_agreement import (
     mean_distance,
     moment_features,
 )
+from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
 from judgerel_ray.stats.statistic import Floats, row_sums
 
 LABELS = 5_000_000
@@ -191,7 +191,9 @@ def _closed(
     np.add.at(sums, strata_U, features * m_U[:, None])
     mean_SF = sums / n_S[:, None]
     apart_SS = mean_SF @ form_FF @ mean_SF.T
-    own_S = np.diagonal(apart_SS) * n_S / np.maximum(n_S - 1, 1)  # of two judgments, not of one
+    # Of two judgments, and never of one with itself.
+    itself_S = mean_SF @ np.diagonal(form_FF) if counted else np.zeros(n_strata)
+    own_S = (np.diagonal(apart_SS) * n_S - itself_S) / np.maximum(n_S - 1, 1)
     if counted:
         spread_SS = _spread(mean_SF, form_FF)
     else:

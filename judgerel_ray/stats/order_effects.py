@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.facet_agreement import FacetLevels, reproducibility_terms
 from judgerel_ray.stats.interval import Interval, student_interval
 from judgerel_ray.stats.question_statistic import QuestionTerms
-from judgerel_ray.stats.facet_agreement import FacetLevels, reproducibility_terms
 from judgerel_ray.stats.statistic import Floats, divide, row_sums
 
 ORDER_EFFECTS = ("swap_consistency", "position_bias", "order_effect")

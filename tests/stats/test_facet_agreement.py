@@ -19,7 +19,7 @@ def crossed(n_items: int, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(n_items), n_levels), np.tile(np.arange(n_levels), n_items)
 
 
-def by_hand(counts, items, levels, distances, same_order=None, orders=None):
+def by_hand(counts, items, distances, same_order=None, orders=None):
     """Mean distance inside items, between two judgments of any two, and of two items, by pairs.
 
     Judgments are enumerated; a level weighs 1 / L, of two judgments of one unit the same is never
@@ -57,7 +57,7 @@ def test_pairs_counted_one_by_one(seed):
     rng = np.random.default_rng(seed)
     items, levels = crossed(12, 3)
     counts = np.array([rng.multinomial(rng.integers(2, 6), [0.5, 0.3, 0.2]) for _ in items])
-    inside, drawn, apart, own = by_hand(counts, items, levels, 1 - np.eye(3))
+    inside, drawn, apart, own = by_hand(counts, items, 1 - np.eye(3))
     expected = own * inside + (1 - own) * apart  # as many pairs of one item as Krippendorff has
 
     def value(name):
@@ -77,7 +77,7 @@ def test_orders_that_are_a_sample_of_the_possible_ones_seldom_meet():
     orders = levels // 2
     facets = FacetLevels(items_U=items, levels_U=levels, orders_U=orders, n_orders=6)
     found = reproducibility_terms("flip_rate", counts, facets, distances_VV=1 - np.eye(3))
-    expected, *_ = by_hand(counts, items, levels, 1 - np.eye(3), same_order=1 / 6, orders=orders)
+    expected, *_ = by_hand(counts, items, 1 - np.eye(3), same_order=1 / 6, orders=orders)
     assert float(found.at(np.ones((1, 9)))[0]) == pytest.approx(expected, abs=1e-12)
 
 
