@@ -68,6 +68,8 @@ class Group:
         How its intervals are made.
     nuisance : tuple of str
         Columns of the unit that vary and should not matter to a verdict.
+    n_places : int, optional
+        Places an option may stand in: declared options, or as many as were ever named by place.
     """
 
     table: UnitTable
@@ -78,6 +80,7 @@ class Group:
     scores: tuple[float, ...] = ()
     intervals: IntervalChoice = AUTO
     nuisance: tuple[str, ...] = ()
+    n_places: int | None = None
 
     @property
     def n_without(self) -> int:
