@@ -207,7 +207,7 @@ _DESIGNS_NOTE = """\
 From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart,
 whatever the levels it was asked at; same prompt: where that very prompt is asked again; value: for
 the mean as it stands. Same majority: how often a second set wins alike, as far as the data can
-tell."""
+tell; their alpha: how far majorities agree beyond chance."""
 _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
 even the low end of the 95 % interval reaches the target (of majorities nothing less is promised).
@@ -238,7 +238,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "same prompt": _plain("repeatability"),
             "value": _plain("dependability"),
             "same majority [95 %]": _interval(*_MAJORITY),
-            "alpha of majorities": _plain("majority_alpha"),
+            "their alpha": _plain("majority_alpha"),
         },
         _DESIGNS_NOTE,
     ),
