@@ -21,7 +21,7 @@ from judgerel_ray.stats.statistic import Floats
 DRAWS = 9_999
 _FIRST = (999, 4_999)  # draws before it is known whether more are worth it: where dear, and else
 _SETTLED = 0.1  # a p above it is not worth more draws: they change no verdict
-_MANY = 2_000  # kinds of questions: from here on Student's t says the same
+_MANY = 200  # questions that matter alike: from here on Student's t says the same
 _COST = 4e8  # about three seconds of one core
 _BLOCK = 1 << 17
 
@@ -126,11 +126,11 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
     Notes
     -----
     Questions of one kind are exchanged together, by a binomial draw: the time goes with the kinds
-    of questions, not with their number. From 2,000 kinds on, and where the terms are so many that
-    exchanges are dear (ordinal alpha of more than 20 values), Student's t stands for them. Draws
-    have a fixed seed; neither the order of the questions nor that of the sides changes p. 4,999 are
-    made (999 at least where they are dear), and the rest where p may be below 0.1. Influences are
-    differences of `value` for a thousandth of the largest question.
+    of questions, not with their number. Where more than 200 questions matter alike, and where the
+    terms are so many that exchanges are dear (ordinal alpha of more than 20 values), Student's t
+    stands for them. Draws have a fixed seed; neither the order of the questions nor that of the
+    sides changes p. 4,999 are made (999 at least where they are dear), and the rest where p may be
+    below 0.1. Influences are differences of `value` for a thousandth of the largest question.
 
     References
     ----------
@@ -154,7 +154,7 @@ def swap_test(first_CT: Floats, second_CT: Floats, value: Value, *, draws: int =
         method="Student's t", degrees=len(first_CT) - 1,
     )  # fmt: skip
     most = min(draws, int(_COST / kinds.cost))
-    if kinds.n_G.size > _MANY or most < min(draws, _FIRST[0]):
+    if most < min(draws, _FIRST[0]) or kinds.effective(value) > _MANY:
         return observed
     if np.log(kinds.n_G + 1).sum() <= np.log(most + 1) + 1e-9:
         distances_S, weights_S = _of_all(kinds, value)
