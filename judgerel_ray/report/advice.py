@@ -187,7 +187,11 @@ def _estimated(row: Row) -> str:
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "questions", "remark")  # of comparisons
+_COMPARED = {
+    "reproducibility": "own order and wording (reproducibility)",
+    "repeatability": "same prompt (repeatability)",
+}
+_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -282,6 +286,7 @@ _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),

@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.equal_acceptance import equal_acceptance
+    from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS, reproducibility
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
     from judgerel_ray.stats.inter_scale import (
@@ -124,6 +125,7 @@ __all__ = [
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
     "ORDER_EFFECTS",
+    "PAIR_COEFFICIENTS",
     "SCALE_CASES",
     "SCALE_MAPPINGS",
     "AlphaPrecision",
@@ -244,6 +246,7 @@ __all__ = [
     "remainder_draws",
     "replay",
     "replications_for",
+    "reproducibility",
     "risk_coverage",
     "scale_noise_floor",
     "scale_rank_correlation",

@@ -18,6 +18,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "discrimination": ("auroc",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "equal_acceptance": ("equal_acceptance",),
+    "facet_agreement": ("PAIR_COEFFICIENTS", "reproducibility"),
     "facet_cells": ("FacetCells", "label_cells", "score_cells"),
     "guarantees": ("GuaranteedThreshold", "learn_then_test"),
     "inter_scale": ("inter_scale_alpha", "inter_scale_interval", "inter_scale_terms"),

@@ -330,3 +330,18 @@ def test_a_model_alone_is_compared_with_itself_and_not_with_the_judge_it_also_is
         assert found["role"].to_list() == ["responder"]
         assert found["n_judgments_a"].to_list() == found["n_judgments_b"].to_list() == [120]
         assert found["difference"].to_list() == [0.0]
+
+
+def test_a_chance_agreement_is_that_of_reduce_with_several_outcomes(three):
+    lost = pl.when(pl.col("replication") == 0).then(pl.lit("refused"))
+    lost = (
+        lost.when(pl.col("replication") == 1).then(pl.lit("unparsed")).otherwise(pl.lit("scored"))
+    )
+    rows = three.filter(temperature=0.5)
+    rows = rows.with_columns(outcome=pl.when(judge="coin").then(lost).otherwise(pl.lit("scored")))
+    rows = rows.with_columns(verdict=pl.when(outcome="scored").then("verdict"))
+    asked = {"coefficients": ["gwet_ac1"], "missing": ["category"]}
+    found = compare_judgments(rows.lazy(), by=["judge"], **asked).row(0, named=True)
+    own = dict(reduce_judgments(rows.lazy(), **asked).select("judge", "value").rows())
+    assert found["value_a"] == pytest.approx(own["coin"], abs=1e-12)
+    assert found["value_b"] == pytest.approx(own["rock"], abs=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.reduce import COLUMNS, reduce_judgments
 from judgerel_ray.stats import (
     DEFAULT_COEFFICIENTS,
@@ -65,7 +65,7 @@ def test_columns_are_those_of_the_contract():
     assert found.columns == ["judge", "benchmark", "temperature", *COLUMNS]
     assert list(COLUMNS) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
-        "measurement", "missing", "n_categories", "unit", "n_items", "n_replications",
+        "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
         "n_judgments", "n_missing", "estimator", "undefined",
     ]  # fmt: skip
 
@@ -149,8 +149,11 @@ def test_the_unit_holds_every_facet_that_varies_and_is_not_in_by():
         simple([["A", "B"], ["B", "B"]], judge="a", template=template, option_order=0, stage="s")
         for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert (row["unit"], row["n_items"], row["n_replications"]) == ("item_id x template", 2, 2)
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert found.select("conditions", "unit", "n_items", "n_replications").rows() == [
+        ("reproducibility", "item_id", 2, 4),
+        ("repeatability", "item_id x template", 2, 2),
+    ]
     split = reduce_judgments(frame.lazy(), by=["template"], coefficients=["percent_agreement"])
     assert split["unit"].to_list() == ["item_id", "item_id"]
     assert split.columns[0] == "template"
@@ -160,8 +163,8 @@ def test_units_of_one_question_are_one_cluster():
     frame = pl.concat(
         simple([["A", "B"], ["B", "B"], ["A", "A"]], template=template) for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert "over 3 questions" in row["estimator"]
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert ["over 3 questions" in text for text in found["estimator"]] == [True, True]
 
 
 def test_equal_item_ids_of_two_benchmarks_are_two_questions():
@@ -210,6 +213,48 @@ def test_categories_are_declared_or_those_of_the_whole_file():
     )
     assert declared["n_categories"] == 5
     assert declared["value"] == pytest.approx((0.5 - 0.2) / 0.8)
+
+
+def with_outcomes(table: list[list[str]], **columns) -> pl.DataFrame:
+    """Cells are verdicts, or outcomes without one."""
+    names = [outcome.value for outcome in Outcome]
+    frame = simple([[None if cell in names else cell for cell in row] for row in table], **columns)
+    told = [cell if cell in names else "scored" for row in table for cell in row]
+    return frame.with_columns(outcome=pl.Series(told))
+
+
+def test_noise_over_verdicts_and_outcomes_agrees_by_chance():
+    # Three options and four outcomes, all equally often: noise, whose K is 7 and AC1 about 0.
+    values = ["A", "B", "C", "unparsed", "conflicting", "off_menu", "refused"]
+    drawn = np.random.default_rng(0).choice(values, size=(400, 5))
+    frame = with_outcomes(drawn.tolist(), benchmark="b")
+    found = reduce_judgments(
+        frame.lazy(),
+        coefficients=["gwet_ac1", "brennan_prediger"],
+        missing=["category"],
+        n_categories={"b": 3},
+    )
+    assert found["n_categories"].to_list() == [7, 7]
+    for row in found.iter_rows(named=True):
+        assert row["low"] < 0 < row["high"]
+        assert row["value"] == pytest.approx(0.0, abs=0.02)
+
+
+def test_each_outcome_that_occurs_in_the_file_is_one_category_more():
+    frame = pl.concat(
+        [
+            with_outcomes([["A", "B"], ["unparsed", "failed"]], judge="a"),
+            with_outcomes([["A", "refused"], ["B", "refused"]], judge="b"),
+        ]
+    )
+    found = reduce_judgments(frame.lazy(), coefficients=["gwet_ac1"])
+    # A failed request is no reply; refusals of b could have been a's.
+    assert found.select("judge", "missing", "n_categories").rows() == [
+        ("a", "category", 4),
+        ("a", "drop", 2),
+        ("b", "category", 4),
+        ("b", "drop", 2),
+    ]
 
 
 def scores(table: list[list[float | None]], **columns) -> pl.DataFrame:

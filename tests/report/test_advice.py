@@ -108,7 +108,10 @@ def test_comparisons_print_what_was_compared(judged):
     ends = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
     assert ends in column(text, "b - a [95 %]")
     assert lines[1].startswith("coefficient ")
-    said = "a calm, b wild, no verdict counts as a verdict, questions 12, remark undecided: few"
+    said = (
+        "a calm, b wild, no verdict counts as a verdict, two judgments same prompt "
+        "(repeatability), questions 12, remark undecided: few"
+    )
     assert f"{said} informative questions:" in " ".join(text.split())
 
 
