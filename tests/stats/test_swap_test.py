@@ -1,5 +1,7 @@
 """Swap tests: exchanges by hand, their levels on judges of known alpha, and what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -88,12 +90,18 @@ def test_of_many_questions_the_error_is_the_plain_one():
     assert found.error == pytest.approx(apart.std(ddof=1) / 50, rel=2e-3)
 
 
-def test_more_is_drawn_where_p_is_small():
+def test_p_beyond_all_draws_is_small_enough_for_many_tests():
     first, second = pass_fail(2, 60)
-    second[:40] = [[4, 0], [0, 4]] * 20
-    found = swapped(first, second, draws=20_000)
-    assert found.method == "20,000 random exchanges"
-    assert found.p(found.value) == pytest.approx(1 / 20_001)
+    second[:50] = [[4, 0], [0, 4]] * 25
+    found = swapped(first, second)
+    distance = found.value / found.error
+    assert found.method == "9,999 random exchanges"
+    assert found.distances_S[-1] == pytest.approx(distance)
+    assert found.scale >= 1
+    assert found.p(found.value) == pytest.approx(
+        min(1e-4, 2 * np.exp(-((distance / found.scale) ** 2) / 2))
+    )
+    assert found.p(1.5 * found.value) < found.p(found.value)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(5, 24), st.sampled_from([0.5, 0.9]))
@@ -116,6 +124,21 @@ def test_a_side_that_exchanges_leave_without_a_value_has_no_interval():
     assert found.value < 0
     assert found.p > 0.05
     assert found.few_informative
+
+
+def test_a_few_questions_that_carry_a_number_are_flagged():
+    scores = np.random.default_rng(1).normal(size=(2, 60))
+    scores[0, :2] = 40, -40
+    sides = [
+        QuestionTerms(
+            name="mean square", questions_C=np.arange(60), value=lambda t: t[..., 0] / t[..., 1],
+            terms_CT=np.stack([one**2, np.ones(60)], axis=-1),
+        )
+        for one in scores
+    ]  # fmt: skip
+    assert terms_difference(*sides).few_informative
+    assert not terms_difference(sides[1], replace(sides[1], terms_CT=sides[1].terms_CT[::-1].copy())
+                                ).few_informative  # fmt: skip
 
 
 def test_any_two_numbers_by_question_are_compared():
