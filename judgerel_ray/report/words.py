@@ -213,7 +213,7 @@ def remarks(row: Row) -> list[str]:
     ['few informative questions']
     """
     said = [NOISE] if row.get("noise") else []
-    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
+    told = ("few ", "rests on few", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [
