@@ -23,7 +23,6 @@ from factor_analyzer import FactorAnalyzer
 from judgerel_ray.stats import omega_bootstrap, omega_from_correlation
 from judgerel_ray.stats.schmid_leiman import omegas_from_correlations
 
-
 AT_ONCE = 100  # as many as an interval or a floor fits together
 
 
