@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats import auroc, learn_then_test
+from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.accepted_errors import accepted_errors
 from judgerel_ray.stats.brier import brier_score
 from judgerel_ray.stats.calibration import calibration_error
 from judgerel_ray.stats.chance_floors import accuracy_floor, ranking_floor
-from judgerel_ray.stats.equal_acceptance import area_interval, equal_acceptance
+from judgerel_ray.stats.equal_acceptance import equal_acceptance
 from judgerel_ray.stats.ordered_answers import answered
 from judgerel_ray.stats.paired_accuracy import paired_accuracy
 from judgerel_ray.stats.shares import clustered_share
@@ -111,10 +111,8 @@ def told(first: Answers, second: Answers, m: int, seed: int) -> Iterator[tuple[s
     yield "error from .8", (wrong.low, wrong.high, truth["error from .8"])
     ranking = auroc(first.scores, first.right, clusters_N=clusters)
     yield "AUROC", (ranking.low, ranking.high, truth["AUROC"])
-    area = area_interval(
-        first.scores, first.right, clusters_N=clusters, n_resamples=RESAMPLES, seed=seed
-    )
-    yield "AURC", (*area, truth["AURC"])
+    area = risk_coverage(first.scores, first.right, clusters_N=clusters)
+    yield "AURC", (area.low, area.high, truth["AURC"])
     brier = brier_score(first.scores, first.right, clusters_N=clusters)
     yield "Brier", (brier.low, brier.high, truth["Brier"])
     means = [np.bincount(one.questions, weights=one.right) / m for one in (first, second)]

@@ -130,6 +130,7 @@ def reduce(
     missing: Sequence[str] | str = ("category", "drop"),
     coefficients: Sequence[str] | str | None = None,
     block: int | str = 0,
+    nuisance: Sequence[str] | str = (),
     tolerance: Mapping[str, float] | None = None,
     bands: bool = False,
     questions: bool = False,
@@ -156,6 +157,10 @@ def reduce(
         By name; default the first seven, and those of items where `items` are given.
     block : 0 or "all"
         Which blocks of replications count; later ones depend on the data of earlier ones.
+    nuisance : str or sequence of str
+        Facets that should not matter to a verdict, besides option_order, template and definition.
+        Where one varies, reproducibility (these drawn at random for each judgment) leads, and
+        repeatability (the same prompt again) follows.
     tolerance : mapping of str to float, optional
         Least value of a coefficient (flip_rate: most), by whole intervals; default the run's.
     bands : bool
@@ -198,6 +203,7 @@ def reduce(
         by=names(by),
         measurement=names(measurement),
         missing=names(missing) or (),
+        nuisance=names(nuisance) or (),
         coefficients=names(coefficients),
         block=str(block),
         items=items,

@@ -44,6 +44,11 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument(
         "--items", metavar="COL", help="distinct items, for alpha and omega of them"
     )
+    reduce.add_argument(
+        "--nuisance",
+        metavar="COLS",
+        help="facets that should not matter, besides option_order, template, definition",
+    )
     reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
@@ -123,6 +128,7 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         block=parsed.block,
         items=parsed.items,
+        nuisance=_names(parsed.nuisance) or (),
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
@@ -174,7 +180,12 @@ def _coefficients(
             print(coefficients_json(frame))
         else:
             if found.coefficients.height or not found.serving.height:
-                print_coefficients(found.coefficients, console=_Screen(), failures=found.failures)
+                print_coefficients(
+                    found.coefficients,
+                    console=_Screen(),
+                    failures=found.failures,
+                    named=options.coefficients is not None,
+                )
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
             for text in (serving_text(found.serving), tolerance_text(frame, source=source)):
                 if text:

@@ -12,7 +12,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
-from judgerel_ray.reduce.comparison import COMPARED, compare_judgments
+from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
 from judgerel_ray.store import RunDirectory, read_ledger
 
@@ -111,7 +111,7 @@ def compare_with_serving(
         first.frame,
         second.frame if second else None,
         by=by,
-        coefficients=COMPARED if coefficients is None else coefficients,
+        coefficients=coefficients,
         tolerance=tolerance,
         names=(a, b or a),
         n_categories=declared,

@@ -26,7 +26,14 @@ def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFra
 
     options = options or ReduceOptions()
     drawn = options.intervals != JACKKNIFE
-    if options.coefficients or options.tolerance or options.bands or options.items or drawn:
+    if (
+        options.coefficients
+        or options.tolerance
+        or options.bands
+        or options.items
+        or options.nuisance
+        or drawn
+    ):
         raise SweepError(
             "questions have columns and intervals of their own",
             hint="leave out coefficients, items, tolerance, bands and interval",

@@ -39,6 +39,7 @@ class ReduceOptions:
     coefficients: tuple[str, ...] | None = None
     block: str = "0"
     items: str | None = None
+    nuisance: tuple[str, ...] = ()
     tolerance: Mapping[str, float] | None = None
     bands: bool = False
     intervals: IntervalChoice = JACKKNIFE
@@ -50,7 +51,7 @@ class ReduceOptions:
     @property
     def told_apart(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
-        return [*(self.by or ()), *([self.items] if self.items else [])]
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +240,7 @@ def _reduce_source(
         block=block,
         n_categories=n_categories,
         items=options.items,
+        nuisance=options.nuisance,
         intervals=options.intervals,
         scales=judged.scales,
     )

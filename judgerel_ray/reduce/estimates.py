@@ -28,9 +28,9 @@ COLUMNS: Mapping[str, pl.DataType] = {
     "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
     "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
     "noise": pl.Boolean(), "measurement": pl.String(), "missing": pl.String(),
-    "n_categories": pl.Int64(), "unit": pl.String(), "n_items": pl.Int64(),
-    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "n_missing": pl.Int64(),
-    "estimator": pl.String(), "undefined": pl.String(),
+    "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
+    "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
+    "n_missing": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
@@ -38,6 +38,8 @@ OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
 
+REPEATABILITY, REPRODUCIBILITY = "repeatability", "reproducibility"
+"""``conditions``: the same prompt again; nuisance facets drawn at random for each judgment."""
 ALIKE = "come out alike"
 UNANIMOUS = "are unanimous"
 """What questions have in common where leaving any of them out changes nothing."""
@@ -65,6 +67,8 @@ class Group:
         Distinct scores of the file, ascending.
     intervals : IntervalChoice
         How its intervals are made.
+    nuisance : tuple of str
+        Columns of the unit that vary and should not matter to a verdict.
     """
 
     table: UnitTable
@@ -74,11 +78,16 @@ class Group:
     n_outcomes: int
     scores: tuple[float, ...] = ()
     intervals: IntervalChoice = JACKKNIFE
+    nuisance: tuple[str, ...] = ()
 
     @property
     def n_without(self) -> int:
         """Replies without a verdict."""
         return self.table.n_rows(~SCORED & ~FAILED)
+
+    def n_categories_of(self, policy: Missing) -> int:
+        """Categories there are under a policy."""
+        return self.n_categories + (self.n_outcomes if policy == "category" else 0)
 
     @property
     def n_missing(self) -> int:
@@ -90,6 +99,7 @@ class Group:
         """What all rows of the group rest on."""
         return {
             "unit": " x ".join(self.unit),
+            "conditions": None,
             "n_items": self.table.n_items,
             "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
             "n_judgments": int(self.table.counts_UK.sum()),
@@ -141,7 +151,7 @@ def group_rows(
     basis = group.basis
     for policy in policies:
         for row in _policy_rows(group, policy, coefficients, levels):
-            yield {**row, **basis}
+            yield {**row, **basis, "conditions": REPEATABILITY}
     if "valid_rate" in coefficients:
         yield {**_valid_row(group), **basis}
 
@@ -166,7 +176,7 @@ def _policy_rows(
 def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
     """Coefficients of verdicts as mere names."""
     found = group.table.counts(value_of(policy))
-    categories = group.n_categories + (group.n_outcomes if policy == "category" else 0)
+    categories = group.n_categories_of(policy)
     statistics = [
         count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
         for name in names

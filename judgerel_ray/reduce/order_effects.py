@@ -3,20 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.estimates import Group, Row, noise_columns
-from judgerel_ray.reduce.matrix import unit_counts
+from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
+from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
+from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
-from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
+from judgerel_ray.stats.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.interval import student_interval
+from judgerel_ray.stats.order_effects import (
+    ORDER_EFFECTS,
+    order_effect,
+    position_bias,
+    swap_terms,
+    swapped,
+)
 
 SHOWN = "label"
 """The column that names the label shown: where the option stood."""
 _ORDER = "option_order"
+
+
+def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> list[str]:
+    """Name the column of labels where questions were asked in several orders.
+
+    Counting by label reads one more column, so it is left out where there is nothing to learn.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "label": ["A", "A"]})
+    >>> labels_by_default(rows, ["label", "option_order"])
+    ['label']
+    >>> labels_by_default(rows.head(1), ["label", "option_order"])
+    []
+    """
+    if not {SHOWN, _ORDER} <= set(columns):
+        return []
+    if isinstance(source, Tally):
+        several = source.nested.units[_ORDER].n_unique() > 1
+    else:
+        ends = source.select(low=pl.col(_ORDER).min(), high=pl.col(_ORDER).max())
+        low, high = ends.collect(engine="streaming").row(0)
+        several = low != high
+    return [SHOWN] if several else []
+
+
+def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
+    """Name the coefficients of orders that lead where a group was asked in several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"], "verdict": ["A"], "n": [2]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...                 unit=("item_id",), level="nominal", n_categories=2,
+    ...                 n_outcomes=0), ["label"])
+    ()
+    """
+    if _ORDER not in group.unit:
+        return ()
+    return ("swap_consistency", "position_bias") if SHOWN in kept else ("swap_consistency",)
 
 
 def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -74,6 +127,9 @@ def order_rows(
     cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
     apart = [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
+    if "swap_consistency" in names:
+        for policy in policies:
+            yield _swap_row(group, policy, rows, apart)
     if "order_effect" in names:
         for policy in policies:
             found = unit_counts(rows, value_of(policy), unit=group.unit, cluster=apart)
@@ -91,6 +147,43 @@ def order_rows(
         yield _row(group, policy, position_bias(labels), crossed=_ORDER in group.unit)
 
 
+def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame, question: Sequence[str]) -> Row:
+    """Swap consistency: pairs of judgments in two orders that name the same option."""
+    crossed = _ORDER in group.unit
+    words = "share of pairs of judgments in two orders with the same option, mean over questions"
+    none = Coefficient(
+        name="swap_consistency", undefined="orders_not_crossed", estimator=words,
+        n_units=0, n_raters=0, n_ratings=0, n_missing=0,
+    )  # fmt: skip
+    if not crossed:
+        return _row(group, policy, none, crossed=False)
+
+    def counted(cluster: Sequence[str]) -> UnitCounts:
+        return unit_counts(rows, value_of(policy), unit=group.unit, cluster=cluster)
+
+    found = counted([name for name in group.unit if name in ("item_id", "benchmark")])
+    questions, orders = counted(question).clusters_U, counted([_ORDER]).clusters_U
+    counts = found.counts_UV
+    terms = swap_terms(counts, questions, orders, clusters_U=found.clusters_U)
+    if not terms.questions_C.size:
+        return _row(group, policy, none)
+    value = float(terms.value(terms.terms_CT.sum(axis=0)))
+    interval = student_interval(value, terms.left_out(), 0.95, chance_corrected=False)
+    floor = facet_floors(
+        counts,
+        swapped(questions, orders),
+        [Wanted(name="percent_agreement")],
+        distances_VV=1 - np.eye(counts.shape[1]),
+    )[0]
+    n_ratings = int(counts.sum())
+    told = replace(
+        none, value=value, undefined=None, low=interval.low, high=interval.high,
+        noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p, n_ratings=n_ratings,
+        estimator=in_words(words, interval, floor), n_units=terms.questions_C.size,
+    )  # fmt: skip
+    return _row(group, policy, told)
+
+
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
     """One row of the result."""
     return {
@@ -98,7 +191,10 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "value": found.value,
         "low": found.low,
         "high": found.high,
-        **noise_columns(None),
+        "noise_floor": found.noise_floor,
+        "noise_floor_sd": found.noise_floor_sd,
+        "p_noise": found.p_noise,
+        "noise": None if found.p_noise is None else found.p_noise > NOISE_ABOVE,
         "measurement": "nominal",
         "missing": policy,
         "n_categories": None,

@@ -31,7 +31,7 @@ from judgerel_ray.stats.accepted_errors import BANDS, Band
 from judgerel_ray.stats.brier import brier_score
 from judgerel_ray.stats.calibration import BINNINGS, calibration_error
 from judgerel_ray.stats.chance_floors import accuracy_floor, ranking_floor
-from judgerel_ray.stats.equal_acceptance import area_interval
+from judgerel_ray.stats.discrimination import few_answers
 from judgerel_ray.stats.noise import NoiseFloor
 from judgerel_ray.stats.shares import clustered_share
 
@@ -236,10 +236,7 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
     sure = ~np.isnan(scores)
     ranking = auroc(scores, right, clusters_N=items)
     noise = ranking_floor(scores, right, clusters_N=items)
-    risk = risk_coverage(scores, right)
-    low, high = area_interval(
-        scores, right, clusters_N=items, n_resamples=options.resamples, seed=options.seed
-    )
+    risk = risk_coverage(scores, right, clusters_N=items)
     found: Row = {
         "confidence": kind,
         "n_rejected": int((~sure).sum()),
@@ -251,10 +248,11 @@ def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
         "auroc_p_noise": noise.p,
         "auroc_noise": None if noise.p is None else noise.p > NOISE_ABOVE,
         "aurc": risk.aurc,
-        "aurc_low": low,
-        "aurc_high": high,
+        "aurc_low": risk.low,
+        "aurc_high": risk.high,
         "aurc_floor": risk.n_errors / risk.n if risk.n else None,
         "aurc_excess": risk.excess,
+        "few": few_answers(scores, right, items),
         "undefined": ranking.undefined,
     }
     return found | _calibrated(system, scores, options)

@@ -17,11 +17,11 @@ SYSTEM_COLUMNS: dict[str, pl.DataType] = {
     "noise": _BOOL, "confidence": _TEXT, "n_rejected": _INT, "n_distinct": _INT,
     "auroc": _FLOAT, "auroc_low": _FLOAT, "auroc_high": _FLOAT, "auroc_floor_sd": _FLOAT,
     "auroc_p_noise": _FLOAT, "auroc_noise": _BOOL, "aurc": _FLOAT, "aurc_low": _FLOAT,
-    "aurc_high": _FLOAT, "aurc_floor": _FLOAT, "aurc_excess": _FLOAT, "mean_confidence": _FLOAT,
-    "accuracy_confident": _FLOAT, "ece": _FLOAT, "ece_floor": _FLOAT, "ece_p": _FLOAT,
-    "ece_mass": _FLOAT, "ece_mass_floor": _FLOAT, "ece_mass_p": _FLOAT, "n_bins": _INT,
-    "brier": _FLOAT, "brier_low": _FLOAT, "brier_high": _FLOAT, "brier_floor": _FLOAT,
-    "undefined": _TEXT,
+    "aurc_high": _FLOAT, "aurc_floor": _FLOAT, "aurc_excess": _FLOAT, "few": _TEXT,
+    "mean_confidence": _FLOAT, "accuracy_confident": _FLOAT, "ece": _FLOAT, "ece_floor": _FLOAT,
+    "ece_p": _FLOAT, "ece_mass": _FLOAT, "ece_mass_floor": _FLOAT, "ece_mass_p": _FLOAT,
+    "n_bins": _INT, "brier": _FLOAT, "brier_low": _FLOAT, "brier_high": _FLOAT,
+    "brier_floor": _FLOAT, "undefined": _TEXT,
 }  # fmt: skip
 """Of a system and confidence."""
 ACCEPTANCE_COLUMNS: dict[str, pl.DataType] = {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from judgerel_ray.reduce.uncertainty_groups import JudgedGroup
 from judgerel_ray.reduce.uncertainty_worth import group_schema
 from judgerel_ray.stats import auroc, risk_coverage
+from judgerel_ray.stats.discrimination import few_answers
 from judgerel_ray.stats.precision import t_quantile
 
 MATRIX_SCORES = {
@@ -37,6 +38,9 @@ _COLUMNS: dict[str, pl.DataType] = {
     "auroc_low": pl.Float64(),
     "auroc_high": pl.Float64(),
     "aurc": pl.Float64(),
+    "aurc_low": pl.Float64(),
+    "aurc_high": pl.Float64(),
+    "few": pl.String(),
     "n": pl.Int64(),
     "tokens": pl.Float64(),
     "undefined": pl.String(),
@@ -88,8 +92,9 @@ def score_table(
     -------
     DataFrame
         One row a group and ``score``: ``mean`` with its interval over questions (entropies and
-        mutual information in nats, all else in [-1, 1]), ``auroc`` with its interval and ``aurc``
-        of the score turned so that ``surer`` is better, over ``n`` judgments that have it, and
+        mutual information in nats, all else in [-1, 1]), ``auroc`` and ``aurc`` with theirs, of the
+        score turned so that ``surer`` is better, over ``n`` judgments that have it, ``few``
+        ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
         ``tokens`` an item (computed for its prompts and generated).
 
     Examples
@@ -174,6 +179,7 @@ def _row(
     there = values_N[~np.isnan(values_N)]
     correct_N, text_N = group.correct_N, group.text_N
     ranking = auroc(sign * values_N, correct_N, clusters_N=text_N)
+    curve = risk_coverage(sign * values_N, correct_N, clusters_N=text_N)
     mean = float(there.mean()) if there.size else None
     low, high = _ends(there, text_N[~np.isnan(values_N)])
     return {
@@ -185,7 +191,10 @@ def _row(
         "auroc": ranking.value,
         "auroc_low": ranking.low,
         "auroc_high": ranking.high,
-        "aurc": risk_coverage(sign * values_N, correct_N).aurc,
+        "aurc": curve.aurc,
+        "aurc_low": curve.low,
+        "aurc_high": curve.high,
+        "few": few_answers(values_N, correct_N, text_N),
         "n": int(there.size),
         "tokens": tokens,
         "undefined": ranking.undefined,

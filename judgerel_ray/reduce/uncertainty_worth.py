@@ -14,6 +14,8 @@ from judgerel_ray.reduce.quantities import QUANTITY, quantity_row
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_groups import (
     GROUP,
+    MAJORITY,
+    NO_MAJORITY,
     JudgedGroup,
     Labelling,
     labellings,
@@ -28,6 +30,7 @@ from judgerel_ray.stats import (
     rating_deviation,
     risk_coverage,
 )
+from judgerel_ray.stats.discrimination import with_few
 from judgerel_ray.stats.shares import clustered_share
 
 COVERAGES = (0.25, 0.5, 0.75)
@@ -51,6 +54,8 @@ def uncertainty_summary(
         One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it
         is a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``:
 
+        - ``no_majority``, where there are any: judgments of items whose people have no single most
+          frequent label, so that no option is right; all else leaves them out;
         - ``accuracy``, ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact
           binomial, by text where texts are judged several times; labels by the threshold given,
           else each by a threshold chosen on other folds; then the last three for every stated
@@ -63,7 +68,8 @@ def uncertainty_summary(
           the one a small model on its features does, cross-fitted;
         - ``auroc`` of the margin (probability that a right judgment has the larger one) and
           ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk averaged over coverage, and what of it
-          a perfect score saves); ``error_of_surest_25`` and so on: share wrong among the surest
+          a perfect score saves); where they rest on fewer than ten wrong, or right, answers,
+          ``estimator`` says so; ``error_of_surest_25`` and so on: share wrong among the surest
           quarter and so on, or a little more where margins tie;
         - ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share``
           it accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
@@ -100,6 +106,7 @@ def group_schema() -> dict[str, pl.DataType]:
 
 def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """All quantities of one group."""
+    yield from _left_out(group)
     if not group.judged:
         yield quantity_row("accuracy", n=0, undefined="no_right_option")
         return
@@ -118,10 +125,27 @@ def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str
     yield from set_quantities(group, options)
 
 
+def _whose(group: JudgedGroup) -> str:
+    """Whose most frequent label is right, where it is people's."""
+    kinds = {one.raters or "people" for one in group.judged if one.basis == MAJORITY}
+    return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
+
+
+def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
+    """How many judgments are of items whose people have no most frequent label, if any are."""
+    if not group.without_majority:
+        return
+    kinds = {one.raters or "people" for one in group.unjudged if one.basis == NO_MAJORITY}
+    told = f"items on which {', '.join(sorted(kinds))} have no single most frequent label: left out"
+    k = group.without_majority
+    row = quantity_row(NO_MAJORITY, value=k / group.n_matrices, n=group.n_matrices, estimator=told)
+    yield {**row, "k": k}
+
+
 def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
     """Accuracy of all, then under each label, and the share of low."""
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
-    yield quantity_row("accuracy", shares.all, estimator=shares.all.method)
+    yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
     threshold, told = labelling.threshold, labelling.told
     for name, share in (
         ("accuracy_low", shares.low),
@@ -183,13 +207,18 @@ def _deviations(
 
 def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How well the margin ranks right before wrong."""
-    ranking = auroc(group.margin_N, group.correct_N, clusters_N=group.text_N)
+    margin_N, correct_N, text_N = group.margin_N, group.correct_N, group.text_N
+    ranking = auroc(margin_N, correct_N, clusters_N=text_N)
+    told = with_few("margin", margin_N, correct_N, text_N)
     yield quantity_row(
-        "auroc", ranking, n=ranking.n_ratings, estimator="margin", undefined=ranking.undefined
+        "auroc", ranking, n=ranking.n_ratings, estimator=told, undefined=ranking.undefined
     )
-    curve = risk_coverage(group.margin_N, group.correct_N)
-    for name, value in (("aurc", curve.aurc), ("excess_aurc", curve.excess)):
-        yield quantity_row(name, value=value, n=curve.n, estimator="margin, ties averaged")
+    curve = risk_coverage(margin_N, correct_N, clusters_N=text_N)
+    told = with_few("margin, ties averaged", margin_N, correct_N, text_N)
+    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=told)
+    yield {**area, "low": curve.low, "high": curve.high}
+    told = "margin, ties averaged"
+    yield quantity_row("excess_aurc", value=curve.excess, n=curve.n, estimator=told)
     accepted = acceptance_curve(group.margin_N, group.correct_N)
     for coverage in COVERAGES:
         places = np.flatnonzero(accepted.acceptance_T >= coverage - 1e-9)

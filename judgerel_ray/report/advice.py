@@ -152,11 +152,7 @@ def _whole(name: str) -> Callable[[Row], str]:
 
 def _lever(name: str) -> Callable[[Row], str]:
     """A lever in words."""
-
-    def write(row: Row) -> str:
-        return f"a new {row['facets']} each time" if row["facets"] else cell(row[name])
-
-    return write
+    return lambda row: f"a new {row['facets']} each time" if row["facets"] else cell(row[name])
 
 
 def _needed(row: Row) -> str:
@@ -191,7 +187,11 @@ def _estimated(row: Row) -> str:
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "questions", "remark")  # of comparisons
+_COMPARED = {
+    "reproducibility": "own order and wording (reproducibility)",
+    "repeatability": "same prompt (repeatability)",
+}
+_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -200,9 +200,10 @@ _COST = {
     "GPU-seconds": _whole("gpu_seconds"),
 }
 _COMPARISON_NOTE = """\
-b - a has its 95 % interval over questions. p: how often chance alone makes them differ as much;
-Holm and FDR correct it for all pairs compared. within, beyond: p of lying inside the tolerance, and
-outside it, by Holm too. undecided: it cannot be told which is higher."""
+p: how often a and b, exchanged within questions at random, differ as much; the 95 % interval of
+b - a excludes 0 where p < 0.05. Holm and FDR correct p for all tests of this table; one is higher
+where Holm's is < 0.05. within, beyond: p of lying inside the tolerance, and outside it, by Holm.
+few informative questions: fewer than 10 differ between a and b, or one side rests on few."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
 the same; chosen: what was set on purpose. share: of the whole variance; levels: how many. What is
@@ -285,6 +286,7 @@ _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),

@@ -55,11 +55,18 @@ def _scores(rows: Sequence[Row], name: str) -> str:
             small=[around(row, "auroc")[1] for row in rows],
             is_number=True,
         ),
-        Column(head="AURC", cells=[number(row["aurc"]) for row in rows], is_number=True),
+        Column(
+            head="AURC", cells=[number(row["aurc"]) for row in rows],
+            small=[around(row, "aurc")[1] for row in rows], is_number=True,
+        ),
         counts("judgments", [row["n"] for row in rows]),
         Column(
             head="tokens an item", cells=[number(row["tokens"], 0) for row in rows],
             is_number=True,
+        ),
+        Column(
+            head="remark", cells=[reason(row["few"]) if row["few"] else "" for row in rows],
+            kind="remark",
         ),
     ]  # fmt: skip
     caption = (

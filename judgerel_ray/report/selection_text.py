@@ -9,6 +9,11 @@ import polars as pl
 from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import NOISE, Row, interval, number, reason
 
+FEW = (
+    "Few wrong (or right) answers: fewer than ten questions have one, and how confidence ranks "
+    "rests on them."
+)
+"""What the flag of a ranking says."""
 _STEPS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 _EACH = "\nThe chance is of each line by itself: the best of several lines has none."
 _REJECTED = (
@@ -72,6 +77,8 @@ def ranking_cells(row: Row) -> list[str]:
     ranked = number(row["auroc"]) + (f", {NOISE}" if row["auroc_noise"] else "")
     if isinstance(row["auroc"], float) and row["auroc"] < 0.5 and row["auroc_noise"] is False:
         ranked += ", surer of wrong answers"
+    if row["few"]:
+        ranked += f", {reason(row['few'])} answers"
     if row["auroc"] is None and row["undefined"]:
         ranked = f"- ({reason(row['undefined'])})"
     return [
@@ -117,6 +124,7 @@ def _ranking(rows: Sequence[Row]) -> str:
         "AUROC to Brier are of the answers that are not rejected; of no use: the AURC of a "
         "confidence\nthat tells nothing of them. ECE: in "
         f"{rows[0]['n_bins']} bins of equal width; beside it what calibrated confidence would show."
+        + (f"\n{FEW}" if any(row["few"] for row in rows) else "")
     )
 
 

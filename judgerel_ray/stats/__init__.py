@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.equal_acceptance import equal_acceptance
+    from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS, reproducibility
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
     from judgerel_ray.stats.inter_scale import (
@@ -78,8 +79,9 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
     from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
     from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
-    from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+    from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
     from judgerel_ray.stats.quantisation import QuantisationCeiling, quantisation_ceiling
@@ -123,6 +125,7 @@ __all__ = [
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
     "ORDER_EFFECTS",
+    "PAIR_COEFFICIENTS",
     "SCALE_CASES",
     "SCALE_MAPPINGS",
     "AlphaPrecision",
@@ -243,6 +246,7 @@ __all__ = [
     "remainder_draws",
     "replay",
     "replications_for",
+    "reproducibility",
     "risk_coverage",
     "scale_noise_floor",
     "scale_rank_correlation",
@@ -255,6 +259,7 @@ __all__ = [
     "split_variance",
     "supported_shares",
     "tempered_step",
+    "terms_difference",
     "threshold_transfer",
     "total_agreement",
     "valid_rate",

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.discrimination import checked_scores
+from judgerel_ray.stats.discrimination import checked_scores, with_few
+from judgerel_ray.stats.ends import logit_ends
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
 
@@ -45,8 +47,9 @@ def cross_fitted_auroc(
         In [0, 1], 0.5 where the score tells nothing. The interval is Student's on the logit scale,
         from the spread over questions of their pairs inside folds, times what Nadeau and Bengio add
         for models that share most of what they were fitted on; none where every pair is ordered
-        alike. ``undefined`` is "no_variance" where no fold has right and wrong judgments,
-        "no_verdicts" where there are none.
+        alike. ``estimator`` ends on "few wrong answers" or "few right answers" as that of
+        :func:`judgerel_ray.stats.auroc`. ``undefined`` is "no_variance" where no fold has right and
+        wrong judgments, "no_verdicts" where there are none.
 
     Raises
     ------
@@ -79,14 +82,21 @@ def cross_fitted_auroc(
     value = low = high = None
     if found is not None:
         value, error, n_questions, n_folds = found
-        low, high = _logit_ends(value, error * _shared(n_folds), n_questions - 1, confidence)
+        if 0 < value < 1 and error > 1e-12 and n_questions > 1:
+            half = t_quantile(n_questions - 1, confidence) * error * _shared(n_folds)
+            low, high = logit_ends(value, half)
     return Coefficient(
         name="auroc",
         value=value,
         low=low,
         high=high,
         undefined=None if value is not None else "no_variance" if there.any() else "no_verdicts",
-        estimator="pairs inside folds, Nadeau-Bengio t on the logit scale",
+        estimator=with_few(
+            "pairs inside folds, Nadeau-Bengio t on the logit scale",
+            scores,
+            correct,
+            clusters,
+        ),
         n_units=int(there.sum()),
         n_raters=1,
         n_ratings=int(there.sum()),
@@ -135,16 +145,3 @@ def _ordered(first_N: Floats, second_N: Floats) -> tuple[Floats, Floats]:
 def _shared(n_folds: int) -> float:
     """Factor on the error of a mean over folds whose models share what they were fitted on."""
     return float(np.sqrt(1 + n_folds / (n_folds - 1))) if n_folds > 1 else 1.0
-
-
-def _logit_ends(
-    value: float, error: float, degrees: int, confidence: float
-) -> tuple[float | None, float | None]:
-    """Ends on the logit scale; none where the value or its error has no room."""
-    from scipy.stats import t
-
-    if not 0 < value < 1 or error < 1e-12 or degrees < 1:
-        return None, None
-    half = float(t.ppf((1 + confidence) / 2, degrees)) * error / (value * (1 - value))
-    centre = float(np.log(value / (1 - value)))
-    return float(1 / (1 + np.exp(half - centre))), float(1 / (1 + np.exp(-half - centre)))

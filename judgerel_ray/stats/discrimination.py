@@ -1,6 +1,6 @@
 """How well a score tells right judgments from wrong ones.
 
-Shape suffixes: N, M = judgments.
+Shape suffixes: N, M = judgments, C = clusters (questions).
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
+from judgerel_ray.stats.ends import logit_ends
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
+
+FEW_ANSWERS = 10
+"""Questions with a wrong answer, or with a right one, below which a ranking rests on few."""
 
 
 def auroc(
@@ -35,18 +40,28 @@ def auroc(
     Returns
     -------
     Coefficient
-        In [0, 1], 0.5 where the score tells nothing. The interval is DeLong's with Obuchowski's
-        clusters, on the logit scale; none where every pair is ordered alike. ``undefined`` is
-        "no_variance" where all are right or all wrong, "no_verdicts" where there are none.
+        In [0, 1], 0.5 where the score tells nothing. ``estimator`` ends on "few wrong answers" or
+        "few right answers" where fewer than ten questions have one. ``undefined`` is "no_variance"
+        where all are right or all wrong, "no_verdicts" where there are none.
 
     Raises
     ------
     ValueError
         If the shapes differ or the confidence is not in (0, 1).
 
+    Notes
+    -----
+    The interval is on the logit scale, from DeLong's variance with Obuchowski's clusters [1]_. Of
+    its two components each has the degrees of freedom of its own questions (Satterthwaite), for a
+    handful of wrong answers decides it however many right ones there are; and each counts one
+    answer more, placed as far off as Hanley and McNeil's model expects [2]_, for a handful may
+    happen to tie. Where every pair is ordered alike, one end is that value and the other exact for
+    as many pairs as have no question in common.
+
     References
     ----------
     .. [1] DeLong et al. (1988), doi:10.2307/2531595; Obuchowski (1997), doi:10.2307/2533958.
+    .. [2] Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747.
 
     Examples
     --------
@@ -62,30 +77,91 @@ def auroc(
     if clusters.shape != scores.shape:
         raise ValueError(f"auroc: clusters_N must have shape {scores.shape}, got {clusters.shape}")
     there = ~np.isnan(scores)
-    kept, right = scores[there], correct[there]
-    n_right, n_wrong = int(right.sum()), int((~right).sum())
+    kept, right, clusters = scores[there], correct[there], clusters[there]
     value: float | None = None
     low = high = None
-    if n_right and n_wrong:
+    if right.any() and not right.all():
         above = _placements(kept[right], kept[~right])
         below = 1 - _placements(kept[~right], kept[right])
         value = float(above.mean())
         places = np.empty(kept.size)
-        places[right] = (above - value) / n_right
-        places[~right] = (below - value) / n_wrong
-        low, high = _logit_ends(value, places, clusters[there], confidence)
+        places[right] = (above - value) / above.size
+        places[~right] = (below - value) / below.size
+        low, high = _ends(value, places, right, clusters, confidence)
     return Coefficient(
         name="auroc",
         value=value,
         low=low,
         high=high,
         undefined=None if value is not None else "no_variance" if there.any() else "no_verdicts",
-        estimator="Mann-Whitney, DeLong on the logit scale",
+        estimator=with_few("Mann-Whitney, DeLong's t on the logit scale", kept, right, clusters),
         n_units=kept.size,
         n_raters=1,
         n_ratings=kept.size,
         n_missing=scores.size - kept.size,
     )
+
+
+def few_answers(
+    scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
+) -> str | None:
+    """Tell which answers with a score are few: of fewer than ten questions.
+
+    Parameters
+    ----------
+    scores_N : ndarray of float, shape (n_judgments,)
+        NaN takes no part.
+    correct_N : ndarray of bool, shape (n_judgments,)
+        Whether each judgment is right.
+    clusters_N : ndarray, shape (n_judgments,)
+        The question of each.
+
+    Returns
+    -------
+    str or None
+        "few_wrong" or "few_right", the fewer of both; None where there are enough of both, or no
+        scores at all.
+
+    Examples
+    --------
+    >>> few_answers(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
+    'few_wrong'
+    """
+    (n_right, n_wrong), few = _by_kind(scores_N, correct_N, clusters_N), "few_wrong"
+    if n_right < n_wrong:
+        few = "few_right"
+    return few if n_right + n_wrong and min(n_right, n_wrong) < FEW_ANSWERS else None
+
+
+def with_few(
+    estimator: str,
+    scores_N: NDArray[np.floating],
+    correct_N: NDArray[np.bool_],
+    clusters_N: NDArray[np.generic],
+) -> str:
+    """Add to the words of an estimator which answers are few, and of how many questions.
+
+    Examples
+    --------
+    >>> with_few("DeLong", np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
+    'DeLong; few wrong answers (9 questions)'
+    """
+    few = few_answers(scores_N, correct_N, clusters_N)
+    if few is None:
+        return estimator
+    n = min(_by_kind(scores_N, correct_N, clusters_N))
+    return f"{estimator}; {few.replace('_', ' ')} answers ({n} question{'s' * (n != 1)})"
+
+
+def _by_kind(
+    scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
+) -> tuple[int, int]:
+    """Questions with a right answer that has a score, and with a wrong one."""
+    there_N = ~np.isnan(scores_N)
+    n_right, n_wrong = (
+        np.unique(clusters_N[there_N & kind]).size for kind in (correct_N, ~correct_N)
+    )
+    return n_right, n_wrong
 
 
 def _placements(first_N: Floats, second_M: Floats) -> Floats:
@@ -97,21 +173,34 @@ def _placements(first_N: Floats, second_M: Floats) -> Floats:
     return placed
 
 
-def _logit_ends(
-    value: float, places_N: Floats, clusters_N: NDArray[np.generic], confidence: float
+def _ends(
+    value: float,
+    places_N: Floats,
+    right_N: NDArray[np.bool_],
+    clusters_N: NDArray[np.generic],
+    confidence: float,
 ) -> tuple[float | None, float | None]:
-    """Ends on the logit scale; none where the value or its error has no room."""
-    from statistics import NormalDist
-
-    _, number = np.unique(clusters_N, return_inverse=True)
-    sums = np.bincount(number, weights=places_N)
-    n = sums.size
-    error = float(np.sqrt((sums**2).sum() * n / max(1, n - 1)))
-    if not 0 < value < 1 or error < 1e-12:
+    """Ends of the interval; none where all judgments are of one question."""
+    names, number_N = np.unique(clusters_N, return_inverse=True)
+    n = names.size
+    sums_kC = [
+        np.bincount(number_N[kind], weights=places_N[kind], minlength=n)
+        for kind in (right_N, ~right_N)
+    ]
+    sizes_k = [np.unique(number_N[kind]).size for kind in (right_N, ~right_N)]
+    if n < 2:
         return None, None
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * error / (value * (1 - value))
-    centre = np.log(value / (1 - value))
-    return float(1 / (1 + np.exp(half - centre))), float(1 / (1 + np.exp(-half - centre)))
+    if not 0 < value < 1:
+        bound = ((1 - confidence) / 2) ** (1 / min(*sizes_k, n // 2))
+        return (bound, 1.0) if value else (0.0, 1 - bound)
+    one_more = max(value / (2 - value), 2 * value / (1 + value) * value) - value**2
+    own_k = [
+        float((sums_C**2).sum()) + one_more / size**2
+        for sums_C, size in zip(sums_kC, sizes_k, strict=True)
+    ]
+    variance = sum(own_k) + 2 * float(sums_kC[0] @ sums_kC[1])
+    degrees = sum(own_k) ** 2 / sum(own**2 / size for own, size in zip(own_k, sizes_k, strict=True))
+    return logit_ends(value, t_quantile(min(degrees, n), confidence) * float(np.sqrt(variance)))
 
 
 def checked_scores(

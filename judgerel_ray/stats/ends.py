@@ -47,11 +47,11 @@ def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[
     low, high = value - half, value + half
     if chance_corrected:
         if low > 0 and value < 1:
-            return *_logit(value, half), ", logit scale"
+            return *logit_ends(value, half), ", logit scale"
         return low, min(1.0, high), ""
     within, beyond_both = low >= 0 and high <= 1, low < 0 and high > 1
     if not (within or beyond_both) and 0 < value < 1:
-        inner_low, inner_high = _logit(value, half)
+        inner_low, inner_high = logit_ends(value, half)
         if high > 1 and inner_low < low:
             return inner_low, 1.0, ", low end on the logit scale"
         if low < 0 and inner_high > high:
@@ -94,8 +94,15 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     return low, min(1.0, high), words
 
 
-def _logit(value: float, half: float) -> tuple[float, float]:
-    """Ends on the logit scale, as tanh: exp could be too large for a double near 0 and 1."""
+def logit_ends(value: float, half: float) -> tuple[float, float]:
+    """Lay an interval about a value in (0, 1) on the logit scale.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in logit_ends(0.9, 0.1)]
+    [0.748, 0.965]
+    """
+    # As tanh: exp could be too large for a double near 0 and 1.
     centre = math.log(value / (1 - value))
     reach = half / (value * (1 - value))
     return (1 + math.tanh((centre - reach) / 2)) / 2, (1 + math.tanh((centre + reach) / 2)) / 2

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.bootstrap import bootstrap_weights
-from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers, answered
+from judgerel_ray.stats.ordered_answers import REACHED, Answered, OrderedAnswers
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
@@ -32,8 +31,9 @@ class EqualAcceptance:
     first_G, second_G, value_G : ndarray of float
         Share wrong among the accepted of each, and the difference.
     low_G, high_G : ndarray of float
-        Percentile interval of the difference, questions drawn anew, widened for few of them [1]_;
-        NaN where there is none, or nothing varies.
+        Percentile interval of the difference, questions drawn anew, widened for few of them that
+        either system got wrong (or right, if fewer) [1]_; NaN where there is none, or nothing
+        varies.
     mean, mean_low, mean_high, p : float or None
         Mean difference over those shares that have an interval, its own, and its two-sided
         p-value: twice the share of resamples on the other side of 0; where none of them is,
@@ -103,6 +103,7 @@ def equal_acceptance(
 
     Examples
     --------
+    >>> from judgerel_ray.stats.ordered_answers import answered
     >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
     >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
     >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
@@ -130,13 +131,14 @@ def equal_acceptance(
     first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
     weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
     drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
-    low_G, high_G = _ends(drawn_BG, confidence, common.size)
+    n_deciding = _n_deciding(sides)
+    low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
     told = ~np.isnan(low_G)
     if not told.any():
         told[:] = True
     means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
-    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, common.size))
+    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
     low_G, high_G = _spread(low_G, high_G)
     value = second_G - first_G
     return EqualAcceptance(
@@ -144,53 +146,17 @@ def equal_acceptance(
         high_G=high_G, mean=float(value[told].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
-        p=_other_side(means_B, common.size), n_questions=common.size,
+        p=_other_side(means_B, n_deciding), n_questions=common.size,
     )  # fmt: skip
 
 
-def area_interval(
-    scores_N: ArrayLike,
-    correct_N: ArrayLike,
-    *,
-    clusters_N: ArrayLike | None = None,
-    n_resamples: int = 2000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> tuple[float | None, float | None]:
-    """Compute the percentile interval of the area under the risk-coverage curve.
-
-    Parameters
-    ----------
-    scores_N, correct_N, clusters_N
-        As for :func:`judgerel_ray.stats.ordered_answers.answered`; the area is that of
-        :func:`judgerel_ray.stats.selective.risk_coverage`, ties averaged.
-    n_resamples, confidence, seed
-        As for :func:`equal_acceptance`.
-
-    Returns
-    -------
-    tuple of (float or None, float or None)
-        Ends, questions drawn anew; None below two questions or where nothing varies.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
-
-    Examples
-    --------
-    >>> area_interval([0.9], [True])
-    (None, None)
-    """
-    one = answered(scores_N, correct_N, clusters_N)
-    common = np.unique(one.questions_N)
-    if common.size < 2:
-        return None, None
-    side = OrderedAnswers(one, common)
-    weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
-    areas = np.concatenate([side.areas(weight) for weight in weights])[:, None]
-    (low,), (high,) = _ends(areas, confidence, common.size)
-    return (None, None) if np.isnan(low) or high - low < 1e-12 else (float(low), float(high))
+def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
+    """One more than the questions with a wrong answer of either, or with a right one if fewer."""
+    wrong, right = (
+        np.unique(np.concatenate([side.questions_with(wrong=kind) for side in sides])).size
+        for kind in (True, False)
+    )
+    return 1 + min(wrong, right)
 
 
 def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:

@@ -107,6 +107,11 @@ class OrderedAnswers:
         self._summed = self._sums() if self._last.size <= _FEW else None
         self.reach = order.size / scores.size if scores.size else 0.0
 
+    def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
+        """Give the places of the questions that have a wrong, or a right, answer with a score."""
+        found: NDArray[np.intp] = np.unique(self._question[(self._wrong > 0) == wrong])
+        return found
+
     def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
         """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
         none = np.zeros((len(weights_BC), 1))
@@ -156,19 +161,4 @@ class OrderedAnswers:
             step = errors[row, after] - errors[row, before]
             wrong = errors[row, before] + part * step
             found[inside, place] = (wrong / np.where(wanted > 0, wanted, 1.0))[inside]
-        return found
-
-    def areas(self, weights_BC: Floats) -> Floats:
-        """Compute the mean expected risk over all coverages, (B,); NaN without an answer."""
-        from scipy.special import digamma
-
-        accepted, errors = self._steps(weights_BC)
-        harmonic = np.diff(digamma(accepted + 1), axis=1)
-        size, step = np.diff(accepted, axis=1), np.diff(errors, axis=1)
-        pace = step / np.where(size > 0, size, 1.0)
-        pieces = (errors[:, :-1] - pace * accepted[:, :-1]) * harmonic + step
-        total = accepted[:, -1]
-        found: Floats = np.where(
-            total > 0, pieces.sum(axis=1) / np.where(total > 0, total, 1), np.nan
-        )
         return found

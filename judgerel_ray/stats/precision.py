@@ -202,7 +202,7 @@ def alpha_precision(
     )
 
 
-def t_quantile(degrees: int, confidence: float) -> float:
+def t_quantile(degrees: float, confidence: float) -> float:
     """Give Student's t that a two-sided interval needs.
 
     Examples
@@ -218,7 +218,7 @@ def t_quantile(degrees: int, confidence: float) -> float:
     return float(stdtrit(degrees, p))
 
 
-def _expanded_quantile(degrees: int, p: float) -> float:
+def _expanded_quantile(degrees: float, p: float) -> float:
     """Fisher's expansion about the normal quantile (Abramowitz and Stegun 26.7.5): no import."""
     from statistics import NormalDist
 

@@ -3,7 +3,7 @@
 Higher scores are surer. Confidence takes few distinct values, so ties are everywhere and are never
 broken by the order of the rows.
 
-Shape suffixes: N = judgments, T = distinct scores, downwards.
+Shape suffixes: N = judgments, T = distinct scores, downwards, C = clusters (questions).
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.discrimination import checked_scores
+from judgerel_ray.stats.ends import logit_ends
 from judgerel_ray.stats.interval import clopper_pearson
+from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import Floats
 
 
@@ -59,6 +61,8 @@ class RiskCoverage:
         Share judged, 1/n to 1, and the expected share wrong among them with ties in random order.
     aurc : float or None
         Mean of `risk_N`; None without judgments.
+    low, high : float or None
+        Ends of its interval; none where all judgments are right or all wrong, or of one question.
     excess : float or None
         `aurc` less that of a score that ranks every wrong judgment last (E-AURC).
     n, n_errors : int
@@ -71,6 +75,8 @@ class RiskCoverage:
     excess: float | None
     n: int
     n_errors: int
+    low: float | None = None
+    high: float | None = None
 
     def risk_at(self, coverage: float) -> float | None:
         """Give the risk of the surest share of judgments, rounded up to a whole judgment."""
@@ -142,7 +148,13 @@ def acceptance_curve(
     )
 
 
-def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
+def risk_coverage(
+    scores_N: ArrayLike,
+    correct_N: ArrayLike,
+    *,
+    clusters_N: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> RiskCoverage:
     """Compute the risk-coverage curve and its area, ties averaged.
 
     Parameters
@@ -151,6 +163,10 @@ def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
         Higher is surer; judgments with NaN take no part.
     correct_N : array-like of bool, shape (n_judgments,)
         Whether each judgment is right.
+    clusters_N : array-like, shape (n_judgments,), optional
+        The question of each judgment; by default each is its own.
+    confidence : float
+        Of the interval of the area, in (0, 1).
 
     Returns
     -------
@@ -159,7 +175,19 @@ def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
     Raises
     ------
     ValueError
-        If the shapes differ.
+        If the shapes differ or the confidence is not in (0, 1).
+
+    Notes
+    -----
+    The area is a sum over wrong judgments, so its interval has the degrees of freedom of the
+    questions that have one (or of those that have a right one, if they are fewer): Student's t on
+    the logit scale, the error from the influence of each question [1]_, ties averaged as in the
+    area itself.
+
+    References
+    ----------
+    .. [1] Efron, B. (1982), The jackknife, the bootstrap and other resampling plans, chapter 6
+       (the infinitesimal jackknife).
 
     Examples
     --------
@@ -170,6 +198,13 @@ def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
     ([0.5, 0.5, 0.333], 0.444)
     """
     scores, correct = checked_scores(scores_N, correct_N, function="risk_coverage")
+    clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
+    if clusters.shape != scores.shape:
+        raise ValueError(
+            f"risk_coverage: clusters_N must have shape {scores.shape}, got {clusters.shape}"
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"risk_coverage: confidence must be between 0 and 1, got {confidence!r}")
     there = ~np.isnan(scores)
     n, n_errors = int(there.sum()), int((there & ~correct).sum())
     if not n:
@@ -182,6 +217,7 @@ def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
     expected = np.interp(taken, np.append(0, accepted), np.append(0, errors))
     risk = expected / taken
     ideal = np.maximum(0, taken - (n - n_errors)) / taken
+    low, high = _area_ends(scores[there], ~correct[there], clusters[there], confidence)
     return RiskCoverage(
         coverage_N=taken / n,
         risk_N=risk,
@@ -189,7 +225,56 @@ def risk_coverage(scores_N: ArrayLike, correct_N: ArrayLike) -> RiskCoverage:
         excess=float(risk.mean() - ideal.mean()),
         n=n,
         n_errors=n_errors,
+        low=low,
+        high=high,
     )
+
+
+def _area_ends(
+    scores_N: Floats, wrong_N: NDArray[np.bool_], clusters_N: NDArray[np.generic], confidence: float
+) -> tuple[float | None, float | None]:
+    """Ends of the interval of the area below the risk-coverage curve."""
+    names, number_N = np.unique(clusters_N, return_inverse=True)
+    if names.size < 2 or wrong_N.all() or not wrong_N.any():
+        return None, None
+    area, influence_N = _influence(scores_N, wrong_N)
+    sums_C = np.bincount(number_N, weights=influence_N)
+    error = float(np.sqrt((sums_C**2).sum() * names.size / (names.size - 1)))
+    degrees = min(np.unique(number_N[kind]).size for kind in (wrong_N, ~wrong_N))
+    return logit_ends(area, t_quantile(min(degrees, names.size - 1), confidence) * error)
+
+
+def _influence(scores_N: Floats, wrong_N: NDArray[np.bool_]) -> tuple[float, Floats]:
+    """The area, and how it changes with the weight of each judgment.
+
+    With A_t accepted and E_t wrong down to the t-th distinct score, a_t and e_t of them at it, a
+    tie's judgments in random order and h_t = digamma(A_t + 1) - digamma(A_t-1 + 1), the area is
+    sum_t [(E_t-1 - A_t-1 e_t / a_t) h_t + e_t] / A_T.
+    """
+    from scipy.special import digamma, polygamma
+
+    _, place_N = np.unique(-scores_N, return_inverse=True)
+    at_T = np.bincount(place_N).astype(np.float64)
+    wrong_T = np.bincount(place_N, weights=wrong_N)
+    upto_T = np.cumsum(at_T)
+    before_T, pace_T = upto_T - at_T, wrong_T / at_T
+    gained_T = np.cumsum(wrong_T) - wrong_T - pace_T * before_T
+    harmonic_T = np.diff(digamma(np.append(0, upto_T) + 1))
+    n = upto_T[-1]
+    area = float((gained_T * harmonic_T + wrong_T).sum() / n)
+    after_T = _from(harmonic_T) - harmonic_T
+    by_wrong_T = after_T - before_T / at_T * harmonic_T + 1
+    paced_T = pace_T * harmonic_T
+    steps_T = polygamma(1, upto_T + 1) * (gained_T - np.append(gained_T[1:], 0))
+    by_any_T = before_T / at_T * paced_T - (_from(paced_T) - paced_T) + _from(steps_T)
+    influence: Floats = (by_any_T[place_N] + wrong_N * by_wrong_T[place_N] - area) / n
+    return area, influence
+
+
+def _from(values_T: Floats) -> Floats:
+    """Sums from each place to the last."""
+    summed: Floats = np.cumsum(values_T[::-1])[::-1]
+    return summed
 
 
 def _steps(

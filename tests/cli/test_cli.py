@@ -30,6 +30,7 @@ OPTIONS = {
         "--by BY",
         "--measurement MEASUREMENT",
         "--items COL",
+        "--nuisance COLS",
         "--missing MISSING",
         "--coefficient NAME",
         "--format FORMAT",

@@ -65,7 +65,7 @@ def test_columns_are_those_of_the_contract():
     assert found.columns == ["judge", "benchmark", "temperature", *COLUMNS]
     assert list(COLUMNS) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
-        "measurement", "missing", "n_categories", "unit", "n_items", "n_replications",
+        "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
         "n_judgments", "n_missing", "estimator", "undefined",
     ]  # fmt: skip
 
@@ -149,8 +149,11 @@ def test_the_unit_holds_every_facet_that_varies_and_is_not_in_by():
         simple([["A", "B"], ["B", "B"]], judge="a", template=template, option_order=0, stage="s")
         for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert (row["unit"], row["n_items"], row["n_replications"]) == ("item_id x template", 2, 2)
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert found.select("conditions", "unit", "n_items", "n_replications").rows() == [
+        ("reproducibility", "item_id", 2, 4),
+        ("repeatability", "item_id x template", 2, 2),
+    ]
     split = reduce_judgments(frame.lazy(), by=["template"], coefficients=["percent_agreement"])
     assert split["unit"].to_list() == ["item_id", "item_id"]
     assert split.columns[0] == "template"
@@ -160,8 +163,8 @@ def test_units_of_one_question_are_one_cluster():
     frame = pl.concat(
         simple([["A", "B"], ["B", "B"], ["A", "A"]], template=template) for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert "over 3 questions" in row["estimator"]
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert ["over 3 questions" in text for text in found["estimator"]] == [True, True]
 
 
 def test_equal_item_ids_of_two_benchmarks_are_two_questions():

@@ -54,13 +54,17 @@ def test_all_published_accuracies_have_their_published_intervals():
 
 
 def test_accuracy_and_ranking_of_the_recorded_model(claude):
-    (systems, *_), _ = claude
+    (systems, *_), rows = claude
     row = systems.row(0, named=True)
     assert (row["role"], row["n_right"], row["n_answers"]) == ("responder", 356, 600)
     assert (row["low"], row["high"]) == pytest.approx((0.55282, 0.63293), abs=5e-6)
     assert row["auroc"] == pytest.approx(0.6064, abs=5e-5)
+    # DeLong's ends with the normal quantile, and Student's t with one answer more of each kind.
+    plain, logit = _delong(rows)
+    assert plain == pytest.approx((0.561, 0.652), abs=5e-4)
+    assert logit == pytest.approx((0.5599, 0.6511), abs=5e-5)
+    assert (row["auroc_low"], row["auroc_high"]) == pytest.approx((0.5597, 0.6512), abs=5e-5)
     # The reference's ends are [.563, .652]; ends of a bootstrap vary by .003 with its seed.
-    assert (row["auroc_low"], row["auroc_high"]) == pytest.approx((0.5599, 0.6511), abs=5e-5)
     assert (row["auroc_low"], row["auroc_high"]) == pytest.approx((0.563, 0.652), abs=4e-3)
     said = {
         "accuracy": f"{row['accuracy']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
@@ -72,6 +76,20 @@ def test_accuracy_and_ranking_of_the_recorded_model(claude):
         "Brier, by chance": f"{row['brier']:.3f}, {row['brier_floor']:.3f}",
     }
     assert tables(*said) == [f"| {name} | {value} |" for name, value in said.items()]
+
+
+def _delong(rows):
+    """DeLong's ends, plain and on the logit scale, by all pairs."""
+    scores = rows["confidence"].to_numpy()
+    right = (rows["verdict"] == rows["gold"]).to_numpy()
+    x, y = scores[right][:, None], scores[~right]
+    pairs = (x > y) + (x == y) / 2
+    value = pairs.mean()
+    error = np.sqrt(sum(pairs.mean(axis=k).var(ddof=1) / pairs.shape[1 - k] for k in (0, 1)))
+    half, centre = 1.959964 * error, np.log(value / (1 - value))
+    reach = half / (value * (1 - value))
+    logit = tuple(1 / (1 + np.exp(-centre - one)) for one in (-reach, reach))
+    return (value - half, value + half), logit
 
 
 def test_bootstraps_of_the_ranking_straddle_the_ends_others_found(claude):

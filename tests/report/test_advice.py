@@ -103,12 +103,16 @@ def test_comparisons_print_what_was_compared(judged):
     lines = comparison_text(found).splitlines()
     assert lines[0] == "b less a, on the questions both have [temperature 1]"
     text = "\n".join(lines)
-    assert "FDR correct it for all pairs compared" in " ".join(text.split())
+    assert "Holm and FDR correct p for all tests of this table" in " ".join(text.split())
     row = found.row(0, named=True)
     ends = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
     assert ends in column(text, "b - a [95 %]")
     assert lines[1].startswith("coefficient ")
-    assert "a calm, b wild, no verdict counts as a verdict, questions 12:" in lines
+    said = (
+        "a calm, b wild, no verdict counts as a verdict, two judgments same prompt "
+        "(repeatability), questions 12, remark undecided: few"
+    )
+    assert f"{said} informative questions:" in " ".join(text.split())
 
 
 def test_everything_fits_80_columns(judged):

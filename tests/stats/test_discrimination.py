@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import auroc
+from judgerel_ray.stats.discrimination import few_answers
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.booleans()), min_size=2, max_size=14
@@ -34,7 +35,54 @@ def test_what_cannot_be_said_says_why():
     assert auroc([0.5, 0.6], [True, True]).undefined == "no_variance"
     assert auroc([], []).undefined == "no_verdicts"
     missing = auroc([0.9, 0.1, float("nan")], [True, False, True])
-    assert (missing.value, missing.n_missing, missing.low) == (1, 1, None)
+    assert (missing.value, missing.n_missing) == (1, 1)
+    alone = auroc([0.9, 0.1], [True, False], clusters_N=[7, 7])
+    assert (alone.value, alone.low, alone.high) == (1, None, None)
+
+
+def test_answers_that_are_all_in_order_have_an_exact_end():
+    # Three wrong below 40 right: three pairs without a question in common, all in order.
+    found = auroc([0.2] * 3 + [0.8] * 40, [False] * 3 + [True] * 40)
+    assert (found.value, found.low, found.high) == (1, pytest.approx(0.025 ** (1 / 3)), 1)
+    turned = auroc([0.8] * 3 + [0.2] * 40, [False] * 3 + [True] * 40)
+    assert (turned.value, turned.low, turned.high) == (0, 0, pytest.approx(1 - 0.025 ** (1 / 3)))
+
+
+def test_one_wrong_answer_says_next_to_nothing():
+    found = auroc([0.5, *np.linspace(0, 1, 200)], [False] + [True] * 200)
+    assert found.value == pytest.approx(0.5)
+    assert (found.low, found.high) == pytest.approx((0, 1), abs=0.01)
+    assert found.estimator.endswith("few wrong answers (1 question)")
+
+
+def test_a_ranking_that_rests_on_few_answers_says_so():
+    scores, questions = np.arange(60.0), np.arange(60)
+    for n_wrong, few in ((0, "few_wrong"), (9, "few_wrong"), (10, None), (51, "few_right")):
+        assert few_answers(scores, questions >= n_wrong, questions) == few
+    # Ten wrong judgments of five questions rest on five, and one without a score on none.
+    assert few_answers(scores, questions >= 10, questions // 2) == "few_wrong"
+    scores[0] = np.nan
+    assert few_answers(scores, questions >= 10, questions) == "few_wrong"
+    assert few_answers(np.full(60, np.nan), questions > 5, questions) is None
+    told = auroc(scores, questions >= 10).estimator
+    assert told == "Mann-Whitney, DeLong's t on the logit scale; few wrong answers (9 questions)"
+
+
+@pytest.mark.parametrize("edges", [None, np.array([0.4, 0.8, 1.4, 1.9, 2.7])])
+@pytest.mark.parametrize("n_wrong", [2, 5, 9])
+def test_few_wrong_answers_are_covered(n_wrong, edges):
+    rng = np.random.default_rng(n_wrong)
+    right = np.arange(200) >= n_wrong
+    scores = rng.normal(size=(400, 200)) + 1.66 * right  # AUROC .88
+    truth = NormalDist().cdf(1.66 / np.sqrt(2))
+    if edges is not None:  # six stated confidences
+        scores = np.digitize(scores, edges)
+        below, above = (np.diff([0, *map(NormalDist(shift).cdf, edges), 1]) for shift in (0, 1.66))
+        truth = float(above @ (np.cumsum(below) - below / 2))
+    ends = [auroc(row, right) for row in scores]
+    held = np.mean([one.low <= truth <= one.high for one in ends])
+    # The normal quantile, and no allowance for few, covered .51 to .89 here.
+    assert held >= 0.94 - 2 * 0.011
 
 
 def test_doubling_every_question_gives_no_certainty():

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import acceptance_curve, clopper_pearson, risk_coverage
+from judgerel_ray.stats.ends import logit_ends
+from judgerel_ray.stats.precision import t_quantile
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.1, 0.4, 0.5, 0.9]), st.booleans()), min_size=1, max_size=12
@@ -57,6 +59,54 @@ def test_tied_risk_is_the_mean_over_random_orders(rows, seed):
     assert found.excess >= -1e-12
 
 
+def test_the_area_has_an_interval_by_question():
+    rng = np.random.default_rng(4)
+    scores = rng.choice([0.2, 0.4, 0.6, 0.8], 100)
+    right = rng.random(100) < scores
+    found = risk_coverage(scores, right)
+    assert found.low < found.aurc < found.high
+    twice = risk_coverage(
+        np.tile(scores, 2), np.tile(right, 2), clusters_N=np.tile(np.arange(100), 2)
+    )
+    assert (twice.low, twice.high) == pytest.approx((found.low, found.high), abs=0.01)
+    # Leaving questions out in turn gives the same error, but for its square in 1 / n.
+    left_out = np.array(
+        [risk_coverage(np.delete(scores, q), np.delete(right, q)).aurc for q in range(100)]
+    )
+    error = np.sqrt(99 / 100 * ((left_out - left_out.mean()) ** 2).sum())
+    degrees = min((~right).sum(), right.sum())
+    ends = logit_ends(found.aurc, t_quantile(degrees, 0.95) * error)
+    assert (found.low, found.high) == pytest.approx(ends, abs=0.01)
+
+
+def test_what_has_no_area_to_speak_of_has_no_interval():
+    for right in ([True] * 4, [False] * 4):
+        found = risk_coverage([0.9, 0.8, 0.7, 0.6], right)
+        assert (found.low, found.high) == (None, None)
+    one = risk_coverage([0.9, 0.8], [True, False], clusters_N=["q", "q"])
+    assert (one.aurc, one.low) == (0.25, None)
+
+
+@pytest.mark.parametrize("error", [0.025, 0.05])
+def test_the_area_of_few_wrong_answers_is_covered(error):
+    rng = np.random.default_rng([9, round(1000 * error)])
+    level, often = np.array([0.2, 0.4, 0.6, 0.8]), np.full(4, 0.25)
+    wrong = 2 * error * (1 - level)  # of each level; the mean is the error
+    upto, errors = np.cumsum(often), np.cumsum((often * wrong)[::-1])
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    truth = np.mean(np.interp(grid, np.append(0, upto), np.append(0, errors)) / grid)
+    held = []
+    for _ in range(400):
+        place = rng.integers(4, size=200)
+        right = rng.random(200) >= wrong[place]
+        found = risk_coverage(level[place], right)
+        if found.low is not None:
+            held.append(found.low <= truth <= found.high)
+    # Percentiles of resampled areas covered .87 here.
+    assert len(held) >= 380
+    assert np.mean(held) >= 0.95 - 3 * 0.011
+
+
 def test_a_perfect_score_has_no_excess_and_the_worst_has_most():
     correct = np.array([True] * 6 + [False] * 2)
     assert risk_coverage(np.arange(8)[::-1], correct).excess == pytest.approx(0)
@@ -78,5 +128,7 @@ def test_mistakes_are_named():
     for function in (acceptance_curve, risk_coverage):
         with pytest.raises(ValueError, match="one length"):
             function([0.5], [True, False])
-    with pytest.raises(ValueError, match="confidence"):
-        acceptance_curve([0.5], [True], confidence=1.0)
+        with pytest.raises(ValueError, match="confidence"):
+            function([0.5], [True], confidence=1.0)
+    with pytest.raises(ValueError, match="clusters_N"):
+        risk_coverage([0.5], [True], clusters_N=[1, 2])
