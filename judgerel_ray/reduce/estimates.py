@@ -21,6 +21,7 @@ from judgerel_ray.stats import (
     measure,
     noise_floors,
 )
+from judgerel_ray.stats.concentration import FEWEST_CARRYING
 
 NOISE_ABOVE = 0.05
 COLUMNS: Mapping[str, pl.DataType] = {
@@ -294,6 +295,9 @@ def in_words(
         parts.append(interval.method)
     if interval.few_informative:
         parts.append("few informative questions")
+    elif interval.n_effective is not None and interval.n_effective < FEWEST_CARRYING:
+        few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
+        parts.append(f"{few} carry the differences between them")
     if interval.biased:
         parts.append("biased at this size")
     if floor and floor.method:
