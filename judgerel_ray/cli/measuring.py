@@ -85,7 +85,11 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--delta", type=float, default=0.1, metavar="D", help="chance that it does not hold"
     )
     reduce.add_argument(
-        "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
+        "--interval",
+        default="auto",
+        metavar="METHOD",
+        help="auto (posterior where few questions decide, else jackknife), or one of posterior, "
+        "jackknife, bootstrap",
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
@@ -98,6 +102,9 @@ def add_numbers(add_verb: AddVerb) -> None:
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
     advise.add_argument("--budget", metavar="N", help="judgments; or tokens=N, gpu_seconds=N")
     advise.add_argument("--by", help="columns to group by, with commas between")
+    advise.add_argument(
+        "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
+    )
     advise.add_argument("--format", default="table", help="table, json")
     advise.set_defaults(act=_advise)
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
@@ -224,7 +231,11 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        judged_path(parsed.path), targets=parsed.target, budget=parsed.budget, by=_names(parsed.by)
+        judged_path(parsed.path),
+        targets=parsed.target,
+        budget=parsed.budget,
+        by=_names(parsed.by),
+        facet_sizes=parsed.facet_size,
     )
     tables = advice.tables()
     for name in formats or ():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, value_of
 from judgerel_ray.reduce.replies import reply_counts, share_interval
@@ -69,6 +69,8 @@ class Group:
         How its intervals are made.
     nuisance : tuple of str
         Columns of the unit that vary and should not matter to a verdict.
+    n_places : int, optional
+        Places an option may stand in: declared options, or as many as were ever named by place.
     """
 
     table: UnitTable
@@ -77,8 +79,9 @@ class Group:
     n_categories: int
     n_outcomes: int
     scores: tuple[float, ...] = ()
-    intervals: IntervalChoice = JACKKNIFE
+    intervals: IntervalChoice = AUTO
     nuisance: tuple[str, ...] = ()
+    n_places: int | None = None
 
     @property
     def n_without(self) -> int:
@@ -183,7 +186,9 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
     ]
     floors = noise_floors(found.counts_UV, statistics)
     for statistic, floor in zip(statistics, floors, strict=True):
-        interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+        interval = group.intervals.interval(
+            found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
+        )
         row = _row(group, policy, found, statistic, interval, floor)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
         yield {**row, "measurement": "nominal", "n_categories": printed}

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
@@ -70,6 +71,25 @@ def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
     if _ORDER not in group.unit:
         return ()
     return ("swap_consistency", "position_bias") if SHOWN in kept else ("swap_consistency",)
+
+
+def places_of(rows: UnitRows) -> int | None:
+    """Count places that options stood in, where labels were counted; a tie stands in none.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "label": ["A", "A", None], "n": [2, 1, 1],
+    ...                      "verdict": ["x", "y", "tie"], "outcome": ["scored"] * 3,
+    ...                      "score": [None] * 3})
+    >>> places_of(nest_rows(rows, unit=["item_id", "label"], kinds=["verdict", "score", "outcome"]))
+    2
+    """
+    if SHOWN not in rows.units.columns:
+        return None
+    placed = UnitRows(units=rows.units.filter(pl.col(SHOWN).is_not_null()), kinds=rows.kinds)
+    options = placed.seen().filter(SCORED)["verdict"].n_unique()
+    return max(options, placed.units[SHOWN].n_unique())
 
 
 def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -142,7 +162,7 @@ def order_rows(
             shown = pl.when(SCORED).then(pl.col(SHOWN))
             found = unit_counts(rows, shown, unit=cluster, cluster=cluster)
             # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, group.n_categories - found.counts_UV.shape[1])
+            spare = max(0, (group.n_places or 0) - found.counts_UV.shape[1])
             labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
         yield _row(group, policy, position_bias(labels), crossed=_ORDER in group.unit)
 

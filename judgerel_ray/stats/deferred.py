@@ -16,6 +16,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "cross_fitted_ranking": ("cross_fitted_auroc",),
     "cross_fitting": ("cross_fitted_labels", "threshold_transfer"),
     "discrimination": ("auroc",),
+    "component": ("VarianceComponent",),
     "dstudy": ("Dependability", "dependability", "judgments_for"),
     "equal_acceptance": ("equal_acceptance",),
     "facet_agreement": ("PAIR_COEFFICIENTS", "reproducibility"),
@@ -27,6 +28,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "low_range": ("LabelEdges", "label_edges"),
     "matrix_model": ("cross_fitted_model",),
     "mcnemar": ("mcnemar_exact",),
+    "mixing_interval": ("posterior_interval",),
     "multiple_tests": ("benjamini_hochberg", "holm"),
     "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
     "paired": ("Difference", "paired_difference", "terms_difference"),
@@ -47,7 +49,8 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "tempering": ("VerdictBounds", "tempered_step", "verdict_bounds"),
     "thresholds": ("search_threshold", "wagner2024_threshold"),
     "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
-    "variance_components": ("VarianceComponent", "VarianceComponents", "variance_components"),
+    "variance_components": ("VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+    "vote_limits": ("VoteLimits", "vote_limits"),
 }
 """Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""

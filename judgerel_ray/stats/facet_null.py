@@ -91,7 +91,7 @@ def facet_floors(
     >>> floor, = facet_floors([[4, 0], [0, 4]] * 9, levels, [Wanted(name="krippendorff_alpha")],
     ...                       distances_VV=1 - np.eye(2))
     >>> round(floor.mean, 3), floor.sd, floor.p
-    (0.014, 0.0, 1.0)
+    (0.0, 0.0, 1.0)
     """
     if distances_VV is None:
         array, form = np.asarray(units, dtype=np.float64), MOMENT_FORM

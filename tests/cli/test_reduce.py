@@ -213,7 +213,10 @@ def test_questions_are_drawn_anew_by_a_seed(twelve, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("flags", "line"),
     [
-        (["--interval", "bayes"], "interval must be jackknife or bootstrap, got 'bayes'"),
+        (
+            ["--interval", "bayes"],
+            "must be one of auto, jackknife, posterior, bootstrap, got 'bayes'",
+        ),
         (["--seed", "1"], "resamples and seed are of the bootstrap alone. Try: --interval"),
         (["--interval", "bootstrap", "--resamples", "9"], "resamples must be at least 40, got 9"),
         (["--interval", "bootstrap", "--seed", "-1"], "seed must be at least 0, got -1"),
