@@ -83,7 +83,8 @@ def thinned(counts: Floats, most: int) -> Floats:
         left = left - rows[:, v]
         kept[:, v] = rng.hypergeometric(rows[:, v], left, wanted)
         wanted = wanted - kept[:, v]
-    return kept.astype(np.float64)
+    found: Floats = kept.astype(np.float64)
+    return found
 
 
 @lru_cache(maxsize=8)
