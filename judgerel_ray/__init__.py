@@ -134,7 +134,7 @@ def reduce(
     tolerance: Mapping[str, float] | None = None,
     bands: bool = False,
     questions: bool = False,
-    interval: str = "jackknife",
+    interval: str = "auto",
     resamples: int | None = None,
     seed: int | None = None,
 ) -> pl.DataFrame:
@@ -167,8 +167,10 @@ def reduce(
         Whether to name verbal bands, by whole intervals: one more column.
     questions : bool
         Whether to give accuracy and agreement of every question instead of coefficients.
-    interval : {"jackknife", "bootstrap"}
-        Leave out one question at a time, with Student's t; or draw questions anew.
+    interval : {"auto", "jackknife", "posterior", "bootstrap"}
+        Leave out one question at a time, with Student's t; a posterior over the questions' verdict
+        distributions (nominal alpha, kappa, ICC); or draw questions anew. "auto": the posterior
+        where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
 

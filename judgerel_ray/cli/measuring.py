@@ -85,7 +85,11 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--delta", type=float, default=0.1, metavar="D", help="chance that it does not hold"
     )
     reduce.add_argument(
-        "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
+        "--interval",
+        default="auto",
+        metavar="METHOD",
+        help="auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
+        "jackknife, bootstrap",
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")

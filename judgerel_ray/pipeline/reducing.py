@@ -20,7 +20,7 @@ from judgerel_ray.pipeline.serving import (
 )
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -42,7 +42,7 @@ class ReduceOptions:
     nuisance: tuple[str, ...] = ()
     tolerance: Mapping[str, float] | None = None
     bands: bool = False
-    intervals: IntervalChoice = JACKKNIFE
+    intervals: IntervalChoice = AUTO
 
     def __post_init__(self) -> None:
         if self.block not in ("0", "all"):

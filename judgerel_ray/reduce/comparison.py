@@ -31,7 +31,6 @@ from judgerel_ray.reduce.reproducibility import possible_orders
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
 from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS
 from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
-from judgerel_ray.stats.swap_test import DRAWS
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
 OF_ORDERS = ("swap_consistency", "position_bias")
@@ -49,7 +48,6 @@ COMPARISON_COLUMNS = {
     "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
 }  # fmt: skip
 """Columns after those that both sides share."""
-_TESTS = 100  # draws for each test of the table: the least p is then far below its share of 5 %
 
 
 def compare_judgments(
@@ -131,14 +129,10 @@ def compare_judgments(
         pairs = tuple(pairs_inside(frame_a, by, block))
     else:
         pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
-    n_named = len(coefficients or (*COMPARED, *OF_ORDERS))
-    draws = max(DRAWS, _TESTS * len(pairs) * n_named * len(policies) - 1)
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(
-            pair, coefficients, policies, measurement, tolerance, n_categories, draws
-        )
+        for row in _compared(pair, coefficients, policies, measurement, tolerance, n_categories)
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
@@ -160,7 +154,6 @@ def _compared(
     measurement: Level | None,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
-    draws: int,
 ) -> Iterator[Row]:
     """The rows of one pair."""
     both = pl.concat(
@@ -194,7 +187,7 @@ def _compared(
                 continue
             at = level if of_scores else "nominal"
             reproduced = sides is not None and name in PAIR_COEFFICIENTS
-            asked = (both, unit, name, policy, at, tolerance, declared, draws)
+            asked = (both, unit, name, policy, at, tolerance, declared)
             if reproduced or name in OF_ORDERS:
                 found, n_sides, n_items = _of_facets(*asked, sides=sides)
             else:
@@ -236,7 +229,6 @@ def _of_facets(
     level: Level,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
-    draws: int,
     *,
     sides: ComparedSides | None,
 ) -> tuple[Difference, tuple[int, int], int]:
@@ -258,7 +250,7 @@ def _of_facets(
     common = np.intersect1d(first.questions_C, second.questions_C).size
     if not common:
         return Difference(name=name, undefined="facets_not_crossed"), *_n_items(both, unit)
-    found = terms_difference(first, second, margin=tolerance, draws=draws)
+    found = terms_difference(first, second, margin=tolerance)
     return found, *_n_items(both, unit)
 
 
@@ -278,7 +270,6 @@ def _difference(
     level: Level,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
-    draws: int,
 ) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
@@ -299,7 +290,6 @@ def _difference(
         first_clusters_U=found.clusters_U[:n_first],
         second_clusters_U=found.clusters_U[n_first:],
         margin=tolerance,
-        draws=draws,
     )
     halves = slice(None, n_first), slice(n_first, None)
     ours, theirs = (np.unique(found.clusters_U[half]) for half in halves)

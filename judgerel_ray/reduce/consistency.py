@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import ALIKE, Row, in_words, noise_columns
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.stats import (
     Interval,
@@ -154,7 +154,7 @@ def consistency_rows(
     found: ItemScores | None,
     names: Sequence[str],
     basis: Row,
-    intervals: IntervalChoice = JACKKNIFE,
+    intervals: IntervalChoice = AUTO,
 ) -> Iterator[Row]:
     """Compute coefficients of distinct items of one group.
 

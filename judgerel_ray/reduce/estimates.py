@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, value_of
 from judgerel_ray.reduce.replies import reply_counts, share_interval
@@ -21,6 +21,7 @@ from judgerel_ray.stats import (
     measure,
     noise_floors,
 )
+from judgerel_ray.stats.concentration import FEWEST_CARRYING
 
 NOISE_ABOVE = 0.05
 COLUMNS: Mapping[str, pl.DataType] = {
@@ -68,6 +69,8 @@ class Group:
         How its intervals are made.
     nuisance : tuple of str
         Columns of the unit that vary and should not matter to a verdict.
+    n_places : int, optional
+        Places an option may stand in: declared options, or as many as were ever named by place.
     """
 
     table: UnitTable
@@ -76,8 +79,9 @@ class Group:
     n_categories: int
     n_outcomes: int
     scores: tuple[float, ...] = ()
-    intervals: IntervalChoice = JACKKNIFE
+    intervals: IntervalChoice = AUTO
     nuisance: tuple[str, ...] = ()
+    n_places: int | None = None
 
     @property
     def n_without(self) -> int:
@@ -182,7 +186,9 @@ def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterat
     ]
     floors = noise_floors(found.counts_UV, statistics)
     for statistic, floor in zip(statistics, floors, strict=True):
-        interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+        interval = group.intervals.interval(
+            found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
+        )
         row = _row(group, policy, found, statistic, interval, floor)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
         yield {**row, "measurement": "nominal", "n_categories": printed}
@@ -289,6 +295,9 @@ def in_words(
         parts.append(interval.method)
     if interval.few_informative:
         parts.append("few informative questions")
+    elif interval.n_effective is not None and interval.n_effective < FEWEST_CARRYING:
+        few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
+        parts.append(f"{few} carry the differences between them")
     if interval.biased:
         parts.append("biased at this size")
     if floor and floor.method:

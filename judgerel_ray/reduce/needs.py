@@ -21,12 +21,11 @@ from judgerel_ray.reduce.planning import (
     levers,
     objects,
     varied,
-    voting_shares,
 )
 from judgerel_ray.reduce.tolerance import FAILS, MEETS, UNDECIDED
+from judgerel_ray.reduce.voting import VOTES
 from judgerel_ray.stats.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.precision import AlphaPrecision, t_quantile
-from judgerel_ray.stats.verdict_shares import majority_vote
 
 TARGETS: Mapping[str, float] = {
     "generalizability": 0.9,
@@ -35,7 +34,6 @@ TARGETS: Mapping[str, float] = {
     "interval_width": 0.1,
 }
 """What can be aimed at, and the default aim."""
-_VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
 _MOST_JUDGMENTS = 100_000
 NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
@@ -156,20 +154,21 @@ def _reaches(plan: Plan, lever: str, wanted: float, n: int) -> bool:
 
 
 def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
-    """Votes that a majority needs to be one that comes back."""
-    votes_UV = voting_shares(plan)
-    if not len(votes_UV):
+    """Votes that a majority is sure to need at most: by its lower limit, not by an estimate."""
+    votes = plan.votes
+    if not votes.is_known:
         return {**basis, "lever": SAME, "unreachable": "single_replication"}
-    reached = (k for k in _VOTES if majority_vote(votes_UV, k).agreement >= wanted)
-    k = next(reached, None)
+    now, k = votes.stability(min(plan.n_replications, VOTES[-1])), votes.needed(wanted)
     spent = plan.spent(n_prompts=plan.group.n_things, n_replications=k or 0)
     return {
         **basis,
         "lever": SAME,
-        "now": majority_vote(votes_UV, min(plan.n_replications, _VOTES[-1])).agreement,
+        "now": now.agreement,
+        "standing": None if now.low is None else _standing(now.low, now.high, wanted),
         "needed": k,
         "needed_whole": k,
-        "unreachable": None if k else f"not within {_VOTES[-1]} votes",
+        "needed_cautious": k,
+        "unreachable": None if k else votes.unreachable(wanted),
         **(spent if k else {}),
     }
 

@@ -11,17 +11,17 @@ import polars as pl
 from judgerel_ray.reduce.costs import UNITS, Costs
 from judgerel_ray.reduce.facets import QUESTION, FacetGroup, Row
 from judgerel_ray.reduce.spreading import Spread, spread_over
+from judgerel_ray.reduce.voting import Voting
 from judgerel_ray.stats.confounding import RESIDUAL
 from judgerel_ray.stats.dstudy import Dependability, dependability
 from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
 from judgerel_ray.stats.statistic import Floats
-from judgerel_ray.stats.verdict_shares import majority_vote, supported_shares
+from judgerel_ray.stats.verdict_shares import supported_shares
 
 SAME, APART, QUESTIONS = "replications", "apart", "questions"
 """Levers: more replications of the same prompts; more judgments, spread over the levels of all
 facets that should not matter (a new template each time, half in each order); more questions."""
 _SIZES = (1, 2, 3, 5, 11, 21, 51)
-_MOST_VOTING_UNITS = 400
 COST_COLUMNS = {"judgments": pl.Float64(), "tokens": pl.Float64(), "gpu_seconds": pl.Float64()}
 LEVEL_COLUMNS = {"levels": pl.List(pl.Int64()), "levels_of": pl.List(pl.Int64())}
 DESIGN_COLUMNS = {
@@ -29,7 +29,8 @@ DESIGN_COLUMNS = {
     "generalizability": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
     "no_interval": pl.String(), "dependability": pl.Float64(), "repeatability": pl.Float64(),
     "repeatability_low": pl.Float64(), "repeatability_high": pl.Float64(),
-    "majority_stability": pl.Float64(), "majority_alpha": pl.Float64(), "undefined": pl.String(),
+    "majority_stability": pl.Float64(), "majority_low": pl.Float64(), "majority_high": pl.Float64(),
+    "majority_alpha": pl.Float64(), "undefined": pl.String(),
 }  # fmt: skip
 
 
@@ -45,6 +46,8 @@ class Plan:
         Of one judgment.
     shares_UV : ndarray, shape (n_units, n_values)
         Verdict shares that the counts support.
+    votes : Voting
+        Of labels, what their majorities are worth.
     precision : AlphaPrecision or None
         Of alpha; None where it cannot be told.
     n_replications : int
@@ -58,6 +61,7 @@ class Plan:
     group: FacetGroup
     costs: Costs
     shares_UV: Floats  # noqa: N815  a shape, not a case
+    votes: Voting
     precision: AlphaPrecision | None
     n_replications: int
     units_per_question: float
@@ -159,6 +163,7 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
         group=group,
         costs=costs,
         shares_UV=shares,
+        votes=Voting(units.counts_UV, units.clusters_U),
         precision=precision,
         n_replications=max(1, round(float(m_U[m_U > 0].mean()))) if (m_U > 0).any() else 1,
         units_per_question=len(shares) / n_questions if n_questions else 1.0,
@@ -181,7 +186,6 @@ def design_rows(plan: Plan) -> Iterator[Row]:
     if plan.undefined:
         yield {**dict.fromkeys(DESIGN_COLUMNS), "undefined": plan.undefined}
         return
-    votes_UV = voting_shares(plan)
     for lever in levers(plan):
         sizes = _SIZES if lever == SAME else dict.fromkeys(
             plan.spread(n).n_judgments for n in _SIZES
@@ -190,8 +194,8 @@ def design_rows(plan: Plan) -> Iterator[Row]:
             one = plan.mean_of(n, lever)
             again = plan.repeated(n) if lever == SAME else None
             vote = None
-            if lever == SAME and plan.group.kind == "labels" and len(votes_UV):
-                vote = majority_vote(votes_UV, n)
+            if lever == SAME and plan.group.kind == "labels" and plan.votes.is_known:
+                vote = plan.votes.stability(n)
             yield {
                 "design": lever, **lever_levels(plan, lever, n), "n_judgments": n,
                 "generalizability": one.generalizability,
@@ -201,6 +205,8 @@ def design_rows(plan: Plan) -> Iterator[Row]:
                 "repeatability_low": again.low if again else None,
                 "repeatability_high": again.high if again else None,
                 "majority_stability": vote.agreement if vote else None,
+                "majority_low": vote.low if vote else None,
+                "majority_high": vote.high if vote else None,
                 "majority_alpha": vote.alpha if vote else None,
                 "undefined": None if one.generalizability is not None else "no_variance",
             }  # fmt: skip
@@ -271,17 +277,3 @@ def levers(plan: Plan) -> tuple[str, ...]:
         for name in effect.split(" x ")
     }
     return (APART,) if unknown & set(group.drawn) else (SAME, APART)
-
-
-def voting_shares(plan: Plan) -> Floats:
-    """Give the shares of at most 400 units, evenly spread: votes are exact, and cost time.
-
-    Examples
-    --------
-    >>> from judgerel_ray.reduce.facets import facet_groups
-    >>> rows = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]}
-    >>> voting_shares(make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs())).tolist()
-    [[1.0]]
-    """
-    step = max(1, -(-len(plan.shares_UV) // _MOST_VOTING_UNITS))
-    return plan.shares_UV[::step]

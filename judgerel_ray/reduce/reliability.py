@@ -29,7 +29,7 @@ from judgerel_ray.reduce.greedy import (
     units_of,
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
@@ -39,6 +39,7 @@ from judgerel_ray.reduce.order_effects import (
     labels_by_default,
     order_rows,
     orders_of,
+    places_of,
 )
 from judgerel_ray.reduce.policy import (
     LABEL,
@@ -80,7 +81,7 @@ def reduce_judgments(
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
     nuisance: Sequence[str] | None = None,
-    intervals: IntervalChoice = JACKKNIFE,
+    intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
@@ -177,7 +178,8 @@ def reduce_judgments(
         counting = [policy for policy in policies if policy != "bounds"]
         found = [*_agreement_rows(group, moments, wanted, policies, levels)]
         orders = orders_of(group, counted.extra) if unnamed else ()
-        found += _of_more_than_counts(group, part, (*chosen, *orders), counting)
+        several = (*chosen, *orders)
+        found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             found += _of_items(group, everything, key, str(items), distinct)
         if labels is not None:
@@ -257,15 +259,18 @@ def _of_items(
 
 
 def _of_more_than_counts(
-    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing]
-) -> Iterator[Row]:
+    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool,
+) -> Iterator[Row]:  # fmt: skip
     """Coefficients that need to know what is right, or where options stood."""
     if right := [name for name in chosen if name in CORRECTNESS]:
         rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
         yield from correctness_rows(group, rows, right, missing)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
         shown = [SHOWN] if "position_bias" in order else []
-        yield from order_rows(group, part.long([*group.unit, *shown]), order, missing)
+        by_row = continuous or order != ["swap_consistency"]
+        rows = part.long([*group.unit, *shown]) if by_row else part.kinds
+        yield from order_rows(group, rows, order, missing, continuous=continuous)
 
 
 def _labels(
@@ -304,14 +309,16 @@ def _groups(
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
-    menus = {name: (mine, mine.seen()) for name, mine in counted.by_protocol().items()}
+    menus = {
+        name: (mine, mine.seen(), places_of(mine)) for name, mine in counted.by_protocol().items()
+    }
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
         parts = dict(units.partition_by(groups, as_dict=True))
     for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
         part = parts[values]
         facets = varying_facets(part, counted.facets)
-        mine, seen = menus[part["protocol"][0] if "protocol" in groups else None]
+        mine, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
@@ -319,9 +326,10 @@ def _groups(
         moments = moments_of(rows, unit=unit)
         counting = moments.rows if moments else rows
         apart = tuple(name for name in unit if name in nuisance)
+        options = _declared_options(part, declared)
         table = unit_table(
             counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
-            n_orders=possible_orders(_declared_options(part, declared)),
+            n_orders=possible_orders(options),
         )  # fmt: skip
         group = Group(
             table=table,
@@ -332,6 +340,7 @@ def _groups(
             scores=scores,
             intervals=intervals,
             nuisance=apart,
+            n_places=places if options is None else options,
         )
         key = dict(zip(groups, values, strict=True))
         yield key, group, rows, moments

@@ -158,9 +158,9 @@ def _whole(name: str) -> Callable[[Row], str]:
 def _needed(row: Row) -> str:
     """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
-        return "not known" if row["now"] is None else "out of reach"
-    whole = f"{row['needed_whole']:,}"
-    needed = row["needed"]
+        unknown = row["now"] is None or "not known" in str(row["unreachable"])
+        return "not known" if unknown else "out of reach"
+    needed, whole = row["needed"], f"{row['needed_whole']:,}"
     exact = isinstance(needed, float) and needed != row["needed_whole"]
     return f"{whole} ({needed:.3g})" if exact else whole
 
@@ -184,6 +184,7 @@ _COMPARED = {
     "repeatability": "same prompt (repeatability)",
 }
 _TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
+_MAJORITY = ("majority_stability", "majority_low", "majority_high")
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -205,13 +206,13 @@ follow."""
 _DESIGNS_NOTE = """\
 From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart,
 whatever the levels it was asked at; same prompt: where that very prompt is asked again; value: for
-the mean as it stands. Same majority: how often a second set has the same winner."""
+the mean as it stands. Same majority: how often a second set wins alike, as far as the data can
+tell; their alpha: how far majorities agree beyond chance."""
 _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
-even the low end of the 95 % interval reaches the target. cost, or why none reaches it: of the whole
-purchase, judgments asked, tokens read and written, GPU-seconds where the run measured them."""
-_SPLITS_NOTE = """\
-width: of the 95 % interval of alpha that such a purchase would give, s.e. its standard error."""
+even the low end of the 95 % interval reaches the target (of majorities nothing less is promised).
+cost, or why none reaches it: judgments asked, tokens, GPU-seconds where the run measured them."""
+_SPLITS_NOTE = "width: of alpha's 95 % interval after such a purchase; s.e.: its standard error."
 _PANEL_NOTE = """\
 majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
 many judges with errors of their own these are worth."""
@@ -236,8 +237,8 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "ranking [95 %]": _interval("generalizability", "low", "high"),
             "same prompt": _plain("repeatability"),
             "value": _plain("dependability"),
-            "same majority": _plain("majority_stability"),
-            "alpha of majorities": _plain("majority_alpha"),
+            "same majority [95 %]": _interval(*_MAJORITY),
+            "their alpha": _plain("majority_alpha"),
         },
         _DESIGNS_NOTE,
     ),

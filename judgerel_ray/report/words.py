@@ -231,7 +231,7 @@ def remarks(row: Row) -> list[str]:
     said = [NOISE] if row.get("noise") else []
     why = reason(row["reason"]) if row.get("reason") else None
     said += [f"undecided: {why}"] if why else []
-    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
+    told = ("few ", "rests on few", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [

@@ -80,6 +80,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
     from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.mixing_interval import posterior_interval
     from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
     from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
     from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
@@ -118,6 +119,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         majority_vote,
         supported_shares,
     )
+    from judgerel_ray.stats.vote_limits import VoteLimits, vote_limits
 
 __all__ = [
     "COEFFICIENTS",
@@ -160,6 +162,7 @@ __all__ = [
     "VarianceComponent",
     "VarianceComponents",
     "VerdictBounds",
+    "VoteLimits",
     "acceptance_curve",
     "alpha_precision",
     "auroc",
@@ -238,6 +241,7 @@ __all__ = [
     "panel_steps",
     "percent_agreement",
     "position_bias",
+    "posterior_interval",
     "quantisation_ceiling",
     "rank_judges",
     "rating_deviation",
@@ -265,6 +269,7 @@ __all__ = [
     "valid_rate",
     "variance_components",
     "verdict_bounds",
+    "vote_limits",
     "vote_scores",
     "wagner2024_threshold",
     "weighted_scores",

@@ -102,8 +102,8 @@ def item_interval(
 
     Notes
     -----
-    Deterministic. Leaving out is a subtraction from sums of products; all fits run together, but
-    for those by Schmid and Leiman, some hundredths of a second each.
+    Deterministic. Leaving out is a subtraction from sums of products; all fits run together, those
+    by Schmid and Leiman in about a hundredth of a second each.
 
     Examples
     --------

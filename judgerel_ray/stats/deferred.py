@@ -28,6 +28,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "low_range": ("LabelEdges", "label_edges"),
     "matrix_model": ("cross_fitted_model",),
     "mcnemar": ("mcnemar_exact",),
+    "mixing_interval": ("posterior_interval",),
     "multiple_tests": ("benjamini_hochberg", "holm"),
     "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
     "paired": ("Difference", "paired_difference", "terms_difference"),
@@ -50,5 +51,6 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "token_tree": ("TokenTree", "remainder_draws", "with_draws"),
     "variance_components": ("VarianceComponents", "variance_components"),
     "verdict_shares": ("MajorityVote", "drawn_together", "majority_vote", "supported_shares"),
+    "vote_limits": ("VoteLimits", "vote_limits"),
 }
 """Plans, comparisons, uncertainty and scales: coefficients of a file need none of them."""

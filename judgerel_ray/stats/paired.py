@@ -18,6 +18,7 @@ from judgerel_ray.stats.statistic import CountStatistic, Floats
 from judgerel_ray.stats.swap_test import DRAWS, swap_test
 
 _FEW = 10
+_CARRYING = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +50,9 @@ class Difference:
     n_differing : int
         Of them, those in which the sides differ: the only ones that a swap test rests on.
     few_informative : bool
-        Whether fewer than ten questions differ, or either side rests on few informative questions
-        (:class:`judgerel_ray.stats.Interval`).
+        Whether fewer than ten questions differ, or either side rests on few informative questions:
+        by its counts (:class:`judgerel_ray.stats.Interval`), or as fewer than five questions have
+        nearly all influence on its value.
     method : str
         Where p and the interval are from, in words.
     undefined : str or None
@@ -179,7 +181,7 @@ def terms_difference(
     few_informative : bool
         Whether either side is known to rest on few questions.
     draws : int
-        Random exchanges at most; 1 / (draws + 1) is the least p they can show.
+        Random exchanges at most.
 
     Returns
     -------
@@ -217,7 +219,8 @@ def terms_difference(
             return Difference(
                 name=first.name, margin=margin, n_questions=n, undefined=f"undefined_{side}"
             )
-    left_out_C = sides[1].left_out() - sides[0].left_out()
+    without = [one.left_out() for one in sides]
+    left_out_C = without[1] - without[0]
     undefined = None
     if n < 2:
         undefined = "too_few_units"
@@ -227,7 +230,8 @@ def terms_difference(
         undefined = "no_spread"
     known = Difference(
         name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
-        margin=margin, n_questions=n, few_informative=few_informative, undefined=undefined,
+        margin=margin, n_questions=n, undefined=undefined,
+        few_informative=few_informative or min(map(_carrying, without)) < _CARRYING,
     )  # fmt: skip
     return known if undefined else _swapped(known, sides, confidence, draws)
 
@@ -262,6 +266,13 @@ def _swapped(
         method=found.method,
         undefined=None if given else "too_few_informative",
     )
+
+
+def _carrying(left_out_C: Floats) -> float:
+    """How many questions carry a value, less where some have more influence than others."""
+    squares_C = (left_out_C - left_out_C.mean()) ** 2
+    fourth = float((squares_C**2).sum())
+    return float(squares_C.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
 def _only(terms: QuestionTerms, common: NDArray[np.generic]) -> QuestionTerms:

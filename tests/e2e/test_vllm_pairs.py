@@ -147,8 +147,13 @@ def test_compare_never_calls_the_judge_of_position_higher(run, capsys):
     assert main(["compare", str(run), "--by", "judge", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {(row["a"], row["b"]) for row in rows} == {("content", "position")}
-    assert "b higher" not in {row["standing"] for row in rows}
-    for row in rows:
-        if row["coefficient"] in ("krippendorff_alpha", "percent_agreement"):
-            assert row["standing"] == "a higher"
-            assert row["difference"] < 0
+    # Its bias is the one thing it has more of.
+    leading = [row for row in rows if row["coefficient"] != "position_bias"]
+    assert {row["standing"] for row in leading} == {"a higher"}
+    alphas = [row for row in leading if row["coefficient"] == "krippendorff_alpha"]
+    assert [row["missing"] for row in alphas] == ["category", "drop"]
+    for row in alphas:
+        assert (row["conditions"], row["unit"]) == ("reproducibility", "item_id")
+        assert row["high"] < -0.5
+    [bias] = [row for row in rows if row["coefficient"] == "position_bias"]
+    assert bias["value_a"] < 0.1 < 0.8 < bias["value_b"]

@@ -20,7 +20,7 @@ def crossed(n_items: int, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_hand(counts, items, distances, same_order=None, orders=None):
-    """Mean distance inside items and between two judgments of any two, pair by pair.
+    """Mean distance inside items, between two judgments of any two, and of two items, by pairs.
 
     Judgments are enumerated; a level weighs 1 / L, of two judgments of one unit the same is never
     taken twice. With `same_order` two orders are drawn equal with that chance.
@@ -47,8 +47,9 @@ def by_hand(counts, items, distances, same_order=None, orders=None):
             inside.append(same_order * mean["same"] + (1 - same_order) * mean["other"])
         centres.append(shares.mean(axis=0))
         own += (1 / counts[units].sum(axis=1)).sum() / units.size**2
-    centre = np.mean(centres, axis=0)
-    return np.mean(inside), centre @ distances @ centre, own / len(inside) ** 2
+    centre, n = np.mean(centres, axis=0), len(inside)
+    apart = [a @ distances @ b for i, a in enumerate(centres) for b in centres[:i]]
+    return np.mean(inside), centre @ distances @ centre, np.mean(apart), (n - own) / (n**2 - own)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -56,14 +57,15 @@ def test_pairs_counted_one_by_one(seed):
     rng = np.random.default_rng(seed)
     items, levels = crossed(12, 3)
     counts = np.array([rng.multinomial(rng.integers(2, 6), [0.5, 0.3, 0.2]) for _ in items])
-    inside, drawn, own = by_hand(counts, items, 1 - np.eye(3))
+    inside, drawn, apart, own = by_hand(counts, items, 1 - np.eye(3))
+    expected = own * inside + (1 - own) * apart  # as many pairs of one item as Krippendorff has
 
     def value(name):
         return reproducibility(name, counts, items, levels).value
 
     assert value("percent_agreement") == pytest.approx(1 - inside, abs=1e-12)
     assert value("flip_rate") == pytest.approx(inside, abs=1e-12)
-    assert value("krippendorff_alpha") == pytest.approx(1 - inside / drawn * (1 - own), abs=1e-12)
+    assert value("krippendorff_alpha") == pytest.approx(1 - inside / expected, abs=1e-12)
     assert value("fleiss_kappa") == pytest.approx(1 - inside / drawn, abs=1e-12)
     assert value("brennan_prediger") == pytest.approx(1 - inside / (1 - 1 / 3), abs=1e-12)
 
@@ -75,7 +77,7 @@ def test_orders_that_are_a_sample_of_the_possible_ones_seldom_meet():
     orders = levels // 2
     facets = FacetLevels(items_U=items, levels_U=levels, orders_U=orders, n_orders=6)
     found = reproducibility_terms("flip_rate", counts, facets, distances_VV=1 - np.eye(3))
-    expected, _, _ = by_hand(counts, items, 1 - np.eye(3), same_order=1 / 6, orders=orders)
+    expected, *_ = by_hand(counts, items, 1 - np.eye(3), same_order=1 / 6, orders=orders)
     assert float(found.at(np.ones((1, 9)))[0]) == pytest.approx(expected, abs=1e-12)
 
 
@@ -114,6 +116,28 @@ def test_levels_that_do_nothing_leave_repeatability():
     assert (np.abs(np.mean(apart, axis=0)) < 4 * error + 0.002).all()
 
 
+def test_levels_all_alike_leave_krippendorff():
+    """Of one judgment a level, all pairs of an item weigh alike: Krippendorff's own alpha."""
+    rng = np.random.default_rng(9)
+    items, levels = crossed(30, 3)
+    verdicts = rng.integers(0, 3, items.size)
+    found = reproducibility("krippendorff_alpha", np.eye(3)[verdicts].astype(int), items, levels)
+    whole = np.eye(3)[verdicts].reshape(30, 3, 3).sum(axis=1).astype(int)
+    assert found.value == pytest.approx(krippendorff_alpha(whole).value, abs=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 20])
+def test_a_judge_of_position_is_at_zero_in_the_mean(m):
+    """Law: the share of pairs of one item is not read as signal, however few the questions are."""
+    rng = np.random.default_rng(10)
+    items, levels = crossed(12, 2)
+    values = []
+    for _ in range(300):
+        counts = rng.multinomial(m, np.tile([[0.97, 0.03], [0.03, 0.97]], (12, 1)))
+        values.append(reproducibility("krippendorff_alpha", counts, items, levels).value)
+    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(300)
+
+
 @pytest.mark.parametrize("name", PAIR_COEFFICIENTS)
 def test_a_judge_of_pure_position_reproduces_nothing(name):
     items, levels = crossed(50, 2)
@@ -126,7 +150,7 @@ def test_a_judge_of_pure_position_reproduces_nothing(name):
     assert value == pytest.approx(floor.mean, abs=1e-12)
     assert floor.p == 1.0
     chance = 0.5 if name in ("percent_agreement", "flip_rate") else 0.0
-    assert value == pytest.approx(chance, abs=0.011)
+    assert value == pytest.approx(chance, abs=1e-12)
     assert krippendorff_alpha(counts).value == 1.0  # and repeats itself
 
 

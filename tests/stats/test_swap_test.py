@@ -1,5 +1,7 @@
 """Swap tests: exchanges by hand, their levels on judges of known alpha, and what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from bench.comparison_levels import levels, tables
 from judgerel_ray.stats import count_statistic, paired_difference, terms_difference
 from judgerel_ray.stats.question_statistic import QuestionTerms, count_terms
-from judgerel_ray.stats.swap_test import SwapTest, swap_test
+from judgerel_ray.stats.swap_test import swap_test
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
 
@@ -60,17 +62,24 @@ def test_random_exchanges_come_near_all_of_them():
     assert drawn.reach(0.9) == pytest.approx(whole.reach(0.9), rel=0.1)
 
 
-def test_many_questions_come_near_students_t():
-    first, second = pass_fail(3, 3000, pass_rate=0.9)
-    found = swapped(first, second, draws=4999)
-    student = SwapTest(value=found.value, error=found.error, n_differing=0, method="", degrees=2999)
-    assert found.distances_S is not None
-    for difference in (0.01, 0.03, 0.06):
-        assert found.p(difference) == pytest.approx(student.p(difference), abs=0.02)
-    assert found.reach(0.95) == pytest.approx(student.reach(0.95), rel=0.04)
+def test_many_questions_come_near_students_t(monkeypatch):
+    for pass_rate, questions in ((0.5, 600), (0.9, 2500)):
+        first, second = pass_fail(3, questions, pass_rate=pass_rate)
+        student = swapped(first, second)
+        assert student.method == "Student's t"
+        monkeypatch.setattr("judgerel_ray.stats.swap_test._MANY", np.inf)
+        found = swapped(first, second, draws=4999)
+        monkeypatch.undo()
+        assert found.method == "4,999 random exchanges"
+        assert (found.value, found.error) == (student.value, student.error)
+        for errors in (0.5, 1.5, 2.5):
+            # Three Monte-Carlo standard errors and a little.
+            p = student.p(errors * student.error)
+            spread = 3 * np.sqrt(p * (1 - p) / 4999)
+            assert found.p(errors * found.error) == pytest.approx(p, abs=spread + 1e-3)
 
 
-def test_many_kinds_of_questions_are_students_t():
+def test_of_many_questions_the_error_is_the_plain_one():
     rng = np.random.default_rng(6)
     scores = rng.normal(size=(2, 2500, 1))
     terms = np.concatenate([scores, np.ones_like(scores)], axis=-1)
@@ -81,12 +90,18 @@ def test_many_kinds_of_questions_are_students_t():
     assert found.error == pytest.approx(apart.std(ddof=1) / 50, rel=2e-3)
 
 
-def test_more_is_drawn_where_p_is_small():
+def test_p_beyond_all_draws_is_small_enough_for_many_tests():
     first, second = pass_fail(2, 60)
-    second[:40] = [[4, 0], [0, 4]] * 20
-    found = swapped(first, second, draws=20_000)
-    assert found.method == "20,000 random exchanges"
-    assert found.p(found.value) == pytest.approx(1 / 20_001)
+    second[:50] = [[4, 0], [0, 4]] * 25
+    found = swapped(first, second)
+    distance = found.value / found.error
+    assert found.method == "9,999 random exchanges"
+    assert found.distances_S[-1] == pytest.approx(distance)
+    assert found.scale >= 1
+    assert found.p(found.value) == pytest.approx(
+        min(1e-4, 2 * np.exp(-((distance / found.scale) ** 2) / 2))
+    )
+    assert found.p(1.5 * found.value) < found.p(found.value)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(5, 24), st.sampled_from([0.5, 0.9]))
@@ -109,6 +124,21 @@ def test_a_side_that_exchanges_leave_without_a_value_has_no_interval():
     assert found.value < 0
     assert found.p > 0.05
     assert found.few_informative
+
+
+def test_a_few_questions_that_carry_a_number_are_flagged():
+    scores = np.random.default_rng(1).normal(size=(2, 60))
+    scores[0, :2] = 40, -40
+    sides = [
+        QuestionTerms(
+            name="mean square", questions_C=np.arange(60), value=lambda t: t[..., 0] / t[..., 1],
+            terms_CT=np.stack([one**2, np.ones(60)], axis=-1),
+        )
+        for one in scores
+    ]  # fmt: skip
+    assert terms_difference(*sides).few_informative
+    assert not terms_difference(sides[1], replace(sides[1], terms_CT=sides[1].terms_CT[::-1].copy())
+                                ).few_informative  # fmt: skip
 
 
 def test_any_two_numbers_by_question_are_compared():
