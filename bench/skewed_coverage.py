@@ -5,7 +5,7 @@
 Simulated judges of known alpha: Dirichlet-multinomial with base rates 50/50, 90/10, 97/3 and five
 options, and mixtures of questions on which the judge is unanimous with coin flips. Three intervals
 of each table: the jackknife, the Dirichlet process posterior (both for every table), and the one
-that `judgerel reduce` prints, which is the posterior where the jackknife is flagged or fails. With
+that `judgerel reduce` prints: of two verdicts the posterior where the jackknife is flagged. With
 --cells they are kept in a file, so that a run that was cut off goes on: a quarter of an hour.
 """
 

@@ -72,7 +72,7 @@ def thinned(counts: Floats, most: int) -> Floats:
     Examples
     --------
     >>> thinned(np.array([[9.0, 0.0], [1.0, 2.0]]), 5).sum(axis=1).tolist()
-    [3.0, 5.0]
+    [5.0, 3.0]
     """
     rng = np.random.default_rng(0)
     rows = -np.sort(-counts.astype(np.int64), axis=1)
