@@ -65,8 +65,9 @@ def column_noise_floor(
     those of its factors do, which is half of all noise each: as many more are made, up to eight
     times `n_permutations` (twice, of the last two). The p compares data that have a value with the
     noise that has one, so that no more than one in twenty of these are called anything else, and
-    fewer of all noise. Were permutations without a value counted as further from the floor, p would be about
-    0.5 for the best of judges; as nearer, one in ten of noise with a value would pass for more.
+    fewer of all noise. Were permutations without a value counted as further from the floor, p would
+    be about 0.5 for the best of judges; as nearer, one in ten of noise with a value would pass for
+    more.
 
     Examples
     --------
