@@ -1,7 +1,7 @@
 """Two judges of known alpha: how often does ``compare`` tell them apart, wrongly and rightly?
 
     OMP_NUM_THREADS=1 python -m bench.comparison_levels [--part same|shared|unequal]
-                                                        [--runs 1000] [--seed 1]
+                                           [--runs 1000] [--seed 1] [--borrowed 2]
 
 Dirichlet-multinomial judges. ``same``: both of one law, each question drawn anew for each (alpha .5
 and .5; for the power .3 and .6). ``shared``: both with the very same chances on each question.
@@ -22,7 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats import CountStatistic, count_statistic, holm, paired_difference
+from judgerel_ray.stats import (
+    CountStatistic,
+    count_statistic,
+    holm,
+    paired_difference,
+    question_kinds,
+)
 from judgerel_ray.stats.precision import t_quantile
 
 BASES = {
@@ -156,7 +162,12 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, help="one of the three; by default all")
     parser.add_argument("--runs", type=int, default=1000, help="pairs of judges a cell")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--borrowed", type=float, default=question_kinds.BORROWED,
+        help="questions of the other side in each side's error",
+    )  # fmt: skip
     given = parser.parse_args()
+    question_kinds.BORROWED = given.borrowed
     for part in [given.part] if given.part else PARTS:
         print(
             f"\n{part}\n\n| base rates | questions x replications | no p | flagged | "
