@@ -283,7 +283,7 @@ _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
-    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "as named"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),

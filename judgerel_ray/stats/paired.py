@@ -19,6 +19,7 @@ from judgerel_ray.stats.swap_test import DRAWS, swap_test
 
 _FEW = 10
 _CARRYING = 5
+_SHARE = 0.1  # of the other side's variance: with less, a side does not decide the difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class Difference:
     few_informative : bool
         Whether fewer than ten questions differ, or either side rests on few informative questions:
         by its counts (:class:`judgerel_ray.stats.Interval`), or as fewer than five questions have
-        nearly all influence on its value.
+        nearly all influence on its value (a side of a tenth of the other's variance left out).
     method : str
         Where p and the interval are from, in words.
     undefined : str or None
@@ -231,7 +232,7 @@ def terms_difference(
     known = Difference(
         name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
         margin=margin, n_questions=n, undefined=undefined,
-        few_informative=few_informative or min(map(_carrying, without)) < _CARRYING,
+        few_informative=few_informative or _few_carry(without),
     )  # fmt: skip
     return known if undefined else _swapped(known, sides, confidence, draws)
 
@@ -268,9 +269,15 @@ def _swapped(
     )
 
 
-def _carrying(left_out_C: Floats) -> float:
+def _few_carry(without: Sequence[Floats]) -> bool:
+    """Whether few questions carry either side; one whose spread decides nothing is left out."""
+    squares = [(left_out_C - left_out_C.mean()) ** 2 for left_out_C in without]
+    largest = max(float(one.sum()) for one in squares)
+    return any(_carrying(one) < _CARRYING for one in squares if one.sum() >= _SHARE * largest)
+
+
+def _carrying(squares_C: Floats) -> float:
     """How many questions carry a value, less where some have more influence than others."""
-    squares_C = (left_out_C - left_out_C.mean()) ** 2
     fourth = float((squares_C**2).sum())
     return float(squares_C.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
