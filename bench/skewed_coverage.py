@@ -36,12 +36,12 @@ BASE_RATES: Mapping[str, tuple[float, ...]] = {
 KINDS = ("jackknife", "posterior", "printed")
 SHARE = 0.8
 FEWER: Mapping[str, int] = {"97/3": 5, "five options": 5}
-"""By what the runs are divided; of mixtures by 4."""
+"""By what the runs are divided; of mixtures by 2."""
 Tables = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, tuple[int, int], int], Tables]
 NOTE = """\
 Made by `python -m bench.skewed_coverage --runs {runs} --seed {seed}`, printed as it is: {runs}
-simulated judges a cell ({quarter} of mixtures, {fifth} at 97/3 and with five options: 70, 15, 8, 5
+simulated judges a cell ({half} of mixtures, {fifth} at 97/3 and with five options: 70, 15, 8, 5
 and 2 %), and for each the jackknife interval, the posterior interval, and the one `judgerel reduce`
 prints. The posterior assumes no form of how verdict distributions vary over questions (a Dirichlet
 process, `judgerel_ray.stats.mixing_interval`); 0 is in it wherever the p of noise is above .05.
@@ -89,7 +89,7 @@ def laws() -> Iterator[tuple[str, float, int, Draw]]:
             yield name, alpha, FEWER.get(name, 1), dirichlet(rates, alpha)
     for one_way in (0.5, 0.95):
         alpha, draw = mixture(one_way)
-        yield f"mixture, {one_way:.0%} one way", alpha, 4, draw
+        yield f"mixture, {one_way:.0%} one way", alpha, 2, draw
 
 
 def cell(tables: Tables, truth: float) -> dict[str, object]:
@@ -183,7 +183,7 @@ def section(found: list[dict[str, object]], runs: int, seed: int) -> str:
             "mean width"]  # fmt: skip
     summary = f"From 20 questions on:\n\n{table(head, lines)}"
     parts = [
-        NOTE.format(runs=runs, seed=seed, quarter=runs // 4, fifth=runs // 5, short=summary).strip()
+        NOTE.format(runs=runs, seed=seed, half=runs // 2, fifth=runs // 5, short=summary).strip()
     ]  # fmt: skip
     for name in dict.fromkeys(one["law"] for one in found):
         mine = [one for one in found if one["law"] == name]
