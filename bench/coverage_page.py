@@ -19,7 +19,8 @@ HEAD = """\
 
 Made by `python -m bench.coverage_of_intervals --runs {runs} --seed {seed}`, printed as it is:
 simulated judges whose coefficients are known exactly, {runs:,} a cell. The intervals and the p of
-noise are those that `judgerel reduce` prints, from the same functions.
+noise are those that `judgerel reduce` prints, from the same functions; but of two verdicts it
+prints posterior intervals of alpha, Fleiss' kappa and ICC in place of flagged ones: see the end.
 
 ## In short
 
@@ -47,9 +48,11 @@ the judge's own verdicts (alpha, Fleiss' kappa, ICC), fewer than five questions 
 most. Where one verdict takes nearly all, the few questions that go another way decide those
 coefficients. A judge with a pass rate of 90 %, asked 27 questions, has two or three of them;
 whether there was one or four moves alpha by more than a standard error from the same questions can
-know. Take a flagged interval as a hint, and read agreement, AC1 and Brennan-Prediger beside it,
-whose intervals hold better there. Some flagged intervals cover well: the flag errs on the side of
-doubt.
+know. Of two verdicts `judgerel reduce` therefore prints a posterior interval of alpha, Fleiss'
+kappa and ICC in place of a flagged one: the section on skewed base rates has its coverage. The
+tables here are of the jackknife alone. Take a flagged one as a hint, and read agreement, AC1 and
+Brennan-Prediger beside it, whose intervals hold better there. Some flagged intervals cover well:
+the flag errs on the side of doubt.
 
 **The rules behind the intervals**: one question is left out at a time (replications of a question
 are no independent evidence), Student's t with questions - 1 degrees of freedom; chance-corrected

@@ -10,7 +10,8 @@ turn, so that a noisy machine slows both; prints wall and CPU time, peak residen
 process, and the ratios of the medians and of the least. The file has all columns of the judgments
 table, 2 % of its replies without a verdict, or just the three that `reduce` cannot do without.
 With several orders every question is asked in each, and one judgment in ten names the option shown
-first; the anchor counts by option_order as well, and ours adds swap consistency and position bias.
+first; the anchor counts by option_order as well, ours adds swap consistency, and a third process
+("places") position bias, too, which counts labels in another pass.
 A run directory in place of a file comes from `reduce_at_scale_run.py`; the bare scan reads its
 parts by their names' pattern.
 """
@@ -18,12 +19,14 @@ parts by their names' pattern.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +43,8 @@ COEFFICIENTS = (
     "gwet_ac1",
     "brennan_prediger",
 )
-OF_ORDERS = ("swap_consistency", "position_bias")
+OF_ORDERS = ("swap_consistency",)
+OF_PLACES = ("position_bias",)
 BARE = """
 import sys
 import polars as pl
@@ -170,6 +174,11 @@ def hexadecimal(octets: np.ndarray) -> pa.Array:
     return pa.StringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(text.tobytes()))
 
 
+def asked(names: Sequence[str]) -> list[str]:
+    """Arguments that ask for these coefficients."""
+    return [text for name in names for text in ("--coefficient", name)]
+
+
 def cost(command: list[str]) -> Cost:
     """What one process takes."""
     begun = time.perf_counter()
@@ -212,12 +221,14 @@ def main() -> None:
             again = [sys.executable, __file__, *sys.argv[1:], "--file", str(file), "--rounds", "0"]
             subprocess.run(again, check=True)
         names = (*COEFFICIENTS, *(OF_ORDERS if given.orders > 1 else ()))
-        asked = [text for name in names for text in ("--coefficient", name)]
+        reduce = [sys.executable, "-m", "judgerel_ray", "reduce", str(file)]
         apart = ["item_id", *(["option_order"] if given.orders > 1 else []), "verdict"]
         commands = {
             "bare": [sys.executable, "-c", BARE, str(parts), *apart],
-            "reduce": [sys.executable, "-m", "judgerel_ray", "reduce", str(file), *asked],
+            "reduce": [*reduce, *asked(names)],
         }
+        if given.orders > 1:
+            commands["places"] = [*reduce, *asked((*names, *OF_PLACES))]
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
         for _ in range(given.rounds):
             for name, command in commands.items():
@@ -226,16 +237,19 @@ def main() -> None:
                 print(f"{name:6}  {one.wall:6.2f} s  {one.cpu:6.2f} s CPU  {one.peak_mb:6.0f} MB")
     what = given.run_directory or f"{given.rows:,} rows, orders: {given.orders}"
     print(f"{datetime.now():%Y-%m-%d}: {what}, {given.rounds} rounds")
-    for word, of in (("medians", statistics.median), ("least", min)):
+    words = (("medians", statistics.median), ("least", min))
+    for name, (word, of) in itertools.product([*costs][1:], words):
         bare, ours = (
-            Cost(*map(of, zip(*map(astuple, rows), strict=True))) for rows in costs.values()
+            Cost(*map(of, zip(*map(astuple, costs[one]), strict=True))) for one in ("bare", name)
         )
         print(
-            f"{word:7}  wall {ours.wall:.2f} / {bare.wall:.2f} s = {ours.wall / bare.wall:.2f}, "
+            f"{name}, {word:7}  "
+            f"wall {ours.wall:.2f} / {bare.wall:.2f} s = {ours.wall / bare.wall:.2f}, "
             f"CPU {ours.cpu:.2f} / {bare.cpu:.2f} s = {ours.cpu / bare.cpu:.2f}, "
             f"peak {ours.peak_mb:.0f} / {bare.peak_mb:.0f} MB"
         )
-    print(f"largest peak of reduce {max(one.peak_mb for one in costs['reduce']):.0f} MB")
+    for name in [*costs][1:]:
+        print(f"largest peak of {name} {max(one.peak_mb for one in costs[name]):.0f} MB")
 
 
 if __name__ == "__main__":

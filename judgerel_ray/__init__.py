@@ -170,7 +170,7 @@ def reduce(
     interval : {"auto", "jackknife", "posterior", "bootstrap"}
         Leave out one question at a time, with Student's t; a posterior over the questions' verdict
         distributions (nominal alpha, kappa, ICC); or draw questions anew. "auto": the posterior
-        where few questions are informative, the jackknife elsewhere.
+        where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
 

@@ -88,7 +88,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--interval",
         default="auto",
         metavar="METHOD",
-        help="auto (posterior where few questions decide, else jackknife), or one of posterior, "
+        help="auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
         "jackknife, bootstrap",
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")

@@ -15,6 +15,7 @@ from judgerel_ray.stats.mixing_interval import posterior_interval
 IntervalMethod = Literal["auto", "jackknife", "posterior", "bootstrap"]
 METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 _ONE_DECIDES = "depends_on_one_question"
+_VERDICTS = 2  # of which the posterior is known to cover
 _FEWEST = 40  # of fewer, 2.5 % is less than one resample
 
 
@@ -28,8 +29,9 @@ class IntervalChoice:
         Leave out one question at a time, with Student's t; for nominal alpha, kappa and ICC the
         posterior of a Dirichlet process, which covers where one verdict dominates (other
         coefficients keep the jackknife); or draw questions anew. By default, "auto", the posterior
-        where the jackknife is flagged as resting on few informative questions or has no interval
-        because one question decides, and the jackknife elsewhere.
+        where two verdicts occur and the jackknife is flagged as resting on few informative
+        questions or has no interval because one question decides; the jackknife elsewhere. Of more
+        verdicts neither covers everywhere (docs/coverage.md), and the flagged jackknife stays.
     n_resamples : int
         Resamples of the bootstrap, at least 40.
     seed : int
@@ -72,7 +74,8 @@ class IntervalChoice:
             )
         left_out = jackknife_interval(counts_UV, statistic, clusters_U=clusters_U)
         failing = left_out.few_informative or left_out.undefined == _ONE_DECIDES
-        if self.method == "jackknife" or (self.method == "auto" and not failing):
+        wanted = failing and np.count_nonzero(np.asarray(counts_UV).any(axis=0)) == _VERDICTS
+        if self.method == "jackknife" or (self.method == "auto" and not wanted):
             return left_out
         found = posterior_interval(counts_UV, statistic, clusters_U=clusters_U, p_noise=p_noise)
         if found is None or found.undefined:

@@ -7,30 +7,26 @@ has a value in none of them is left out, and not in the way of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.alignment import reference_scores
 from judgerel_ray.reduce.estimates import Row
-from judgerel_ray.reduce.inter_scale import ScaleChoice, compared_scales, group_ratings
-from judgerel_ray.reduce.rated import RatedGroup
-from judgerel_ray.stats import (
-    QuestionStatistic,
-    correlation,
-    count_statistic,
-    count_terms,
-    inter_scale_terms,
-    mean_of,
-    rank_judges,
+from judgerel_ray.reduce.inter_scale import ScaleChoice
+from judgerel_ray.reduce.judge_measures import (
+    Measure,
+    across_measure,
+    aligned_measure,
+    own_measure,
 )
+from judgerel_ray.reduce.rated import RatedGroup
+from judgerel_ray.stats import QuestionStatistic, mean_of, rank_judges
 from judgerel_ray.stats.question_statistic import whole
 from judgerel_ray.stats.rank_intervals import MeanRank, Rank
 from judgerel_ray.stats.ranking import RankAgreement
-from judgerel_ray.stats.statistic import Floats
 
 SELF, ACROSS, ALIGNED, OUTSIDE = "self_consistency", "inter_scale", "alignment", "outside"
 _LEAST = 2  # judges that can be ranked
@@ -46,7 +42,8 @@ class JudgeRanks:
     ----------
     ranks : pl.DataFrame
         temperature, then judge, measure, value, rank, low, high (of the rank), p_best,
-        n_questions, undefined; n_cells (that all judges have), n_left_out (that some lack).
+        n_questions, few (whether fewer than ten questions decide a comparison), undefined; n_cells
+        (that all judges have), n_left_out (that some lack).
     mean_ranks : pl.DataFrame
         temperature, judge, value, low, high, p_best.
     agreements : pl.DataFrame
@@ -60,28 +57,6 @@ class JudgeRanks:
     def tables(self) -> dict[str, pl.DataFrame]:
         """Give all tables by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def own_consistency(group: RatedGroup, scale: str) -> QuestionStatistic:
-    """Lay self-consistency on one scale out by question, at the scale's own level.
-
-    Examples
-    --------
-    >>> from judgerel_ray.reduce.rated import rated_groups, rated_rows
-    >>> told = {"item_id": list("qqrr"), "scale": ["points5"] * 4, "replication": [0, 1] * 2,
-    ...         "score": [1, 1, 5, 5]}
-    >>> [group] = rated_groups(*rated_rows(pl.LazyFrame(told)))
-    >>> whole(own_consistency(group, "points5"))
-    1.0
-    """
-    scores = group.scores[scale]
-    there = ~np.isnan(scores)
-    values, place = np.unique(scores[there], return_inverse=True)
-    counts = np.zeros((len(scores), values.size), dtype=np.int64)
-    np.add.at(counts, (np.nonzero(there)[0], place), 1)
-    level = group.scales[scale].level
-    alpha = count_statistic("krippendorff_alpha", n_values=values.size, values=values, level=level)
-    return count_terms(counts, alpha, questions_U=group.questions_N)
 
 
 def rank_table(
@@ -138,9 +113,12 @@ def rank_table(
         judges = list(dict.fromkeys(str(group.key["judge"]) for group in there))
         if len(judges) < _LEAST:
             continue
-        cells = {SELF: _cells(there, _own), ACROSS: _cells(there, _across(choice))}
+        cells = {
+            SELF: _cells(there, own_measure(there)),
+            ACROSS: _cells(there, across_measure(choice)),
+        }
         if reference is not None:
-            cells[ALIGNED] = _cells(there, _aligned(reference))
+            cells[ALIGNED] = _cells(there, aligned_measure(reference))
         _rank(heat, judges, cells, outside, rows)
     if not rows[0]:
         raise SweepError("to rank judges takes two of them, rated at the same temperature")
@@ -202,12 +180,11 @@ def _frame(rows: list[Row]) -> pl.DataFrame:
 
 def _type(name: str) -> pl.DataType:
     """The type of a column of ranks."""
+    if name == "few":
+        return pl.Boolean()
     if name in _TEXT:
         return pl.String()
     return pl.Int64() if name.startswith("n_") else pl.Float64()
-
-
-Measure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
 
 
 def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
@@ -223,47 +200,3 @@ def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
         for what, one in measure(group).items():
             mine[cell, what] = one
     return found
-
-
-def _own(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
-    """Self-consistency on each scale."""
-    return {scale: own_consistency(group, scale) for scale in group.scales}
-
-
-def _across(choice: ScaleChoice) -> Measure:
-    """Inter-scale consistency of each comparison; of all scales together it repeats the pairs."""
-
-    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
-        found: dict[Hashable, QuestionStatistic] = {}
-        for names in compared_scales(list(group.scales), choice):
-            if len(names) > 2 and not choice.scales:
-                continue
-            try:
-                found[names] = inter_scale_terms(group_ratings(group, names, choice))
-            except ValueError:  # these scales do not allow the mapping, whoever the judge is
-                continue
-        return found
-
-    return measure
-
-
-def _aligned(reference: pl.DataFrame) -> Measure:
-    """Pearson's r of mean scores with the reference on each scale."""
-
-    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
-        found: dict[Hashable, QuestionStatistic] = {}
-        for scale, scores in group.scores.items():
-            truth_N = reference_scores(group, scale, reference)
-            both = ~(np.isnan(truth_N) | np.isnan(scores).all(axis=1))
-            mean_N = _means(scores[both])
-            found[scale] = correlation("pearson", mean_N, truth_N[both], group.questions_N[both])
-        return found
-
-    return measure
-
-
-def _means(scores: Floats) -> Floats:
-    """Mean score of each unit; every one has some."""
-    there = ~np.isnan(scores)
-    means: Floats = np.where(there, scores, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return means

@@ -54,12 +54,15 @@ class UnitTable:
         Which question each unit belongs to, counted from 0 on.
     levels : FacetLevels, optional
         The item of each unit and the level of its nuisance facets, where those vary.
+    turned_U : ndarray of int, shape (n_units,), optional
+        What each unit is but for the order of its options, where that is a nuisance that varies.
     """
 
     kinds: pl.DataFrame
     counts_UK: NDArray[np.int64]  # noqa: N815  a shape, not a case
     clusters_U: NDArray[np.int64]  # noqa: N815
     levels: FacetLevels | None = None
+    turned_U: NDArray[np.int64] | None = None  # noqa: N815
 
     @property
     def n_items(self) -> int:
@@ -170,12 +173,18 @@ def unit_table(
     cell = code * np.int64(n_units) + np.repeat(place, units[N].list.len().to_numpy())
     counts = np.bincount(cell, weights=n, minlength=n_units * n_kinds)
     first = order if distinct else order[np.flatnonzero(np.diff(number, prepend=-1))]
+    levels = _levels(units, first, unit, nuisance, n_orders) if nuisance else None
+    turned = levels.items_U if levels and ORDER in nuisance else None
+    if turned is not None and len(nuisance) > 1:
+        kept = [name for name in unit if name != ORDER]
+        turned = _clusters(units, first, unit=unit, cluster=kept)
     return UnitTable(
         kinds=rows.kinds[seen],
         # Each kind in one piece: sums over the few kinds of many units are much faster.
         counts_UK=counts.astype(np.int64).reshape(n_kinds, n_units).T,
         clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
-        levels=_levels(units, first, unit, nuisance, n_orders) if nuisance else None,
+        levels=levels,
+        turned_U=turned,
     )
 
 
@@ -191,12 +200,13 @@ def _levels(
     def numbers(columns: Sequence[str]) -> NDArray[np.int64]:
         return _clusters(units, first, unit=unit, cluster=columns)
 
-    known = n_orders is not None and ORDER in nuisance
+    of_levels = numbers(nuisance)
+    alone = list(nuisance) == [ORDER]
     return FacetLevels(
         items_U=numbers([name for name in unit if name not in nuisance]),
-        levels_U=numbers(nuisance),
-        orders_U=numbers([ORDER]) if known else None,
-        n_orders=n_orders if known else None,
+        levels_U=of_levels,
+        orders_U=of_levels if alone else numbers([ORDER]) if ORDER in nuisance else None,
+        n_orders=n_orders if ORDER in nuisance else None,
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
-from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
@@ -113,8 +113,9 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 
 def order_rows(
-    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing]
-) -> Iterator[Row]:
+    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool = False,
+) -> Iterator[Row]:  # fmt: skip
     """Compute order effects of one group.
 
     Parameters
@@ -122,11 +123,13 @@ def order_rows(
     group : Group
         The group.
     rows : pl.DataFrame
-        Its counted rows, with the label for position_bias.
+        Its counted rows, with the label for position_bias; swap_consistency reads the table.
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
         Policies of order_effect; position_bias is of verdicts alone.
+    continuous : bool
+        Whether the group's table counts no single scores.
 
     Yields
     ------
@@ -149,7 +152,7 @@ def order_rows(
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     if "swap_consistency" in names:
         for policy in policies:
-            yield _swap_row(group, policy, rows, apart)
+            yield _swap_row(group, policy, rows if continuous else None)
     if "order_effect" in names:
         for policy in policies:
             found = unit_counts(rows, value_of(policy), unit=group.unit, cluster=apart)
@@ -167,24 +170,25 @@ def order_rows(
         yield _row(group, policy, position_bias(labels), crossed=_ORDER in group.unit)
 
 
-def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame, question: Sequence[str]) -> Row:
-    """Swap consistency: pairs of judgments in two orders that name the same option."""
-    crossed = _ORDER in group.unit
+def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:
+    """Swap consistency: pairs of judgments in two orders that name the same option.
+
+    Of the group's table, or of rows where that counts no single scores.
+    """
+    table, levels = group.table, group.table.levels
     words = "share of pairs of judgments in two orders with the same option, mean over questions"
     none = Coefficient(
         name="swap_consistency", undefined="orders_not_crossed", estimator=words,
         n_units=0, n_raters=0, n_ratings=0, n_missing=0,
     )  # fmt: skip
-    if not crossed:
+    if levels is None or levels.orders_U is None or table.turned_U is None:
         return _row(group, policy, none, crossed=False)
-
-    def counted(cluster: Sequence[str]) -> UnitCounts:
-        return unit_counts(rows, value_of(policy), unit=group.unit, cluster=cluster)
-
-    found = counted([name for name in group.unit if name in ("item_id", "benchmark")])
-    questions, orders = counted(question).clusters_U, counted([_ORDER]).clusters_U
-    counts = found.counts_UV
-    terms = swap_terms(counts, questions, orders, clusters_U=found.clusters_U)
+    questions, orders = table.turned_U, levels.orders_U
+    if rows is None:
+        counts = table.counts(value_of(policy)).counts_UV
+    else:
+        counts = unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+    terms = swap_terms(counts, questions, orders, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
     value = float(terms.value(terms.terms_CT.sum(axis=0)))

@@ -178,7 +178,8 @@ def reduce_judgments(
         counting = [policy for policy in policies if policy != "bounds"]
         found = [*_agreement_rows(group, moments, wanted, policies, levels)]
         orders = orders_of(group, counted.extra) if unnamed else ()
-        found += _of_more_than_counts(group, part, (*chosen, *orders), counting)
+        several = (*chosen, *orders)
+        found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             found += _of_items(group, everything, key, str(items), distinct)
         if labels is not None:
@@ -258,15 +259,18 @@ def _of_items(
 
 
 def _of_more_than_counts(
-    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing]
-) -> Iterator[Row]:
+    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool,
+) -> Iterator[Row]:  # fmt: skip
     """Coefficients that need to know what is right, or where options stood."""
     if right := [name for name in chosen if name in CORRECTNESS]:
         rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
         yield from correctness_rows(group, rows, right, missing)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
         shown = [SHOWN] if "position_bias" in order else []
-        yield from order_rows(group, part.long([*group.unit, *shown]), order, missing)
+        by_row = continuous or order != ["swap_consistency"]
+        rows = part.long([*group.unit, *shown]) if by_row else part.kinds
+        yield from order_rows(group, rows, order, missing, continuous=continuous)
 
 
 def _labels(

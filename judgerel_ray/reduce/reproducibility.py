@@ -24,9 +24,11 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.bootstrap import between, bootstrap_weights
 from judgerel_ray.stats.facet_agreement import (
+    MOMENT_FORM,
     PAIR_COEFFICIENTS,
     FacetLevels,
     PairCoefficient,
+    pair_value,
     repeats_known,
     reproducibility_terms,
 )
@@ -182,7 +184,8 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
         chosen = np.zeros((len(found.values), len(found.values)))
         chosen[place, place] = 1.0
         floor = facet_floors(found.counts_UV, facets, [one], distances_VV=chosen)[0]
-        row = _row(group, facets, found.counts_UV, one, chosen, floor, None, "nominal")
+        laid_out = _terms(group, facets, found.counts_UV, one, chosen)
+        row = _row(group, laid_out, found.counts_UV, one, chosen, floor, None, "nominal")
         name = f"class_agreement:{str(value).removeprefix('=')}"
         n_counted = int(found.counts_UV.sum())
         yield _completed(
@@ -285,8 +288,11 @@ def _rows(
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
     if not why:
         floors = facet_floors(units, facets, wanted, distances_VV=distances)
+    laid_out: QuestionTerms | None = None
     for one, floor in zip(wanted, floors, strict=True):
-        row = _row(group, facets, units, one, distances, floor, why, level)
+        if not why:
+            laid_out = _terms(group, facets, units, one, distances, laid_out)
+        row = _row(group, laid_out, units, one, distances, floor, why, level)
         printed = categories if one.name in _WITH_CATEGORIES else None
         yield _completed(group, facets, row, policy, level, printed, counted)
 
@@ -340,9 +346,28 @@ def level_distances(
     return pairs.distances_VV / scale if scale > 0 else pairs.distances_VV
 
 
-def _row(
+def _terms(
     group: Group,
     facets: FacetLevels,
+    units: NDArray[np.generic],
+    one: Wanted,
+    distances: NDArray[np.float64] | None,
+    laid_out: QuestionTerms | None = None,
+) -> QuestionTerms:
+    """A coefficient by question; those of another on the same distances are laid out alike."""
+    if laid_out is not None:
+        form = MOMENT_FORM if distances is None else distances
+        value = pair_value(one.name, form, one.n_categories)
+        return replace(laid_out, name=one.name, value=value)
+    return reproducibility_terms(
+        one.name, units, facets, distances_VV=distances, n_categories=one.n_categories,
+        clusters_U=group.table.clusters_U,
+    )  # fmt: skip
+
+
+def _row(
+    group: Group,
+    terms: QuestionTerms | None,
     units: NDArray[np.generic],
     one: Wanted,
     distances: NDArray[np.float64] | None,
@@ -357,12 +382,8 @@ def _row(
         "coefficient": one.name, "value": None, "low": None, "high": None,
         **noise_columns(None), "estimator": words, "undefined": why,
     }  # fmt: skip
-    if why:
+    if why or terms is None:
         return empty
-    terms = reproducibility_terms(
-        one.name, units, facets, distances_VV=distances, n_categories=one.n_categories,
-        clusters_U=group.table.clusters_U,
-    )  # fmt: skip
     if not terms.questions_C.size:
         return {**empty, "undefined": "facets_not_crossed"}
     total = terms.terms_CT.sum(axis=0)
@@ -416,9 +437,8 @@ def _interval(
     owner = np.searchsorted(terms.questions_C, group.table.clusters_U)
     owner = np.minimum(owner, n - 1)
     mine = terms.questions_C[owner] == group.table.clusters_U
-    pooled = np.zeros((n, units.shape[1]))
-    np.add.at(pooled, owner[mine], units[mine])
-    return flagged(found, pooled, np.arange(n), statistic)
+    columns = [np.bincount(owner[mine], column[mine], n).astype(np.float64) for column in units.T]
+    return flagged(found, np.stack(columns, axis=1), np.arange(n), statistic)
 
 
 def _drawn(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from judgerel_ray.report.words import cell, number
 Row = Mapping[str, object]
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
 _SAME = "replications"
+_ORDER = "option_order"
 
 
 def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
@@ -33,6 +34,9 @@ def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
         told = numbers if isinstance(numbers, list) else [None] * len(sizes)
         new = [one for one, of in zip(names, sizes, strict=True) if of is None]
         parts = [f"a new {', '.join(new)} each time"] if new else []
+        if in_full and _ORDER in new:
+            # Options have finitely many orders; here it is open how many options there are.
+            parts[0] += f" (if there are N: --facet-size {_ORDER}=N)"
         parts += [
             _of_known(one, n, of, in_full=in_full)
             for one, n, of in zip(names, told, sizes, strict=True)

@@ -18,7 +18,8 @@ MEASURES = {
 }
 READ_RANKS = (
     "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
-    "surely better, down to those surely worse. A measure is the mean over the cells (benchmark, "
+    "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
+    "from some other judge. A measure is the mean over the cells (benchmark, "
     "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
     "is Pearson's r of the mean scores of each response with the reference."
 )
@@ -73,13 +74,15 @@ def rank_cell(row: Row) -> str:
 
     Examples
     --------
-    >>> rank_cell({"rank": 1.0, "low": 1, "high": 2, "value": 0.5, "undefined": None})
+    >>> rank_cell({"rank": 1.0, "low": 1, "high": 2, "value": 0.5, "few": False,
+    ...            "undefined": None})
     '1 [1, 2] at 0.500'
     """
     if row["rank"] is None:
         return f"- ({reason(row['undefined'])})" if row["undefined"] else "-"
     ends = "" if row["low"] is None else f" [{cell(row['low'])}, {cell(row['high'])}]"
-    return f"{cell(row['rank'])}{ends} at {number(row['value'])}"
+    few = ", few to decide" if row["few"] else ""
+    return f"{cell(row['rank'])}{ends} at {number(row['value'])}{few}"
 
 
 def cells_said(part: pl.DataFrame) -> list[str]:

@@ -55,12 +55,18 @@ class FacetLevels:
     orders_U: NDArray[np.int64] | None = None  # noqa: N815
     n_orders: float | None = None
 
+    @property
+    def alone(self) -> bool:
+        """Whether the order is all that is varied: no two levels share one."""
+        return self.orders_U is self.levels_U
+
     def of_units(self, kept_U: NDArray[np.generic]) -> FacetLevels:
         """Keep some units, by index or by a mask, in that order."""
-        orders = None if self.orders_U is None else self.orders_U[kept_U]
+        levels = self.levels_U[kept_U]
+        orders = levels if self.alone else None if self.orders_U is None else self.orders_U[kept_U]
         return FacetLevels(
             items_U=self.items_U[kept_U],
-            levels_U=self.levels_U[kept_U],
+            levels_U=levels,
             orders_U=orders,
             n_orders=self.n_orders,
         )
@@ -117,14 +123,17 @@ def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
         zero = np.zeros_like(n)
         weights = np.stack([1 / n, zero, 1 - 1 / n], axis=1)
         return CrossedUnits(starts_I=starts, levels=mine, kept_U=order, weights_IC=weights)
-    row = np.repeat(np.arange(n.size), n_levels)
-    _, cell, size = np.unique(
-        row * (mine.orders_U.max(initial=0) + 1) + mine.orders_U,
-        return_inverse=True, return_counts=True,
-    )  # fmt: skip
-    same_order = np.bincount(row, size[cell], n.size)  # ordered pairs of levels of one order
+    same_order, n_orders_I = n, n
+    if not mine.alone:
+        row = np.repeat(np.arange(n.size), n_levels)
+        _, cell, size = np.unique(
+            row * (mine.orders_U.max(initial=0) + 1) + mine.orders_U,
+            return_inverse=True, return_counts=True,
+        )  # fmt: skip
+        # Ordered pairs of levels of one order.
+        same_order = np.bincount(row, size[cell], n.size).astype(np.float64)
+        n_orders_I = np.bincount(row, 1 / size[cell], n.size).astype(np.float64)
     share = same_order / n**2
-    n_orders_I = np.bincount(row, 1 / size[cell], n.size)
     partial = n_orders_I < mine.n_orders
     share = np.where(partial, 1 / mine.n_orders, share)
     same_level = share * n / same_order
@@ -199,7 +208,7 @@ def item_terms(
     total = by_item(features, axis=-2)
     own = _formed(features, form_FF)
     of_all, of_level = _formed(total, form_FF), by_item(own)
-    if levels.orders_U is None or levels.n_orders is None:
+    if levels.orders_U is None or levels.n_orders is None or levels.alone:
         pairs_order, of_order = n_levels, of_level
     else:
         row = np.repeat(np.arange(n_levels.size), n_levels.astype(np.intp))

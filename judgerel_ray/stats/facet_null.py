@@ -251,9 +251,11 @@ def _has(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
     if levels.orders_U is None or levels.n_orders is None:
         several = np.ones(starts.size, dtype=bool)
         return np.stack([repeated, ~several, several], axis=1)
-    row = np.repeat(np.arange(starts.size), n_levels)
-    pairs = np.unique(np.stack([row, levels.orders_U], axis=1), axis=0)
-    n_orders = np.bincount(pairs[:, 0], minlength=starts.size)
+    n_orders = n_levels
+    if not levels.alone:
+        row = np.repeat(np.arange(starts.size), n_levels)
+        pairs = np.unique(np.stack([row, levels.orders_U], axis=1), axis=0)
+        n_orders = np.bincount(pairs[:, 0], minlength=starts.size)
     return np.stack([repeated, n_orders < n_levels, n_orders > 1], axis=1)
 
 

@@ -52,12 +52,16 @@ class QuestionTerms:
         What each question adds.
     value : callable
         Sums of terms (..., T) to values (...); NaN where there is none.
+    layout : object, optional
+        What gave the terms their meaning: where it is the same object, the terms of a question may
+        stand in for those of another judge. None where they may not.
     """
 
     name: str
     questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
     terms_CT: Floats  # noqa: N815
     value: Callable[[Floats], Floats]
+    layout: object = None
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute the value with these weights of the questions.
@@ -92,11 +96,14 @@ class Combined:
         What it is computed from; they may rest on different questions.
     combine : callable
         Values of the parts (P, B) to values (B,).
+    is_mean : bool
+        Whether that is their mean.
     """
 
     name: str
     parts: tuple[QuestionStatistic, ...]
     combine: Callable[[Floats], Floats]
+    is_mean: bool = False
 
     @property
     def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
@@ -203,7 +210,10 @@ def mean_of(name: str, parts: Sequence[QuestionStatistic]) -> Combined:
     """
     if not parts:
         raise ValueError("mean_of: there must be at least one part")
-    return Combined(name=name, parts=tuple(parts), combine=lambda values_PB: values_PB.mean(axis=0))
+    return Combined(
+        name=name, parts=tuple(parts), combine=lambda values_PB: values_PB.mean(axis=0),
+        is_mean=True,
+    )  # fmt: skip
 
 
 def count_terms(
@@ -223,7 +233,8 @@ def count_terms(
     Returns
     -------
     QuestionTerms
-        Of the questions that take part.
+        Of the questions that take part. The layout is `statistic`, if that is corrected for chance:
+        shares are sums, of which Student's t is as good and tells more apart.
 
     Raises
     ------
@@ -250,5 +261,6 @@ def count_terms(
     parts = list(cluster_terms(counts, clusters, statistic))
     terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
     return QuestionTerms(
-        name=statistic.name, questions_C=taking, terms_CT=terms_CT, value=statistic.value
-    )
+        name=statistic.name, questions_C=taking, terms_CT=terms_CT, value=statistic.value,
+        layout=statistic if statistic.chance_corrected else None,
+    )  # fmt: skip

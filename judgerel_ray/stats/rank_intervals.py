@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.multiple_tests import holm
 from judgerel_ray.stats.statistic import Floats
 
 EQUAL = 1e-9
@@ -38,6 +39,9 @@ class Rank:
         Share of resamples in which it is best; equal judges share it.
     n_questions : int
         Questions its value rests on.
+    few : bool
+        Whether it has an interval and fewer than ten questions decide a comparison with another
+        judge.
     undefined : str or None
         "undefined" where the measure has no value; "fixed_score" of a number that came without
         questions, whose rank stands without an interval; "undefined_resamples", "too_few_units".
@@ -51,6 +55,7 @@ class Rank:
     high: int | None = None
     p_best: float | None = None
     n_questions: int = 0
+    few: bool = False
     undefined: str | None = None
 
 
@@ -95,6 +100,10 @@ class MeasureColumn:
         Questions each value rests on.
     fixed_J : ndarray of bool, shape (n_judges,)
         Which values are numbers without questions.
+    p_JJ : ndarray of float, shape (n_judges, n_judges)
+        Of no difference of two judges, by themselves; NaN where that cannot be told.
+    few_JJ : ndarray of bool, shape (n_judges, n_judges)
+        Where few questions decide the difference.
     """
 
     name: str
@@ -103,6 +112,8 @@ class MeasureColumn:
     resampled_BJ: Floats  # noqa: N815
     n_questions_J: NDArray[np.intp]  # noqa: N815
     fixed_J: NDArray[np.bool_]  # noqa: N815
+    p_JJ: Floats  # noqa: N815
+    few_JJ: NDArray[np.bool_]  # noqa: N815
 
 
 def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: float) -> list[Rank]:
@@ -112,7 +123,8 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
     --------
     >>> column = MeasureColumn(name="m", sign=1.0, value_J=np.array([0.1, 0.9]),
     ...                        resampled_BJ=np.array([[0.1, 0.9], [0.2, 0.8]]),
-    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]))
+    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]),
+    ...                        p_JJ=np.full((2, 2), 0.01), few_JJ=np.full((2, 2), True))
     >>> [(one.rank, one.low, one.high) for one in ranks_by_measure(["a", "b"], column, 0.95)]
     [(2.0, 2, 2), (1.0, 1, 1)]
     """
@@ -122,7 +134,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
     usable_J = np.array([reason is None for reason in reason_J], dtype=bool)
     resampled = column.sign * column.resampled_BJ
     whole_B = ~np.isnan(resampled[:, usable_J]).any(axis=1)
-    low_J, high_J = _rank_ends(better_J, resampled[whole_B], usable_J, confidence)
+    low_J, high_J = _rank_ends(better_J, column.p_JJ, usable_J, confidence)
     best_J = None
     if usable_J.any() and (usable_J | np.isnan(better_J)).all():
         best_J = _best(_places(np.where(usable_J, resampled[whole_B], np.nan)))
@@ -139,6 +151,7 @@ def ranks_by_measure(judges: Sequence[str], column: MeasureColumn, confidence: f
                 high=int(high_J[j]) if usable_J[j] else None,
                 p_best=None if best_J is None or not usable_J[j] else float(best_J[j]),
                 n_questions=int(column.n_questions_J[j]),
+                few=bool(usable_J[j] and column.few_JJ[j, usable_J].any()),
                 undefined=reason_J[j],
             )
         )
@@ -154,7 +167,8 @@ def mean_ranks(
     --------
     >>> column = MeasureColumn(name="m", sign=-1.0, value_J=np.array([0.1, 0.9]),
     ...                        resampled_BJ=np.array([[0.1, 0.9], [0.2, 0.8]]),
-    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]))
+    ...                        n_questions_J=np.array([9, 9]), fixed_J=np.array([False, False]),
+    ...                        p_JJ=np.full((2, 2), 0.01), few_JJ=np.full((2, 2), True))
     >>> [(one.value, one.p_best) for one in mean_ranks(["a", "b"], [column], 0.95)]
     [(1.0, 1.0), (2.0, 0.0)]
     """
@@ -192,7 +206,8 @@ def counted_judges(columns: Sequence[MeasureColumn]) -> NDArray[np.bool_]:
     --------
     >>> column = MeasureColumn(name="m", sign=1.0, value_J=np.array([0.1, np.nan]),
     ...                        resampled_BJ=np.array([[0.1, np.nan]]),
-    ...                        n_questions_J=np.ones(2, int), fixed_J=np.zeros(2, bool))
+    ...                        n_questions_J=np.ones(2, int), fixed_J=np.zeros(2, bool),
+    ...                        p_JJ=np.ones((2, 2)), few_JJ=np.full((2, 2), True))
     >>> counted_judges([column]).tolist()
     [True, False]
     """
@@ -216,24 +231,19 @@ def _why_no_interval(column: MeasureColumn, j: int) -> str | None:
 
 
 def _rank_ends(
-    better_J: Floats, resampled_BJ: Floats, usable_J: NDArray[np.bool_], confidence: float
+    better_J: Floats, p_JJ: Floats, usable_J: NDArray[np.bool_], confidence: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """1 + judges surely better, and judges less those surely worse."""
     n = int((~np.isnan(better_J)).sum())
     low_J, high_J = np.ones(better_J.size, dtype=np.intp), np.full(better_J.size, n, dtype=np.intp)
     for j in np.flatnonzero(usable_J):
         others = np.flatnonzero(usable_J & (np.arange(better_J.size) != j))
-        if not others.size or not len(resampled_BJ):
-            continue
-        ahead_K = better_J[others] - better_J[j]
-        ahead_BK = resampled_BJ[:, others] - resampled_BJ[:, [j]]
-        spread_K = ahead_BK.std(axis=0)
-        # Judges that no resample tells apart differ surely, if they differ at all.
-        sure_K = np.where(spread_K > EQUAL, spread_K, EQUAL)
-        far_B = np.abs((ahead_BK - ahead_K) / sure_K).max(axis=1)
-        reach_K = max(1.0, float(np.quantile(far_B, confidence))) * sure_K
-        low_J[j] += (ahead_K > reach_K).sum()
-        high_J[j] -= (ahead_K < -reach_K).sum()
+        adjusted = holm([None if np.isnan(p) else float(p) for p in p_JJ[j, others]])
+        # Rounded: one less the confidence is no more than p where both are .05.
+        for k, p in zip(others, adjusted, strict=True):
+            if p is not None and p <= round(1 - confidence, 12):
+                low_J[j] += better_J[k] > better_J[j] + EQUAL
+                high_J[j] -= better_J[k] < better_J[j] - EQUAL
     return low_J, high_J
 
 

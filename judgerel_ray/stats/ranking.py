@@ -13,7 +13,8 @@ from typing import TypeGuard
 import numpy as np
 
 from judgerel_ray.stats.bootstrap import bootstrap_weights, check_choices
-from judgerel_ray.stats.question_statistic import QuestionStatistic, whole
+from judgerel_ray.stats.judge_differences import judge_difference
+from judgerel_ray.stats.question_statistic import QuestionStatistic, Remembered, whole
 from judgerel_ray.stats.rank_intervals import (
     EQUAL,
     MOST_UNDEFINED,
@@ -119,9 +120,10 @@ def rank_judges(
     Notes
     -----
     Resampled ranks cover too little where judges are close [1]_. So the interval of a rank counts
-    the judges that are surely better or worse: those whose difference exceeds what the largest of
-    all studentised differences from this judge does in (1 - confidence) of resamples [2]_. Equal
-    judges are never surely anything.
+    the judges that are surely better or worse [2]_: those from which this one differs by
+    :func:`judgerel_ray.stats.judge_differences.judge_difference`, adjusted by Holm's step-down for
+    their number. Resampled differences did not do: where few questions decide, as with coefficients
+    of verdicts that are mostly the same, they are too alike (``bench/rank_levels.py``).
 
     References
     ----------
@@ -154,11 +156,14 @@ def rank_judges(
             resampled_BJ=np.empty((n_resamples, len(judges))),
             n_questions_J=np.array([one.questions_C.size if _is_drawn(one) else 0 for one in row]),
             fixed_J=np.array([one is not None and not _is_drawn(one) for one in row]),
+            p_JJ=np.full((len(judges), len(judges)), np.nan),
+            few_JJ=np.zeros((len(judges), len(judges)), dtype=bool),
         )
         for name, row in measures.items()
     ]
     for column in columns:
         column.resampled_BJ[:] = column.value_J
+        _compare(column, measures[column.name])
     start = 0
     for weights_BC in bootstrap_weights(max(1, every.size), n_resamples=n_resamples, seed=seed):
         for column in columns:
@@ -174,8 +179,23 @@ def rank_judges(
         ),
         mean_ranks=mean_ranks(judges, columns, confidence),
         agreements=tuple(rank_agreement(*pair, confidence) for pair in combinations(columns, 2)),
-        method=f"{n_resamples} resamples of {every.size} questions, drawn together for all",
+        method=f"{n_resamples} resamples of {every.size} questions, drawn together for all; "
+        "ranks by tests of pairs, Holm",
     )
+
+
+def _compare(column: MeasureColumn, row: Sequence[Measured]) -> None:
+    """Test every pair of judges that have a value by questions."""
+    able = {
+        j: Remembered(of=one)
+        for j, one in enumerate(row)
+        if _is_drawn(one) and not np.isnan(column.value_J[j])
+    }
+    for first, second in combinations(able, 2):
+        found = judge_difference(able[first], able[second])
+        for pair in ((first, second), (second, first)):
+            column.p_JJ[pair] = np.nan if found.p is None else found.p
+            column.few_JJ[pair] = found.few
 
 
 def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: float) -> RankAgreement:
@@ -185,7 +205,8 @@ def rank_agreement(first: MeasureColumn, second: MeasureColumn, confidence: floa
     --------
     >>> columns = [MeasureColumn(name=name, sign=sign, value_J=np.array([0.1, 0.9]),
     ...                          resampled_BJ=np.array([[0.1, 0.9]]), fixed_J=np.zeros(2, bool),
-    ...                          n_questions_J=np.ones(2, int))
+    ...                          n_questions_J=np.ones(2, int), p_JJ=np.ones((2, 2)),
+    ...                          few_JJ=np.ones((2, 2), bool))
     ...            for name, sign in (("one", 1.0), ("two", -1.0))]
     >>> rank_agreement(*columns, 0.95).tau
     -1.0

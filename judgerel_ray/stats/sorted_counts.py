@@ -72,7 +72,7 @@ def thinned(counts: Floats, most: int) -> Floats:
     Examples
     --------
     >>> thinned(np.array([[9.0, 0.0], [1.0, 2.0]]), 5).sum(axis=1).tolist()
-    [3.0, 5.0]
+    [5.0, 3.0]
     """
     rng = np.random.default_rng(0)
     rows = -np.sort(-counts.astype(np.int64), axis=1)
@@ -83,7 +83,8 @@ def thinned(counts: Floats, most: int) -> Floats:
         left = left - rows[:, v]
         kept[:, v] = rng.hypergeometric(rows[:, v], left, wanted)
         wanted = wanted - kept[:, v]
-    return kept.astype(np.float64)
+    found: Floats = kept.astype(np.float64)
+    return found
 
 
 @lru_cache(maxsize=8)

@@ -67,10 +67,10 @@ def test_bands_name_intervals(twelve, capsys):
     asked = ["--coefficient", "krippendorff_alpha,flip_rate", "--missing", "drop", "--bands"]
     found = {row["coefficient"]: row["band"] for row in rows(capsys, twelve, *asked)}
     assert found == {
-        "krippendorff_alpha": "no one band: the interval spans Unacceptable to Excellent",
+        "krippendorff_alpha": "no one band: the interval spans Unacceptable to Good",
         "flip_rate": None,
     }
-    assert "spans Unacceptable to Excellent" in told(capsys, twelve, *asked)
+    assert "spans Unacceptable to Good" in told(capsys, twelve, *asked)
 
 
 def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsys):

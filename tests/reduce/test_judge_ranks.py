@@ -8,7 +8,8 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.alignment import judge_reference
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
-from judgerel_ray.reduce.judge_ranks import own_consistency, rank_table
+from judgerel_ray.reduce.judge_measures import own_consistency, own_measure
+from judgerel_ray.reduce.judge_ranks import rank_table
 from judgerel_ray.reduce.rated import rated_groups, rated_rows
 from judgerel_ray.report.ranks import ranking_text
 from judgerel_ray.stats.question_statistic import whole
@@ -66,6 +67,20 @@ def test_own_consistency_is_that_of_the_coefficients(ratings):
             [row] = own.filter(judge=group.key["judge"], scale=name).to_dicts()
             assert whole(own_consistency(group, name)) == pytest.approx(row["value"], abs=1e-12)
             assert row["measurement"] == scales[name].level
+
+
+def test_judges_share_a_table_of_values_and_keep_their_own_alpha(ratings):
+    rows, scales = ratings
+    # The last judge never gives the highest scores.
+    lower = rows.filter((pl.col("judge") != "wild") | (pl.col("score") <= 3))
+    groups = rated_groups(lower, scales)
+    measure = own_measure(groups)
+    for name in scales:
+        found = [measure(group)[name] for group in groups]
+        assert len({id(one.layout) for one in found}) == 1
+        assert len({one.terms_CT.shape[1] for one in found}) == 1
+        for group, one in zip(groups, found, strict=True):
+            assert whole(one) == pytest.approx(whole(own_consistency(group, name)), abs=1e-12)
 
 
 def test_a_reference_is_not_ranked_and_the_closer_judge_leads(ratings):

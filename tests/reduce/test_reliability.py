@@ -6,6 +6,7 @@ import pytest
 
 from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.reduce import COLUMNS, reduce_judgments
+from judgerel_ray.reduce.intervals import interval_choice
 from judgerel_ray.stats import (
     DEFAULT_COEFFICIENTS,
     count_statistic,
@@ -13,6 +14,7 @@ from judgerel_ray.stats import (
     jackknife_interval,
     krippendorff_alpha,
     noise_floor,
+    posterior_interval,
 )
 
 ALPHA = ["krippendorff_alpha"]
@@ -103,11 +105,39 @@ def test_frames_give_what_arrays_give(policy):
     counts, values = counts_from_ratings(table.rows())
     statistic = count_statistic("krippendorff_alpha", n_values=len(values))
     row = one(frame, coefficients=ALPHA, missing=[policy])
-    interval, floor = jackknife_interval(counts, statistic), noise_floor(counts, statistic)
+    floor = noise_floor(counts, statistic)
     assert row["value"] == pytest.approx(krippendorff_alpha(counts).value, abs=1e-12)
+    interval = jackknife_interval(counts, statistic)
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high), abs=1e-12)
     assert row["noise_floor"] == pytest.approx(floor.mean, abs=1e-12)
     assert (row["p_noise"], row["noise"]) == (floor.p, floor.p > 0.05)
+
+
+def test_two_verdicts_of_few_informative_questions_have_the_posterior_interval():
+    counts = np.array([[4, 0]] * 14 + [[1, 3], [0, 4]] * 3)
+    frame = simple([list("A" * a + "B" * b) for a, b in counts])
+    statistic = count_statistic("krippendorff_alpha", n_values=2)
+    posterior, left_out = (
+        posterior_interval(counts, statistic),
+        jackknife_interval(counts, statistic),
+    )
+    asked = {"coefficients": ALPHA, "missing": ["category"]}
+    for row, found in (
+        (one(frame, **asked), posterior),
+        (one(frame, **asked, intervals=interval_choice("posterior")), posterior),
+        (one(frame, **asked, intervals=interval_choice("jackknife")), left_out),
+    ):
+        assert (row["low"], row["high"]) == pytest.approx((found.low, found.high), abs=1e-12)
+        assert f"{found.method}; few informative questions" in row["estimator"]
+    # A third verdict: the posterior has to be asked for.
+    more = simple([list("A" * a + "B" * b) for a, b in counts] + [list("CCCC")])
+    assert "jackknife" in one(more, **asked)["estimator"]
+    chosen = one(more, **asked, intervals=interval_choice("posterior"))
+    assert "Dirichlet process posterior over 21 questions" in chosen["estimator"]
+    # Agreement has no posterior, and says which interval it has.
+    agreement = {"coefficients": ["percent_agreement"], "missing": ["category"]}
+    row = one(frame, **agreement, intervals=interval_choice("posterior"))
+    assert "jackknife" in row["estimator"]
 
 
 def test_one_row_where_nothing_is_missing():

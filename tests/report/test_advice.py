@@ -168,6 +168,19 @@ def test_orders_of_a_pair_are_told_as_two_and_never_as_new_each_time():
     assert float(again) == pytest.approx(one["repeatability"], abs=5e-4)
 
 
+def test_where_the_number_of_options_is_open_it_is_asked_for():
+    """Options named apart in every question, without the labels that were shown."""
+    rows = in_both_orders("j", 1.0, 1)
+    named = rows.with_columns(verdict=pl.format("{}{}", "verdict", pl.col("item_id").str.tail(1)))
+    named = named.filter(pl.col("item_id").str.tail(1).is_in(["0", "1"]))
+    words = "a new option_order each time (if there are N: --facet-size option_order=N)"
+    needs = advice_text({"needs": advise_judgments(named.lazy()).needs})
+    assert words in column(needs, "by")
+    shown = named.with_columns(label=pl.col("verdict").str.slice(0, 1))
+    needs = advice_text({"needs": advise_judgments(shown.lazy()).needs})
+    assert "option_order: 2 of 2 possible" in column(needs, "by")
+
+
 def test_what_one_judgment_is_worth_is_told_of_every_judge_and_where_nothing_varied(judged):
     both = pl.concat([in_both_orders("even", 0.0, 1), in_both_orders("pulled", 2.5, 2)])
     said = " ".join(advice_text(advise_judgments(both.lazy()).tables()).split())

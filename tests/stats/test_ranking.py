@@ -44,7 +44,9 @@ def test_judges_that_are_apart_have_sure_ranks():
     assert [one.p_best for one in found.ranks] == [0, 1, 0]
     assert all(one.undefined is None and one.n_questions == 200 for one in found.ranks)
     assert [one.value for one in found.mean_ranks] == [2, 1, 3]
-    assert found.method == "2000 resamples of 200 questions, drawn together for all"
+    assert found.method == (
+        "2000 resamples of 200 questions, drawn together for all; ranks by tests of pairs, Holm"
+    )
 
 
 def test_less_can_be_better():
