@@ -127,8 +127,8 @@ def audited(audits: Sequence[Audit]) -> str:
         ]
         for one in audits
     ]  # fmt: skip
-    head = ["judge", "alpha the audit saw", "repeatability (truth)", "higher of the two, %",
-            "reproducibility (truth)", "higher of the two, % ", "truth in its interval, %",
+    head = ["judge", "alpha the audit saw", "repeatability (truth)", "led by it, %",
+            "reproducibility (truth)", "leads by it, %", "truth in its interval, %",
             "called noise, %", "swap consistency (truth)"]  # fmt: skip
     design = audits[0].design if audits else "-"
     runs = audits[0].runs if audits else 0
