@@ -96,7 +96,7 @@ def own_measure(groups: Sequence[RatedGroup]) -> Measure:
     }
 
     def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
-        found = {}
+        found: dict[Hashable, QuestionStatistic] = {}
         for scale in group.scales:
             table, alpha = shared.get(scale, (None, None))
             found[scale] = own_consistency(group, scale, values=table, alpha=alpha)
