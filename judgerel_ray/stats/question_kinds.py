@@ -70,17 +70,8 @@ class QuestionKinds:
         [2.0, -2.0]
         """
         given_SG = self.n_G - held_SG
-        same_T = self.n_R @ self.same_RT
-        first_S, first_SJ = self._slopes(
-            value, same_T + held_SG @ self.low_GT + given_SG @ self.high_GT
-        )
-        second_S, second_SJ = self._slopes(
-            value, same_T + held_SG @ self.high_GT + given_SG @ self.low_GT
-        )
-        one_J = np.array([copies[0] for copies in self.copies_J], dtype=np.intp)
-        low_JG, high_JG, same_JR = (
-            rows[:, one_J].T for rows in (self.low_GT, self.high_GT, self.same_RT)
-        )
+        (first_S, first_SJ), (second_S, second_SJ) = self._sides(value, held_SG)
+        low_JG, high_JG, same_JR = self._columns
         # What a question moves each side by, where it is and where it is not.
         first_low, first_high = first_SJ @ low_JG, first_SJ @ high_JG
         second_low, second_high = second_SJ @ low_JG, second_SJ @ high_JG
@@ -96,6 +87,36 @@ class QuestionKinds:
         n = float(self.n_G.sum() + self.n_R.sum())
         own_S = np.maximum(0.0, squares_S - total_S**2 / n) * n / max(1.0, n - 1)
         return second_S - first_S, np.sqrt(own_S + BORROWED / n * crossed_S)
+
+    def effective(self, value: Value) -> float:
+        """Count the questions whose exchange matters, less where some matter more than others.
+
+        Examples
+        --------
+        >>> first, second = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [2.0], [1.0]])
+        >>> question_kinds(first, second).effective(lambda t: t[..., 0])
+        2.0
+        """
+        (_, first_SJ), (_, second_SJ) = self._sides(value, self.held_G[None])
+        low_JG, high_JG, _ = self._columns
+        squares_G = ((first_SJ + second_SJ) @ (high_JG - low_JG))[0] ** 2
+        fourth = float(self.n_G @ squares_G**2)
+        return float(self.n_G @ squares_G) ** 2 / fourth if fourth > 0 else 0.0
+
+    @property
+    def _columns(self) -> tuple[Floats, Floats, Floats]:
+        """The low, high and same rows, a line for each term that is no copy."""
+        one_J = np.array([copies[0] for copies in self.copies_J], dtype=np.intp)
+        return self.low_GT[:, one_J].T, self.high_GT[:, one_J].T, self.same_RT[:, one_J].T
+
+    def _sides(
+        self, value: Value, held_SG: Floats
+    ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Values (S,) and slopes (S, J) of either side."""
+        given_SG, same_T = self.n_G - held_SG, self.n_R @ self.same_RT
+        first_ST = same_T + held_SG @ self.low_GT + given_SG @ self.high_GT
+        second_ST = same_T + held_SG @ self.high_GT + given_SG @ self.low_GT
+        return self._slopes(value, first_ST), self._slopes(value, second_ST)
 
     def _slopes(self, value: Value, sums_ST: Floats) -> tuple[Floats, Floats]:
         """Values (S,), and what each term moves them by (S, J)."""
