@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bench.coverage_page import page
+from bench.coverage_page import other_sections, page
 from bench.judges_of_known_truth import ALPHAS, BASES, QUESTIONS, REPLICATIONS, Judge
 from bench.noise_is_called_noise import Called, experiments
 from bench.simulated_coverage import Coverage, cell
@@ -79,7 +79,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = given.cells or Path(folder, "cells.jsonl")
         covered, noise = cells(runs=given.runs, seed=given.seed, kept=kept)
-    given.out.write_text(page(covered, noise, runs=given.runs, seed=given.seed))
+    text = page(covered, noise, runs=given.runs, seed=given.seed)
+    given.out.write_text(text + other_sections(given.out))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
+from pathlib import Path
 
 from bench.judges_of_known_truth import ALPHAS, BASES, QUESTIONS, REPLICATIONS, TRUTHS
 from bench.noise_is_called_noise import Called
 from bench.simulated_coverage import Coverage
 
+SECTION = "\n<!-- by a script of its own -->\n## "
 ENOUGH = 20  # questions from which on coverage is asked for
 ALIKE = ("krippendorff_alpha", "fleiss_kappa", "icc1")
 
@@ -17,7 +19,8 @@ HEAD = """\
 
 Made by `python -m bench.coverage_of_intervals --runs {runs} --seed {seed}`, printed as it is:
 simulated judges whose coefficients are known exactly, {runs:,} a cell. The intervals and the p of
-noise are those that `judgerel reduce` prints, from the same functions.
+noise are those that `judgerel reduce` prints, from the same functions; but of two verdicts it
+prints posterior intervals of alpha, Fleiss' kappa and ICC in place of flagged ones: see the end.
 
 ## In short
 
@@ -45,9 +48,11 @@ the judge's own verdicts (alpha, Fleiss' kappa, ICC), fewer than five questions 
 most. Where one verdict takes nearly all, the few questions that go another way decide those
 coefficients. A judge with a pass rate of 90 %, asked 27 questions, has two or three of them;
 whether there was one or four moves alpha by more than a standard error from the same questions can
-know. Take a flagged interval as a hint, and read agreement, AC1 and Brennan-Prediger beside it,
-whose intervals hold better there. Some flagged intervals cover well: the flag errs on the side of
-doubt.
+know. Of two verdicts `judgerel reduce` therefore prints a posterior interval of alpha, Fleiss'
+kappa and ICC in place of a flagged one: the section on skewed base rates has its coverage. The
+tables here are of the jackknife alone. Take a flagged one as a hint, and read agreement, AC1 and
+Brennan-Prediger beside it, whose intervals hold better there. Some flagged intervals cover well:
+the flag errs on the side of doubt.
 
 **The rules behind the intervals**: one question is left out at a time (replications of a question
 are no independent evidence), Student's t with questions - 1 degrees of freedom; chance-corrected
@@ -264,6 +269,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Write a table in Markdown."""
     lines = [head, ["---"] * len(head), *([str(one) for one in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def replace_section(path: Path, title: str, text: str) -> None:
+    """Write a section of its own script under this title, the others staying as they are."""
+    before, *sections = path.read_text().split(SECTION)
+    others = [one for one in sections if not one.startswith(f"{title}\n")]
+    path.write_text(SECTION.join([before.rstrip() + "\n", *others, f"{title}\n\n{text}\n"]))
+
+
+def other_sections(path: Path) -> str:
+    """The sections that scripts of their own wrote, which this one leaves alone."""
+    _, *sections = path.read_text().split(SECTION) if path.exists() else [""]
+    return "".join(f"{SECTION}{one}" for one in sections)
 
 
 def percent(part: int, whole: int, *, digits: int = 1) -> str:

@@ -21,6 +21,9 @@ import numpy as np
 from factor_analyzer import FactorAnalyzer
 
 from judgerel_ray.stats import omega_bootstrap, omega_from_correlation
+from judgerel_ray.stats.schmid_leiman import omegas_from_correlations
+
+AT_ONCE = 100  # as many as an interval or a floor fits together
 
 
 def made(subjects: int, items: int) -> np.ndarray:
@@ -45,6 +48,11 @@ def three_factors(scores: np.ndarray) -> None:
     omega_from_correlation(np.corrcoef(scores.T))
 
 
+def three_factors_at_once(scores: np.ndarray) -> None:
+    drawn = np.random.default_rng(2).integers(0, len(scores), (AT_ONCE, len(scores)))
+    omegas_from_correlations(np.array([np.corrcoef(scores[rows].T) for rows in drawn]))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, default=10)
@@ -62,6 +70,7 @@ def main() -> None:
         f"ours, one factor, {given.resamples} at once": at_once,
         "factor_analyzer, one factor": one_factor,
         "ours, three factors, one by one": three_factors,
+        f"ours, three factors, {AT_ONCE} at once": three_factors_at_once,
     }
     try:
         from reliabilipy import reliability_analysis
@@ -81,7 +90,9 @@ def main() -> None:
     for _ in range(given.fits + 1):
         resample = scores[rng.integers(0, len(scores), len(scores))]
         for name, act in acts.items():
-            n = given.resamples if name == ours else 1
+            n = {ours: given.resamples, f"ours, three factors, {AT_ONCE} at once": AT_ONCE}.get(
+                name, 1
+            )
             taken[name].append(seconds(act, resample) / n)
     print(f"{datetime.now():%Y-%m-%d}: {given.subjects} subjects x {given.items} items, us a fit")
     for name, times in taken.items():

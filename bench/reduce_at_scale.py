@@ -1,7 +1,7 @@
 """`judgerel reduce` of many judgments against a bare Polars scan and group-by of the same file.
 
     python bench/reduce_at_scale.py [--rows 20_000_000] [--replications 100] [--rounds 5]
-                                    [--columns contract|three] [--shuffled] [--file F]
+                                    [--columns contract|three] [--orders 1] [--shuffled] [--file F]
                                     [--run-directory R]
 
 Anchor: a process that imports polars, scans the file and counts rows by item_id and verdict. Ours:
@@ -9,6 +9,9 @@ the whole command, five coefficients with intervals and noise floors, the file c
 turn, so that a noisy machine slows both; prints wall and CPU time, peak resident memory of each
 process, and the ratios of the medians and of the least. The file has all columns of the judgments
 table, 2 % of its replies without a verdict, or just the three that `reduce` cannot do without.
+With several orders every question is asked in each, and one judgment in ten names the option shown
+first; the anchor counts by option_order as well, ours adds swap consistency, and a third process
+("places") position bias, too, which counts labels in another pass.
 A run directory in place of a file comes from `reduce_at_scale_run.py`; the bare scan reads its
 parts by their names' pattern.
 """
@@ -16,18 +19,21 @@ parts by their names' pattern.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 COEFFICIENTS = (
@@ -37,15 +43,18 @@ COEFFICIENTS = (
     "gwet_ac1",
     "brennan_prediger",
 )
+OF_ORDERS = ("swap_consistency",)
+OF_PLACES = ("position_bias",)
 BARE = """
 import sys
 import polars as pl
-counts = pl.scan_parquet(sys.argv[1]).group_by("item_id", "verdict").len()
+counts = pl.scan_parquet(sys.argv[1]).group_by(sys.argv[2:]).len()
 print(counts.collect(engine="streaming").height)
 """
 VERDICTS = pa.array(list("ABCDE"))
 CHUNK = 1_000_000
 UNPARSED = 0.02
+BY_PLACE = 0.1  # of the judgments, where there are several orders
 ALIKE = {
     "judge": "llama3-8b",
     "judge_fingerprint": "5f1c0a7e9b3d4c62",
@@ -77,31 +86,39 @@ def write_judgments(
     *,
     questions: int,
     replications: int,
+    orders: int = 1,
     contract: bool = False,
     shuffled: bool = False,
     seed: int = 0,
 ) -> None:
     """Verdicts of Dirichlet-multinomial questions, alpha 1/3, sorted as a judge's log is.
 
-    Shuffled, questions are in no order inside row groups of a million rows.
+    Order r shows the options rotated by r. Shuffled, questions are in no order inside row groups
+    of a million rows.
     """
     rng = np.random.default_rng(seed)
-    per_chunk = max(1, CHUNK // replications)
+    per_question = orders * replications
+    per_chunk = max(1, CHUNK // per_question)
     writer = None
     for start in range(0, questions, per_chunk):
         n = min(per_chunk, questions - start)
         ids = pa.array([f"question-{i:07d}" for i in range(start, start + n)])
         shares = rng.dirichlet(np.full(5, 0.4), size=n).cumsum(axis=1)
-        drawn = rng.random((n, replications))
+        drawn = rng.random((n, per_question))
         codes = (drawn[:, :, None] > shares[:, None, :-1]).sum(axis=2).ravel()
-        item = np.repeat(np.arange(n, dtype=np.int32), replications)
-        table = pa.table(
-            {
-                "item_id": pa.DictionaryArray.from_arrays(item, ids).cast(pa.string()),
-                "replication": np.tile(np.arange(replications, dtype=np.int32), n),
-                "verdict": named(codes, VERDICTS),
-            }
-        )
+        item = np.repeat(np.arange(n, dtype=np.int32), per_question)
+        order = np.tile(np.repeat(np.arange(orders, dtype=np.int32), replications), n)
+        if orders > 1:
+            codes = np.where(rng.random(codes.size) < BY_PLACE, order % len(VERDICTS), codes)
+        columns = {
+            "item_id": pa.DictionaryArray.from_arrays(item, ids).cast(pa.string()),
+            "replication": np.tile(np.arange(replications, dtype=np.int32), n * orders),
+            "verdict": named(codes, VERDICTS),
+        }
+        if orders > 1:
+            columns["option_order"] = order
+            columns["label"] = named((codes - order) % len(VERDICTS), VERDICTS)
+        table = pa.table(columns)
         if contract:
             table = with_all_columns(table, item, codes, rng)
         if shuffled:
@@ -121,13 +138,14 @@ def with_all_columns(
     n = len(table)
     without = rng.random(n) < UNPARSED
     verdict = named(codes, VERDICTS, where=~without)
-    columns = {name: table[name] for name in table.column_names}
-    columns |= {name: pa.repeat(pa.scalar(value), n) for name, value in ALIKE.items()}
+    columns = {name: pa.repeat(pa.scalar(value), n) for name, value in ALIKE.items()}
+    columns |= {name: table[name] for name in table.column_names}
+    shown = pc.if_else(~without, table["label"], None) if "label" in columns else verdict
     columns |= {name: pa.nulls(n, pa.string()) for name in NULL}
     columns |= {
         "key": hexadecimal(rng.integers(0, 256, (n, 16), dtype=np.uint8)),
         "verdict": verdict,
-        "label": verdict,
+        "label": shown,
         "score": pa.nulls(n, pa.float64()),
         "confidence": pa.nulls(n, pa.float64()),
         "outcome": named(without.astype(np.int32), pa.array(["scored", "unparsed"])),
@@ -156,6 +174,11 @@ def hexadecimal(octets: np.ndarray) -> pa.Array:
     return pa.StringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(text.tobytes()))
 
 
+def asked(names: Sequence[str]) -> list[str]:
+    """Arguments that ask for these coefficients."""
+    return [text for name in names for text in ("--coefficient", name)]
+
+
 def cost(command: list[str]) -> Cost:
     """What one process takes."""
     begun = time.perf_counter()
@@ -171,6 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--replications", type=int, default=100)
+    parser.add_argument("--orders", type=int, default=1, help="orders each question is asked in")
     parser.add_argument("--rounds", type=int, default=5, help="0: write the file alone")
     parser.add_argument("--columns", choices=("contract", "three"), default="contract")
     parser.add_argument("--shuffled", action="store_true", help="rows in no order")
@@ -182,8 +206,9 @@ def main() -> None:
         if given.rounds == 0:
             write_judgments(
                 file,
-                questions=given.rows // given.replications,
+                questions=given.rows // (given.replications * given.orders),
                 replications=given.replications,
+                orders=given.orders,
                 contract=given.columns == "contract",
                 shuffled=given.shuffled,
             )
@@ -195,29 +220,36 @@ def main() -> None:
             # By a process of its own: a child starts with the peak of its parent.
             again = [sys.executable, __file__, *sys.argv[1:], "--file", str(file), "--rounds", "0"]
             subprocess.run(again, check=True)
-        asked = [text for name in COEFFICIENTS for text in ("--coefficient", name)]
+        names = (*COEFFICIENTS, *(OF_ORDERS if given.orders > 1 else ()))
+        reduce = [sys.executable, "-m", "judgerel_ray", "reduce", str(file)]
+        apart = ["item_id", *(["option_order"] if given.orders > 1 else []), "verdict"]
         commands = {
-            "bare": [sys.executable, "-c", BARE, str(parts)],
-            "reduce": [sys.executable, "-m", "judgerel_ray", "reduce", str(file), *asked],
+            "bare": [sys.executable, "-c", BARE, str(parts), *apart],
+            "reduce": [*reduce, *asked(names)],
         }
+        if given.orders > 1:
+            commands["places"] = [*reduce, *asked((*names, *OF_PLACES))]
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
         for _ in range(given.rounds):
             for name, command in commands.items():
                 costs[name].append(cost(command))
                 one = costs[name][-1]
                 print(f"{name:6}  {one.wall:6.2f} s  {one.cpu:6.2f} s CPU  {one.peak_mb:6.0f} MB")
-    what = given.run_directory or f"{given.rows:,} rows"
+    what = given.run_directory or f"{given.rows:,} rows, orders: {given.orders}"
     print(f"{datetime.now():%Y-%m-%d}: {what}, {given.rounds} rounds")
-    for word, of in (("medians", statistics.median), ("least", min)):
+    words = (("medians", statistics.median), ("least", min))
+    for name, (word, of) in itertools.product([*costs][1:], words):
         bare, ours = (
-            Cost(*map(of, zip(*map(astuple, rows), strict=True))) for rows in costs.values()
+            Cost(*map(of, zip(*map(astuple, costs[one]), strict=True))) for one in ("bare", name)
         )
         print(
-            f"{word:7}  wall {ours.wall:.2f} / {bare.wall:.2f} s = {ours.wall / bare.wall:.2f}, "
+            f"{name}, {word:7}  "
+            f"wall {ours.wall:.2f} / {bare.wall:.2f} s = {ours.wall / bare.wall:.2f}, "
             f"CPU {ours.cpu:.2f} / {bare.cpu:.2f} s = {ours.cpu / bare.cpu:.2f}, "
             f"peak {ours.peak_mb:.0f} / {bare.peak_mb:.0f} MB"
         )
-    print(f"largest peak of reduce {max(one.peak_mb for one in costs['reduce']):.0f} MB")
+    for name in [*costs][1:]:
+        print(f"largest peak of {name} {max(one.peak_mb for one in costs[name]):.0f} MB")
 
 
 if __name__ == "__main__":

@@ -130,10 +130,11 @@ def reduce(
     missing: Sequence[str] | str = ("category", "drop"),
     coefficients: Sequence[str] | str | None = None,
     block: int | str = 0,
+    nuisance: Sequence[str] | str = (),
     tolerance: Mapping[str, float] | None = None,
     bands: bool = False,
     questions: bool = False,
-    interval: str = "jackknife",
+    interval: str = "auto",
     resamples: int | None = None,
     seed: int | None = None,
 ) -> pl.DataFrame:
@@ -156,14 +157,20 @@ def reduce(
         By name; default the first seven, and those of items where `items` are given.
     block : 0 or "all"
         Which blocks of replications count; later ones depend on the data of earlier ones.
+    nuisance : str or sequence of str
+        Facets that should not matter to a verdict, besides option_order, template and definition.
+        Where one varies, reproducibility (these drawn at random for each judgment) leads, and
+        repeatability (the same prompt again) follows.
     tolerance : mapping of str to float, optional
         Least value of a coefficient (flip_rate: most), by whole intervals; default the run's.
     bands : bool
         Whether to name verbal bands, by whole intervals: one more column.
     questions : bool
         Whether to give accuracy and agreement of every question instead of coefficients.
-    interval : {"jackknife", "bootstrap"}
-        Leave out one question at a time, with Student's t; or draw questions anew.
+    interval : {"auto", "jackknife", "posterior", "bootstrap"}
+        Leave out one question at a time, with Student's t; a posterior over the questions' verdict
+        distributions (nominal alpha, kappa, ICC); or draw questions anew. "auto": the posterior
+        where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
 
@@ -198,6 +205,7 @@ def reduce(
         by=names(by),
         measurement=names(measurement),
         missing=names(missing) or (),
+        nuisance=names(nuisance) or (),
         coefficients=names(coefficients),
         block=str(block),
         items=items,

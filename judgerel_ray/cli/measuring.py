@@ -44,6 +44,11 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument(
         "--items", metavar="COL", help="distinct items, for alpha and omega of them"
     )
+    reduce.add_argument(
+        "--nuisance",
+        metavar="COLS",
+        help="facets that should not matter, besides option_order, template, definition",
+    )
     reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
@@ -80,7 +85,11 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--delta", type=float, default=0.1, metavar="D", help="chance that it does not hold"
     )
     reduce.add_argument(
-        "--interval", default="jackknife", metavar="METHOD", help="jackknife (default), bootstrap"
+        "--interval",
+        default="auto",
+        metavar="METHOD",
+        help="auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
+        "jackknife, bootstrap",
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
@@ -93,6 +102,9 @@ def add_numbers(add_verb: AddVerb) -> None:
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
     advise.add_argument("--budget", metavar="N", help="judgments; or tokens=N, gpu_seconds=N")
     advise.add_argument("--by", help="columns to group by, with commas between")
+    advise.add_argument(
+        "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
+    )
     advise.add_argument("--format", default="table", help="table, json")
     advise.set_defaults(act=_advise)
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
@@ -123,6 +135,7 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         block=parsed.block,
         items=parsed.items,
+        nuisance=_names(parsed.nuisance) or (),
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
@@ -174,7 +187,12 @@ def _coefficients(
             print(coefficients_json(frame))
         else:
             if found.coefficients.height or not found.serving.height:
-                print_coefficients(found.coefficients, console=_Screen(), failures=found.failures)
+                print_coefficients(
+                    found.coefficients,
+                    console=_Screen(),
+                    failures=found.failures,
+                    named=options.coefficients is not None,
+                )
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
             for text in (serving_text(found.serving), tolerance_text(frame, source=source)):
                 if text:
@@ -213,7 +231,11 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        judged_path(parsed.path), targets=parsed.target, budget=parsed.budget, by=_names(parsed.by)
+        judged_path(parsed.path),
+        targets=parsed.target,
+        budget=parsed.budget,
+        by=_names(parsed.by),
+        facet_sizes=parsed.facet_size,
     )
     tables = advice.tables()
     for name in formats or ():

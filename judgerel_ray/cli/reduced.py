@@ -23,7 +23,8 @@ GOES_WITH: dict[str, frozenset[str]] = {
     "block": _COUNTS,
     "missing": _COUNTS,
     **dict.fromkeys(
-        ("measurement", "items", "tolerance", "bands", "interval"), frozenset({COEFFICIENTS})
+        ("measurement", "items", "nuisance", "tolerance", "bands", "interval"),
+        frozenset({COEFFICIENTS}),
     ),
     "resamples": frozenset({COEFFICIENTS}) | _SYSTEMS,
     "seed": frozenset({COEFFICIENTS}) | _SYSTEMS | _TOGETHER,

@@ -14,6 +14,7 @@ from judgerel_ray.protocols import (
     Criterion,
     DefinitionLength,
     Template,
+    criterion_words,
     render_rating,
     scale_labels,
 )
@@ -38,7 +39,8 @@ class Facet:
         """What its prompts say, whatever it is called."""
         told = self.criterion.definitions[self.definition]
         texts = tuple(sorted(self.template.texts.items()))
-        return self.criterion.question, told, replace(self.scale, name=""), texts
+        asked = criterion_words(self.template, self.criterion)
+        return asked, told, replace(self.scale, name=""), texts
 
 
 def facets_of(frame: AskFrame) -> Iterator[Facet]:

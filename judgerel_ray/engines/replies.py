@@ -101,13 +101,15 @@ def reply_without_verdict(options: SimulatedOptions, kind: float, *, greedy: boo
 
 
 def write_verdict(label: str, form: str) -> str:
-    """Write a verdict in a declared form; in words of its own where the form has none.
+    """Write a verdict in a declared form; the label alone where the form has no words.
 
     Examples
     --------
-    >>> write_verdict("B", "best_response")
-    'Best Response: [[B]]'
+    >>> write_verdict("B", "best_response"), write_verdict("4", "score")
+    ('Best Response: [[B]]', 'Score: 4')
     """
+    if form == "score":  # words before its value and none after it, so it is never complete
+        return f"Score: {label}"
     whole = FORMS[form].complete if form in FORMS else None
     return label if whole is None else whole(label)
 

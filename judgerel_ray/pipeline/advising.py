@@ -12,8 +12,9 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
-from judgerel_ray.reduce.comparison import COMPARED, compare_judgments
+from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
+from judgerel_ray.reduce.facet_sizes import FacetSize, Populations
 from judgerel_ray.store import RunDirectory, read_ledger
 
 
@@ -23,6 +24,7 @@ def advise_path(
     targets: Sequence[str] | None = None,
     budget: str | None = None,
     by: Sequence[str] | None = None,
+    facet_sizes: Sequence[str] | None = None,
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
@@ -38,6 +40,10 @@ def advise_path(
         A number of judgments, or ``UNIT=NUMBER`` with tokens or gpu_seconds.
     by : sequence of str, optional
         Columns that make a group.
+    facet_sizes : sequence of str, optional
+        ``NAME=N``, ``NAME=fixed`` (the levels recorded are all there are) or ``NAME=unlimited``, of
+        facets that should not matter. Orders of k options are k! without being told, where k is
+        known.
 
     Raises
     ------
@@ -50,9 +56,15 @@ def advise_path(
     spendable = None if budget is None else _budget(budget)
     judged = open_judgments(path)
     seconds = gpu_seconds(judged.run) if judged.run else None
-    return advise_judgments(
-        with_gold(judged), target=target, budget=spendable, costs=seconds, by=by
+    populations = Populations(
+        sizes=dict(_facet_size(text) for text in facet_sizes or ()),
+        n_options=judged.n_categories,
+        own_orders=judged.run is not None,
     )
+    return advise_judgments(
+        with_gold(judged), target=target, budget=spendable, costs=seconds, by=by,
+        populations=populations,
+    )  # fmt: skip
 
 
 def compare_paths(
@@ -111,7 +123,7 @@ def compare_with_serving(
         first.frame,
         second.frame if second else None,
         by=by,
-        coefficients=COMPARED if coefficients is None else coefficients,
+        coefficients=coefficients,
         tolerance=tolerance,
         names=(a, b or a),
         n_categories=declared,
@@ -150,6 +162,21 @@ def _budget(text: str) -> Budget:
     if name not in known:
         raise SweepError(f"--budget is in {', '.join(UNITS)}, got {name!r}")
     return Budget(amount=amount, unit=known[name])
+
+
+def _facet_size(text: str) -> tuple[str, FacetSize]:
+    """NAME=N, NAME=fixed or NAME=unlimited."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name:
+        raise SweepError(f"--facet-size must be NAME=N, got {text!r}")
+    words: Mapping[str, FacetSize] = {"fixed": "fixed", "unlimited": "unlimited"}
+    if value in words:
+        return name, words[value]
+    if not value.isdecimal() or int(value) < 1:
+        raise SweepError(
+            f"--facet-size must be a whole number from 1 on, fixed or unlimited, got {text!r}"
+        )
+    return name, int(value)
 
 
 def _number(text: str, flag: str) -> float:

@@ -55,7 +55,8 @@ def _of_later_blocks(judged: Judged) -> str | None:
         return None
     return (
         f"{n_later:,} of these replications are of later blocks, asked where earlier ones "
-        "disagreed: agreement comes out too low, and --block 0 leaves them out"
+        "disagreed: agreement and Fleiss' kappa come out too high, Krippendorff's alpha, which "
+        "weighs a question by its replications, too low; --block 0 leaves them out"
     )
 
 

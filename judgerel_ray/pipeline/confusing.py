@@ -18,6 +18,7 @@ from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.confusions import Scored, confusion_table
+from judgerel_ray.reduce.people import people_labels
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables, uncertainty_tables
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
@@ -155,38 +156,62 @@ def _stated(
     )
 
 
-def right_options(items: pl.DataFrame) -> pl.DataFrame:
-    """The right option of each item: its gold, else what most people chose; null at a tie.
+def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataFrame:
+    """The right option of each item: its gold, else the label that most of its people gave.
 
     Beside it what the judged text is about (the question it answers, the article it sums up, else
-    the text itself): judgments about one thing are not independent.
+    the text itself): judgments about one thing are not independent. A majority is of people who
+    agree: for what needs no single right label see
+    :func:`judgerel_ray.reduce.matched_people.matched_table`.
+
+    Parameters
+    ----------
+    items : DataFrame
+        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
+    raters : str, optional
+        The kind of people whose labels count; by default the first that the items of a benchmark
+        name, as kinds are not pooled.
+
+    Returns
+    -------
+    DataFrame
+        benchmark, item_id, ``right``, ``text``, ``basis`` ("gold"; "majority"; "no_majority" where
+        two labels are as frequent, so that ``right`` is null; null where nobody says), the kind of
+        ``raters`` (null of gold, and of people of no kind) and ``n_people`` whose labels counted.
 
     Examples
     --------
     >>> from judgerel_ray.core import HumanRating, Item, Option
     >>> from judgerel_ray.tables import items_to_frame
-    >>> ratings = tuple(HumanRating(rater=r, label=l) for r, l in zip("123", "110"))
     >>> options = tuple(Option(option_id=o, text=o) for o in "01")
-    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options,
-    ...             ratings=ratings)
-    >>> right_options(items_to_frame([item]))["right"].to_list()
-    ['1']
+    >>> items = [Item(item_id=said, benchmark="b", category="c", question="?", options=options,
+    ...               ratings=tuple(HumanRating(rater=str(n), label=x) for n, x in enumerate(said)))
+    ...          for said in ("110", "10")]
+    >>> right_options(items_to_frame(items)).select("right", "basis", "n_people").rows()
+    [('1', 'majority', 3), (None, 'no_majority', 2)]
     """
+    labels = people_labels(items)
+    leading = dict(labels.unique("benchmark", keep="first", maintain_order=True)
+                   .select("benchmark", "raters").iter_rows())  # fmt: skip
+    counted = {
+        (benchmark, item): (kind, Counter(said))
+        for benchmark, item, kind, said in labels.iter_rows()
+        if kind == (leading[benchmark] if raters is None else raters)
+    }
     found = []
     for row in items.iter_rows(named=True):
         names = {option["option_id"] for option in row["options"]}
         right = row["gold"] if row["gold"] in names else None
-        if right is None:
-            # Of the item: who rates one option does not say which is right.
-            votes = Counter(
-                one["label"]
-                for one in row["ratings"]
-                if one["label"] in names and one.get("responder") is None
-            )
+        basis, kind, votes = "gold" if right is not None else None, None, Counter[str]()
+        if right is None and (place := (row["benchmark"], row["item_id"])) in counted:
+            kind, votes = counted[place]
             leaders = [name for name, n in votes.items() if n == max(votes.values())]
             right = leaders[0] if len(leaders) == 1 else None
-        place = {name: row[name] for name in ("benchmark", "item_id")}
+            basis = "no_majority" if right is None else "majority"
         about = first_part(row["context"]) if row["context"] else row["item_id"]
-        found.append({**place, "right": right, "text": about})
-    schema = dict.fromkeys(("benchmark", "item_id", "right", "text"), pl.String)
-    return pl.DataFrame(found, schema=schema)
+        found.append(
+            {"benchmark": row["benchmark"], "item_id": row["item_id"], "right": right,
+             "text": about, "basis": basis, "raters": kind, "n_people": votes.total()}
+        )  # fmt: skip
+    texts = ("benchmark", "item_id", "right", "text", "basis", "raters")
+    return pl.DataFrame(found, schema={**dict.fromkeys(texts, pl.String), "n_people": pl.Int64})

@@ -6,7 +6,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.reducing import ReduceOptions, open_judgments, reading_of, with_gold
-from judgerel_ray.reduce.intervals import JACKKNIFE
+from judgerel_ray.reduce.intervals import AUTO
 from judgerel_ray.reduce.policy import Missing
 
 
@@ -25,8 +25,15 @@ def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFra
     from judgerel_ray.reduce import question_table
 
     options = options or ReduceOptions()
-    drawn = options.intervals != JACKKNIFE
-    if options.coefficients or options.tolerance or options.bands or options.items or drawn:
+    drawn = options.intervals != AUTO
+    if (
+        options.coefficients
+        or options.tolerance
+        or options.bands
+        or options.items
+        or options.nuisance
+        or drawn
+    ):
         raise SweepError(
             "questions have columns and intervals of their own",
             hint="leave out coefficients, items, tolerance, bands and interval",

@@ -20,7 +20,7 @@ from judgerel_ray.pipeline.serving import (
 )
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -39,9 +39,10 @@ class ReduceOptions:
     coefficients: tuple[str, ...] | None = None
     block: str = "0"
     items: str | None = None
+    nuisance: tuple[str, ...] = ()
     tolerance: Mapping[str, float] | None = None
     bands: bool = False
-    intervals: IntervalChoice = JACKKNIFE
+    intervals: IntervalChoice = AUTO
 
     def __post_init__(self) -> None:
         if self.block not in ("0", "all"):
@@ -50,7 +51,7 @@ class ReduceOptions:
     @property
     def told_apart(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
-        return [*(self.by or ()), *([self.items] if self.items else [])]
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +240,7 @@ def _reduce_source(
         block=block,
         n_categories=n_categories,
         items=options.items,
+        nuisance=options.nuisance,
         intervals=options.intervals,
         scales=judged.scales,
     )

@@ -28,6 +28,7 @@ from judgerel_ray.pipeline.scoring import check_probabilities
 from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.pipeline.specs import engine_spec, is_folder
 from judgerel_ray.protocols import (
+    FORMS,
     READER_VERSION,
     STAGE_TEXTS,
     Template,
@@ -41,7 +42,7 @@ from judgerel_ray.reduce.tolerance import check_tolerance
 
 READABLE: Mapping[str, tuple[str, ...]] = {
     "best_of": ("best_response", "correctness"),
-    "rating": ("rating",),
+    "rating": ("rating", "score"),
     "think_twice": ("correct_answer",),
 }
 """Forms of verdict that templates of a protocol may declare; of others as of best_of."""
@@ -241,6 +242,13 @@ def _check_templates(frame: AskFrame) -> None:
                 f"{template.name} does not",
                 where=where,
                 hint="forced = false: what is forced would stand where the reasons belong",
+            )
+        if exact is not None and exact.forced and FORMS[template.form].complete is None:
+            raise SweepError(
+                f"exact.forced needs a form with words around its label, template {template.name} "
+                f"declares {template.form!r}",
+                where=where,
+                hint="forced = false",
             )
 
 

@@ -22,6 +22,7 @@ from judgerel_ray.reduce.alignment import (
     mean_reference,
 )
 from judgerel_ray.reduce.columns import is_judge
+from judgerel_ray.reduce.estimates import REPEATABILITY
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
@@ -113,7 +114,7 @@ class Ratings:
             missing=("drop",),
             coefficients=["krippendorff_alpha"],
             scales=scales,
-        )
+        ).filter(conditions=REPEATABILITY)  # the same prompt again, as the paper has it
         return found.sort(told_order(names, tuple(scales)))
 
     def across(self, choice: ScaleChoice) -> pl.DataFrame:

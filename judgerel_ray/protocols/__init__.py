@@ -19,7 +19,7 @@ from judgerel_ray.protocols.criteria import (
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
-from judgerel_ray.protocols.rating_prompts import render_rating
+from judgerel_ray.protocols.rating_prompts import criterion_words, render_rating
 from judgerel_ray.protocols.ratings import Rating, read_rating
 from judgerel_ray.protocols.rendering import (
     as_plain,
@@ -68,6 +68,7 @@ __all__ = [
     "Template",
     "answer_frame",
     "as_plain",
+    "criterion_words",
     "fill",
     "labels_for",
     "load_criterion",

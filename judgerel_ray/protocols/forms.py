@@ -17,7 +17,7 @@ from judgerel_ray.protocols.best_response import (
 from judgerel_ray.protocols.correctness import authors_correctness, find_correctness
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.numbered import NUMBERED_FORMS, find_numbered, numbered_is_cut
-from judgerel_ray.protocols.rating_form import find_ratings, rating_is_cut
+from judgerel_ray.protocols.rating_form import RATING_FORMS, find_ratings, rating_is_cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Form:
 def _scale(menu: Menu) -> Scale:
     """The scale a rating is read on."""
     if menu.scale is None:
-        raise SweepError("form rating needs a scale, got a menu without one")
+        raise SweepError(f"form {menu.form} needs a scale, got a menu without one")
     return menu.scale
 
 
@@ -62,12 +62,16 @@ FORMS: Mapping[str, Form] = {
         complete=None,
         schroeder2024=authors_correctness,
     ),
-    "rating": Form(
-        find=lambda text, menu, ended: find_ratings(text, _scale(menu), ended),
-        is_cut=lambda text, menu: rating_is_cut(text, _scale(menu)),
-        complete="Rating: [[{}]]".format,
-        schroeder2024=None,
-    ),
+    # Without brackets no value has an end of its own: "Score: 1" may go on to "Score: 10".
+    **{
+        name: Form(
+            find=lambda text, menu, ended: find_ratings(text, _scale(menu), ended, form=menu.form),
+            is_cut=lambda text, menu: rating_is_cut(text, _scale(menu), form=menu.form),
+            complete="Rating: [[{}]]".format if name == "rating" else None,
+            schroeder2024=None,
+        )
+        for name in RATING_FORMS
+    },
     # No stop string: what comes after the number is the confidence in it.
     **{
         name: Form(find=find_numbered, is_cut=numbered_is_cut, complete=None, schroeder2024=None)

@@ -1,4 +1,7 @@
-"""The declared form ``Rating: [[X]]`` on a scale, and replies that are a value and nothing else.
+"""The declared forms of a rating on a scale, and replies that are a value and nothing else.
+
+Form ``rating`` is ``Rating: [[X]]``, with or without its brackets; form ``score`` is for templates
+that ask for the score alone: ``Score: X``, ``Rating: X`` and ``Answer: X``, brackets or none.
 
 As for every form, whether a value is on the scale is settled after matching: what is not on offer
 is found too, so that no later value is read in its place.
@@ -20,7 +23,18 @@ _TAG = r"(?:</[a-z]{1,10}>|<(?:b|strong|em|i|p|br|div|span|h\d)\s*/?>)"
 # ``>`` and a hyphen open a line; anywhere else they say "more than" and "minus".
 _BULLET = r"(?<=\n)[ \t]*[>#•-]+[ \t]"
 _OPENERS = re.compile(rf"""(?:{_BULLET}|{_TAG}|[\s*_`"'“”‘’\\|]){{0,60}}+""", re.IGNORECASE)
-_LEAD = re.compile(rf"(?:Rating|(?<![^\W_])(?i:rating)){_MARKS}(?i:{_TAG})?{_MARKS}[:：]")
+
+
+def _lead(*words: str) -> re.Pattern[str]:
+    """What comes before a value: one of these words and a colon."""
+    capital = "|".join(word.capitalize() for word in words)
+    return re.compile(
+        rf"(?:{capital}|(?<![^\W_])(?i:{'|'.join(words)})){_MARKS}(?i:{_TAG})?{_MARKS}[:：]"
+    )
+
+
+RATING_FORMS = {"rating": _lead("rating"), "score": _lead("rating", "score", "answer")}
+"""Form -> what comes before its value."""
 _DOUBLE = re.compile(r"\[\s*\\?\[([^\[\]]{1,80})\\?\]\s*\\?\]")
 _SINGLE = re.compile(r"[\[({<]([^\[\](){}<>]{1,80})\\?[\])}>]")
 _UNCLOSED = re.compile(r"(?:\\?\[\s*){0,2}" + _MARKS)
@@ -47,8 +61,8 @@ _WIDE = str.maketrans("０１２３４５６７８９．／［］（）％", "01
 _SETTLED_CHARACTERS = 40
 
 
-def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
-    """Find ``Rating: [[X]]``, whatever its case, blanks, emphasis and brackets.
+def find_ratings(text: str, scale: Scale, ended: bool, *, form: str = "rating") -> list[Mention]:
+    """Find the ratings of a reply, whatever their case, blanks, emphasis and brackets.
 
     Parameters
     ----------
@@ -58,6 +72,8 @@ def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
         What was asked for; values of other scales are found too.
     ended : bool
         False for a reply that was cut off: a value at its very end may be the start of another.
+    form : {"rating", "score"}
+        The form that was asked for.
 
     Returns
     -------
@@ -72,9 +88,11 @@ def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
     [Mention(labels=('4',), complete=False, also=())]
     >>> find_ratings("4", five, True), find_ratings("I say 4.", five, True)
     ([Mention(labels=('4',), complete=False, also=())], [])
+    >>> find_ratings("Score: 4", five, True, form="score"), find_ratings("Score: 4", five, True)
+    ([Mention(labels=('4',), complete=False, also=())], [])
     """
     text = _plain(text)
-    leads = list(_LEAD.finditer(text))
+    leads = list(RATING_FORMS[form].finditer(text))
     mentions = []
     ends = [*(lead.start() for lead in leads[1:]), len(text)]
     for lead, end in zip(leads, ends, strict=False):
@@ -87,7 +105,7 @@ def find_ratings(text: str, scale: Scale, ended: bool) -> list[Mention]:
     return mentions
 
 
-def rating_is_cut(text: str, scale: Scale) -> bool:
+def rating_is_cut(text: str, scale: Scale, *, form: str = "rating") -> bool:
     """Whether a cut reply ends inside the form, before its value is whole.
 
     Examples
@@ -96,7 +114,7 @@ def rating_is_cut(text: str, scale: Scale) -> bool:
     True
     """
     text = _plain(text)
-    leads = list(_LEAD.finditer(text))
+    leads = list(RATING_FORMS[form].finditer(text))
     if not leads:
         return False
     tail = text[leads[-1].end() :].strip()

@@ -1,7 +1,12 @@
-"""Prompts for ratings: the item and its response first, then criterion and scale.
+"""Prompts for ratings: an item and its response, a criterion and a scale.
 
-One response is rated by every criterion, definition and scale; what they share comes first, so
-that all of them share its prefix.
+One response is rated by every criterion, definition and scale. Most templates put the response
+first, so that all of these share its prefix; ``lee2025`` keeps the order of its paper [1]_, with
+criterion and scale first.
+
+References
+----------
+.. [1] Lee, Hong and Thorne (2025), Evaluating the Consistency of LLM Evaluators, COLING 2025.
 """
 
 from __future__ import annotations
@@ -85,13 +90,30 @@ def render_rating(
             f"definition must be one of {listed(told)}, got {definition!r}",
             where={"criterion": criterion.name},
         )
-    asked = criterion.question
+    asked = criterion_words(template, criterion)
     meaning = told[definition]
     if meaning:
         asked = fill(template.text("defined"), {"criterion": asked, "definition": meaning})
     values = {**item_values(item), "response": text}
     values |= {"criterion": asked, "scale": _explained(template, scale)}
     return (Message(role="user", content=fill(template.text(question_form(item)), values)),)
+
+
+def criterion_words(template: Template, criterion: Criterion) -> str:
+    """Name a criterion as a template does: by its question or by its name.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.criteria import load_criterion
+    >>> from judgerel_ray.protocols.templates import load_template
+    >>> helpful = load_criterion("helpfulness")
+    >>> [criterion_words(load_template("rating", name), helpful) for name in ("terse", "lee2025")]
+    ['Is the response helpful?', 'Helpfulness']
+    """
+    if not template.names_criterion:
+        return criterion.question
+    words = " ".join(criterion.name.replace("_", " ").split())
+    return words[:1].upper() + words[1:]
 
 
 def _explained(template: Template, scale: Scale) -> str:

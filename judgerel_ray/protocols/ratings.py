@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Outcome, SweepError
+from judgerel_ray.protocols.rating_form import RATING_FORMS
 from judgerel_ray.protocols.scales import score_of
 from judgerel_ray.protocols.verdicts import read_verdict
 
@@ -27,7 +28,8 @@ class Rating:
 def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
     """Read the rating of one reply.
 
-    A rating stands in the declared form, ``Rating: [[4]]`` with or without brackets, or is all
+    A rating stands in the declared form, ``Rating: [[4]]`` or ``Score: 4`` (see
+    :mod:`judgerel_ray.protocols.rating_form`), with or without brackets, or is all
     that a reply says. Nothing is matched to what is near it and nothing is clamped: a number
     beyond the scale, a fraction on a scale of whole numbers, a "4/10" on a scale to 5, a range,
     a percentage and a word of another scale are ``off_menu``.
@@ -40,8 +42,8 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
         ``stop``; ``length`` for a reply cut off at its limit, whose value counts only where what
         follows it shows that it is whole; ``refused: <why>`` for a request that can never succeed.
     menu : Menu
-        The scale, form ``rating``, and the reading policy: ``first``, ``last`` or ``unanimous``
-        (see :func:`read_verdict`).
+        The scale, form ``rating`` or ``score``, and the reading policy: ``first``, ``last`` or
+        ``unanimous`` (see :func:`read_verdict`).
 
     Returns
     -------
@@ -64,10 +66,10 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
     >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
     'off_menu'
     """
-    if menu.scale is None or menu.form != "rating":
+    if menu.scale is None or menu.form not in RATING_FORMS:
         raise SweepError(
-            f"a rating is read by form rating on a scale, got form {menu.form!r}"
-            + ("" if menu.scale else " without a scale")
+            f"a rating is read by form {' or '.join(RATING_FORMS)} on a scale, "
+            f"got form {menu.form!r}" + ("" if menu.scale else " without a scale")
         )
     reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
     score = None if reading.label is None else score_of(reading.label, menu.scale)

@@ -23,7 +23,8 @@ _LEVELS: tuple[ScaleLevel, ...] = get_args(ScaleLevel)
 _MOST_VALUES = 1001
 _LONGEST = 60  # characters of a label
 _LETTER = r"(?:[^\W\d_]|[0-9])"
-_LABEL = re.compile(rf"{_LETTER}(?:(?:{_LETTER}|[_ '’&,/-]){{0,58}}{_LETTER})?")
+# The reader takes at most five blanks and hyphens between two words for a gap.
+_LABEL = re.compile(rf"(?!.*[ _-]{{6}}){_LETTER}(?:(?:{_LETTER}|[_ '’&,/-]){{0,58}}{_LETTER})?")
 
 
 def load_scale(name_or_path: str) -> Scale:
@@ -174,8 +175,8 @@ def _of_words(
         # Vowel signs and tone marks belong to the letters that they stand on.
         if is_mark(label, 0) or not _LABEL.fullmatch(without_marks(label)) or len(label) > _LONGEST:
             raise SweepError(
-                "a label must be at most 60 letters, digits, blanks and - ' & , / between letters "
-                f"or digits, got {label!r}",
+                "a label must be at most 60 letters, digits, blanks and - ' & , /, no more than 5 "
+                f"blanks and hyphens in a row, between letters or digits, got {label!r}",
                 where=where,
             )
         folded = folded_label(label)

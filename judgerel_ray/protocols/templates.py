@@ -1,9 +1,10 @@
 """Templates: folders of prompt texts, one text a question form.
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
-``verdict``, ``"first"`` or ``"last"`` in the reply) and the texts ``question.txt``,
-``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for each beside them
-(see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
+``verdict``, ``"first"`` or ``"last"`` in the reply; for ratings also ``criterion``, whether
+``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
+``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
+each beside them (see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
 a sweep may name any other folder by its path.
 """
 
@@ -31,6 +32,7 @@ class Template:
     ``form`` names the declared form of the verdict (None where none is asked);
     ``verdict_first`` says that the verdict comes before any explanation, so a reply may be cut
     after it. ``texts`` maps a question form to its text and ``sha`` hashes all of the folder.
+    ``names_criterion`` says that a rating's criterion is given by its name and not its question.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Template:
     verdict_first: bool
     texts: Mapping[str, str]
     sha: str
+    names_criterion: bool = False
 
     def text(self, form: str) -> str:
         """Text for a question form.
@@ -97,7 +100,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
             hint=_nearest(protocol, PLACEHOLDERS),
         )
     folder = _folder(protocol, name_or_folder)
-    settings_text, settings = _settings(folder)
+    settings_text, settings = _settings(folder, protocol)
     texts = _texts(folder, protocol)
     content = {"settings": settings_text, "texts": texts}
     return Template(
@@ -107,6 +110,7 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
         verdict_first=settings.get("verdict") == "first",
         texts=MappingProxyType(texts),
         sha=digest(content),
+        names_criterion=settings.get("criterion") == "name",
     )
 
 
@@ -141,7 +145,7 @@ def _folder(protocol: str, name: str) -> Path:
     )
 
 
-def _settings(folder: Path) -> tuple[str, dict[str, str]]:
+def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str]]:
     """Text and checked content of ``template.toml``."""
     path = folder / _SETTINGS
     if not path.is_file():
@@ -155,12 +159,13 @@ def _settings(folder: Path) -> tuple[str, dict[str, str]]:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SweepError(f"not a TOML file: {error}", where={"file": path}) from error
+    known = ("form", "verdict", *(("criterion",) if protocol == "rating" else ()))
     for key, value in content.items():
-        if key not in ("form", "verdict"):
+        if key not in known:
             raise SweepError(
-                f"unknown key, expected form or verdict, got {key!r}",
+                f"unknown key, expected one of {_listed(known)}, got {key!r}",
                 where={"file": path},
-                hint=_nearest(key, ("form", "verdict")),
+                hint=_nearest(key, known),
             )
         if not isinstance(value, str):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
@@ -168,6 +173,11 @@ def _settings(folder: Path) -> tuple[str, dict[str, str]]:
     if verdict not in ("first", "last") and (verdict is not None or "form" in content):
         raise SweepError(
             f"verdict must be 'first' or 'last', got {verdict!r}", where={"file": path}
+        )
+    if content.get("criterion", "question") not in ("question", "name"):
+        raise SweepError(
+            f"criterion must be 'question' or 'name', got {content['criterion']!r}",
+            where={"file": path},
         )
     return text, content
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.reduce.comparison import compare_judgments
     from judgerel_ray.reduce.correctness import question_table
     from judgerel_ray.reduce.costs import Budget, Costs
+    from judgerel_ray.reduce.facet_sizes import Populations
     from judgerel_ray.reduce.facets import variance_table
     from judgerel_ray.reduce.needs import TARGETS
     from judgerel_ray.reduce.panels import panel_table
@@ -53,6 +54,7 @@ __all__ = [
     "Advice",
     "Budget",
     "Costs",
+    "Populations",
     "Tally",
     "advise_judgments",
     "compare_judgments",
@@ -75,6 +77,7 @@ _LATER = {
     "comparison": ("compare_judgments",),
     "correctness": ("question_table",),
     "costs": ("Budget", "Costs"),
+    "facet_sizes": ("Populations",),
     "facets": ("variance_table",),
     "needs": ("TARGETS",),
     "panels": ("panel_table",),

@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.costs import Budget, Costs, measured_costs
+from judgerel_ray.reduce.facet_sizes import Populations
 from judgerel_ray.reduce.facets import (
     COMPONENT_COLUMNS,
     Row,
@@ -21,14 +22,9 @@ from judgerel_ray.reduce.greedy import SERVING_NOISE
 from judgerel_ray.reduce.grouping import Block
 from judgerel_ray.reduce.needs import NEED_COLUMNS, TARGETS, need_rows
 from judgerel_ray.reduce.panels import panel_table
-from judgerel_ray.reduce.planning import (
-    DESIGN_COLUMNS,
-    SPLIT_COLUMNS,
-    design_rows,
-    make_plan,
-    split_rows,
-)
+from judgerel_ray.reduce.planning import DESIGN_COLUMNS, design_rows, make_plan
 from judgerel_ray.reduce.policy import Missing
+from judgerel_ray.reduce.splits import SPLIT_COLUMNS, split_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +38,9 @@ class Advice:
         are the serving's noise: they have this table alone, and ``estimator`` says so.
     designs : pl.DataFrame
         What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
-        of the same prompts, and where prompts vary with every judgment on a prompt of its own.
+        of the same prompts (and what those are worth where that prompt is all that counts:
+        ``repeatability``), and where prompts vary with judgments spread over their levels, new ones
+        each time or equally many at each of a known number.
     needs : pl.DataFrame
         What each target takes, by lever, with its cost. ``needed_cautious`` is where the low end
         of the interval reaches the target; ``standing`` is whether the judgments there are meet
@@ -88,6 +86,7 @@ def advise_judgments(
     nested: Sequence[str] = (),
     missing: Missing = "category",
     block: Block = 0,
+    populations: Populations | None = None,
 ) -> Advice:
     """Tell how many replications, prompts, questions and judges a target takes.
 
@@ -114,6 +113,10 @@ def advise_judgments(
         What a reply without a verdict counts as; of scores it is always left out.
     block : int or "all"
         Only rows of this block.
+    populations : Populations, optional
+        How many levels facets have that should not matter (three templates, and no others). By
+        default k options have k! orders, where k is known, and all else is drawn from endlessly
+        many.
 
     Returns
     -------
@@ -122,8 +125,9 @@ def advise_judgments(
     Raises
     ------
     SweepError
-        If a column or target is unknown, a target is out of its range, the budget is in a unit
-        that was not measured, or there is nothing to count.
+        If a column, facet or target is unknown, a target is out of its range, a facet has more
+        levels than declared, the budget is in a unit that was not measured, or there is nothing to
+        count.
 
     Examples
     --------
@@ -134,7 +138,11 @@ def advise_judgments(
     [('generalizability', 'replications', 3)]
     """
     targets = checked_targets(TARGETS if target is None else target)
-    groups = tuple(facet_groups(frame, by=by, nested=nested, missing=missing, block=block))
+    groups = tuple(
+        facet_groups(
+            frame, by=by, nested=nested, missing=missing, block=block, populations=populations
+        )
+    )
     keys = key_schema(groups)
     measured = measured_costs(frame, tuple(keys), gpu_seconds=costs)
     components: list[Row] = []

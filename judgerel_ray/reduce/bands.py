@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from judgerel_ray.reduce.greedy import SERVING_NOISE
+from judgerel_ray.reduce.reproducibility import leads
 
 BANDED = (
     "krippendorff_alpha", "icc1", "icck", "cronbach_alpha", "mcdonald_omega", "omega_hierarchical",
@@ -26,8 +27,8 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     -------
     pl.DataFrame
         With one column more, ``band``, by :func:`judgerel_ray.legacy.verbal_band`; null for
-        coefficients that are no reliability, for worst and best cases, and for repeats at
-        temperature 0.
+        coefficients that are no reliability, for worst and best cases, for repeats at
+        temperature 0, and for repeatability where reproducibility is known.
 
     Examples
     --------
@@ -46,6 +47,7 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
         ).iter_rows()
     ]
     named = coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
+    named = named.with_columns(band=pl.when(leads(coefficients)).then("band"))
     if "estimator" not in coefficients.columns:
         return named
     repeats = pl.col("estimator").str.contains(SERVING_NOISE, literal=True).fill_null(False)

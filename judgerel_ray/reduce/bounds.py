@@ -18,7 +18,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.reduce.estimates import OF_NUMBERS, Group, Row, noise_columns
+from judgerel_ray.reduce.estimates import (
+    OF_NUMBERS,
+    REPEATABILITY,
+    Group,
+    Row,
+    noise_columns,
+)
 from judgerel_ray.reduce.policy import FAILED, SCORED, number_of_row, value_of
 from judgerel_ray.stats import Level, count_statistic, measure
 from judgerel_ray.stats.completions import RATIOS, CompletedRange, completed_range
@@ -80,7 +86,7 @@ def bound_rows(
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=True)
+    ...               n_outcomes=1)
     >>> [(round(row["low"], 3), row["high"]) for row in bound_rows(group, ["percent_agreement"])]
     [(0.333, 1.0)]
     """
@@ -213,4 +219,5 @@ def _row(
         "estimator": words,
         "undefined": "no_bounds" if found.low is None else NOT_A_POINT,
         **group.basis,
+        "conditions": None if name == "valid_rate" else REPEATABILITY,
     }

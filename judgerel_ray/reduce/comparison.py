@@ -9,8 +9,12 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.compared_facets import SIDE, ComparedSides, compared_sides
+from judgerel_ray.reduce.comparison_verdict import with_verdicts
+from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.reduce.grouping import Block, varying_facets
-from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.matrix import ORDER, UnitCounts, unit_counts
+from judgerel_ray.reduce.order_effects import SHOWN
 from judgerel_ray.reduce.pairing import Pair, Row, pairs_between, pairs_inside
 from judgerel_ray.reduce.policy import (
     FAILED,
@@ -19,26 +23,31 @@ from judgerel_ray.reduce.policy import (
     SCORED,
     Missing,
     number_of_row,
+    outcomes_without_verdict,
     own_level,
     value_of,
 )
-from judgerel_ray.stats import CountStatistic, Level, count_statistic
-from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+from judgerel_ray.reduce.reproducibility import possible_orders
+from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
+from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS
+from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
-"""Coefficients compared where none are named."""
+OF_ORDERS = ("swap_consistency", "position_bias")
+"""Coefficients compared where none are named; the second two of sides asked in several orders."""
 COMPARISON_COLUMNS = {
     "a": pl.String(), "b": pl.String(), "coefficient": pl.String(), "measurement": pl.String(),
-    "missing": pl.String(), "value_a": pl.Float64(), "value_b": pl.Float64(),
+    "missing": pl.String(), "unit": pl.String(), "conditions": pl.String(),
+    "value_a": pl.Float64(), "value_b": pl.Float64(),
     "difference": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "p": pl.Float64(),
     "p_holm": pl.Float64(), "p_fdr": pl.Float64(), "tolerance": pl.Float64(),
     "p_equivalence": pl.Float64(), "p_equivalence_holm": pl.Float64(), "p_beyond": pl.Float64(),
     "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
     "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
     "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
 }  # fmt: skip
 """Columns after those that both sides share."""
-SIGNIFICANT = 0.05
 
 
 def compare_judgments(
@@ -46,7 +55,7 @@ def compare_judgments(
     frame_b: pl.LazyFrame | None = None,
     *,
     by: Sequence[str] | None = None,
-    coefficients: Sequence[str] = COMPARED,
+    coefficients: Sequence[str] | None = None,
     missing: Sequence[str] = MISSING,
     measurement: Level | None = None,
     tolerance: float | None = None,
@@ -55,6 +64,10 @@ def compare_judgments(
     block: Block = 0,
 ) -> pl.DataFrame:
     """Compare how far judges agree with themselves, question by question.
+
+    Where a facet that should not matter (the order of the options, the template, the definition)
+    varies on both sides, their reproducibility is compared, and not how well each repeats itself
+    for the same prompt: a judge that goes by position is never higher for it.
 
     Parameters
     ----------
@@ -66,8 +79,9 @@ def compare_judgments(
         With two frames: columns on which groups must be equal to be compared; by default those of
         the default groups of which both have a value in common. With one frame: columns whose
         values are compared, all pairs of them, at equal values of the other default groups.
-    coefficients : sequence of str
-        Names of coefficients of counts.
+    coefficients : sequence of str, optional
+        Names of coefficients of counts, swap_consistency or position_bias; by default alpha and
+        agreement, and those two where both sides were asked in several orders.
     missing : sequence of {"category", "drop"}
         What verdicts that are not there count as; both are shown only where they differ. Alpha of
         scores has the second alone: no score is no score of its own.
@@ -86,14 +100,13 @@ def compare_judgments(
     -------
     pl.DataFrame
         One row a pair, coefficient and missing policy: the shared columns, then
-        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p_holm``,
-        ``p_fdr`` (Benjamini-Hochberg) and the other two of Holm are corrected for all pairs of the
-        same coefficient and policy. ``standing``: without a tolerance "a higher" or "b higher"
-        where p_holm is below 0.05, else "undecided". With one, "equivalent" where
-        p_equivalence_holm is (for one pair: the whole 90 % interval lies within it), "a higher" or
-        "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond it), else
-        "undecided": over all pairs any false "equivalent" has a chance of at most 5 %, and so has
-        any false "higher".
+        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p`` and the
+        interval are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the interval
+        excludes 0 exactly where p is below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the
+        other two of Holm are corrected for all tests of the table: pairs, coefficients and
+        policies. ``n_differing`` of the ``n_items`` questions differ between the sides;
+        ``few_informative``: they are fewer than ten, or either side rests on few. ``standing`` and
+        ``reason``: see :func:`judgerel_ray.reduce.comparison_verdict.with_verdicts`.
 
     Raises
     ------
@@ -123,7 +136,7 @@ def compare_judgments(
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
-    return _corrected(table, tolerance)
+    return with_verdicts(table, tolerance)
 
 
 def _policy(name: str) -> Missing:
@@ -136,7 +149,7 @@ def _policy(name: str) -> Missing:
 
 def _compared(
     pair: Pair,
-    names: Sequence[str],
+    named: Sequence[str] | None,
     policies: Sequence[Missing],
     measurement: Level | None,
     tolerance: float | None,
@@ -148,6 +161,19 @@ def _compared(
         how="diagonal_relaxed",
     )
     level = measurement or own_level(both)
+    facets = [one for one in both.columns if one not in _NOT_FACETS]
+    # What is one thing on either side (the judges compared) tells no unit apart.
+    varying = {
+        name
+        for side in (0, 1)
+        for name in varying_facets(both.filter(pl.col(SIDE) == side), facets)
+    }
+    unit = (SIDE, "item_id", *(name for name in facets if name in varying))
+    sides = compared_sides(both, unit, possible_orders(_declared_options(both, declared or {})))
+    ordered = sides is not None and ORDER in sides.nuisance
+    names = [*(COMPARED if named is None else named)]
+    if named is None and ordered:
+        names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
     greedy = f"; {pair.greedy}" if pair.greedy else ""
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     told = policies if any_without else ("category",)
@@ -156,17 +182,25 @@ def _compared(
             of_scores = name == "krippendorff_alpha" and level != "nominal"
             # No reply without a score is a score of its own, and valid_rate counts each reply.
             untrue = of_scores and any_without and policy == "category"
-            if (untrue and "drop" in told) or (name == "valid_rate" and policy != told[0]):
+            once = name in ("valid_rate", "position_bias")
+            if (untrue and "drop" in told) or (once and policy != told[0]):
                 continue
-            found, n_sides, n_items = _difference(
-                both, name, policy, level if of_scores else "nominal", tolerance, declared
-            )
+            at = level if of_scores else "nominal"
+            reproduced = sides is not None and name in PAIR_COEFFICIENTS
+            asked = (both, unit, name, policy, at, tolerance, declared)
+            if reproduced or name in OF_ORDERS:
+                found, n_sides, n_items = _of_facets(*asked, sides=sides)
+            else:
+                found, n_sides, n_items = _difference(*asked)
+            kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
             n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
             yield {
                 "a": pair.names[0], "b": pair.names[1], "coefficient": name,
-                "measurement": level if of_scores else "nominal", "missing": policy,
+                "measurement": at, "missing": policy,
+                "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
+                "conditions": REPRODUCIBILITY if reproduced else kind,
                 "value_a": found.first, "value_b": found.second, "difference": found.value,
                 "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
                 "tolerance": tolerance, "p_equivalence": found.p_equivalence,
@@ -174,13 +208,63 @@ def _compared(
                 "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
-                "estimator": f"paired jackknife-t over {n_items} common questions{greedy}",
-                "undefined": found.undefined,
+                "estimator": _estimator(found, n_items) + greedy, "undefined": found.undefined,
+                "n_differing": found.n_differing, "few_informative": found.few_informative,
+                "reason": None,
             }  # fmt: skip
+
+
+def _estimator(found: Difference, n_items: int) -> str:
+    """How a difference was tested, and on what it rests."""
+    tested = f"; {found.method}" if found.method else ""
+    few = "; few informative questions" if found.few_informative else ""
+    return f"paired swap test over {n_items} common questions{tested}{few}"
+
+
+def _of_facets(
+    both: pl.DataFrame,
+    unit: Sequence[str],
+    name: str,
+    policy: Missing,
+    level: Level,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+    *,
+    sides: ComparedSides | None,
+) -> tuple[Difference, tuple[int, int], int]:
+    """A difference of what rests on judgments at several levels of nuisance facets."""
+    if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
+        none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
+        return none, *_n_items(both, unit)
+    if name == "position_bias" and SHOWN not in both.columns:
+        raise SweepError("position_bias needs the column label", where={"coefficient": name})
+    value = value_of(policy) if level == "nominal" else number_of_row()
+    categories = _categories(both, policy, declared or {})
+    if name == "swap_consistency":
+        first, second = sides.of_swaps(value)
+    elif name == "position_bias":
+        first, second = sides.of_places(_categories(both, "drop", declared or {}))
+    else:
+        chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
+        first, second = sides.of_coefficient(chosen, value, level, categories)
+    common = np.intersect1d(first.questions_C, second.questions_C).size
+    if not common:
+        return Difference(name=name, undefined="facets_not_crossed"), *_n_items(both, unit)
+    found = terms_difference(first, second, margin=tolerance)
+    return found, *_n_items(both, unit)
+
+
+def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], int]:
+    """Questions of a, of b, and of both."""
+    question = [name for name in unit if name in ("item_id", "benchmark")]
+    ours, theirs = (both.filter(pl.col(SIDE) == side).select(question).unique() for side in (0, 1))
+    common = ours.join(theirs, on=question, how="semi", nulls_equal=True).height
+    return (ours.height, theirs.height), common
 
 
 def _difference(
     both: pl.DataFrame,
+    unit: Sequence[str],
     name: str,
     policy: Missing,
     level: Level,
@@ -188,8 +272,6 @@ def _difference(
     declared: Mapping[str, int] | None,
 ) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
-    facets = [one for one in both.columns if one not in _NOT_FACETS]
-    unit = ("__side", "item_id", *varying_facets(both, facets))
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
     value = value_of(policy) if level == "nominal" else number_of_row()
     if name == "valid_rate":
@@ -233,51 +315,18 @@ def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) ->
         ) from error
 
 
-_NOT_FACETS = ("__side", "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint")
+_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
 
 
 def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
-    """Options on the menu, and one for no verdict where that is a value."""
-    benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
-    options = [declared[name] for name in benchmarks if name in declared]
+    """Options on the menu, and each outcome without a verdict where that is a value."""
+    options = _declared_options(both, declared)
     distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
-    without = policy == "category" and not both.filter(~SCORED & ~FAILED).is_empty()
-    return max(1, max(options, default=distinct) + without)
+    without = outcomes_without_verdict(both) if policy == "category" else 0
+    return max(1, (distinct if options is None else options) + without)
 
 
-def _corrected(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
-    """The table with p-values corrected over its pairs, and where each difference stands."""
-    rows = table.to_dicts()
-    families: dict[tuple[object, object], list[Row]] = {}
-    for row in rows:
-        families.setdefault((row["coefficient"], row["missing"]), []).append(row)
-    for family in families.values():
-        p = [row["p"] for row in family]
-        for name, adjusted in (
-            ("p_holm", holm(p)),  # type: ignore[arg-type]
-            ("p_fdr", benjamini_hochberg(p)),  # type: ignore[arg-type]
-            ("p_equivalence_holm", holm([row["p_equivalence"] for row in family])),  # type: ignore[misc]
-            ("p_beyond_holm", holm([row["p_beyond"] for row in family])),  # type: ignore[misc]
-        ):
-            for row, one in zip(family, adjusted, strict=True):
-                row[name] = one
-        for row in family:
-            row["standing"] = _standing(row, tolerance)
-    return pl.DataFrame(rows, schema=table.schema, orient="row")
-
-
-def _standing(row: Row, tolerance: float | None) -> str | None:
-    """What a difference comes to, by p-values corrected for all pairs."""
-    difference = row["difference"]
-    if not isinstance(difference, float):
-        return None
-    if tolerance is not None and _found(row["p_equivalence_holm"]):
-        return "equivalent"
-    if _found(row["p_holm" if tolerance is None else "p_beyond_holm"]):
-        return "b higher" if difference > 0 else "a higher"
-    return "undecided"
-
-
-def _found(p: object) -> bool:
-    """Whether a test was made and says so."""
-    return isinstance(p, float) and p < SIGNIFICANT
+def _declared_options(both: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
+    """The most options declared for any benchmark of both sides."""
+    benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
+    return max((declared[name] for name in benchmarks if name in declared), default=None)

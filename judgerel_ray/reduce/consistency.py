@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import ALIKE, Row, in_words, noise_columns
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.stats import (
     Interval,
@@ -154,7 +154,7 @@ def consistency_rows(
     found: ItemScores | None,
     names: Sequence[str],
     basis: Row,
-    intervals: IntervalChoice = JACKKNIFE,
+    intervals: IntervalChoice = AUTO,
 ) -> Iterator[Row]:
     """Compute coefficients of distinct items of one group.
 
@@ -230,30 +230,34 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
 def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
     """Raw alpha."""
     found = cronbach_alpha(scores_NK)
-    return found.value, found.undefined, found.estimator
+    omega = mcdonald_omega(scores_NK, matrix="covariance").value
+    beside = "" if omega is None else f"; raw omega of the same covariances {omega:.3f}"
+    return found.value, found.undefined, found.estimator + beside
 
 
 def _omega(scores_NK: NDArray[np.float64]) -> Measured:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
-    return found.value, found.undefined, _words(found, found.bounded)
+    return found.value, found.undefined, _words(found)
 
 
 def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
-    words = _words(found, found.hierarchical_bounded)
     # One solution gives both, and names itself by the first.
-    return found.hierarchical, why, words.replace("omega total", "omega hierarchical", 1)
+    return found.hierarchical, why, _words(found).replace("omega total", "omega hierarchical", 1)
 
 
-def _words(found: Omega, bounded: float | None) -> str:
-    """The estimator, with what is wrong with its solution."""
-    said = [found.estimator, *(f"WARNING: {note}" for note in found.notes)]
+def _words(found: Omega) -> str:
+    """The estimator, alpha of the same matrix, and what is wrong with the solution."""
+    said = [found.estimator]
+    if found.alpha is not None:
+        said.append(f"standardized alpha of the same correlations {found.alpha:.3f}")
+    said += [f"WARNING: {note}" for note in found.notes]
     if found.heywood:
-        nearest = "" if bounded is None else f", {bounded:.6g} with none"
-        said.append(f"Heywood case: a negative uniqueness{nearest}")
+        improper = "" if found.improper is None else f", {found.improper:.3f} without it"
+        said.append(f"Heywood case: a fitted error variance is held at its bound{improper}")
     return "; ".join(said)
 
 

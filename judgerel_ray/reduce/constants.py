@@ -10,6 +10,8 @@ import polars as pl
 
 from judgerel_ray.reduce.census import little_read_ahead
 
+_LOOKED_AT = 10_000  # rows in which columns are seen to vary, before all of the file is asked
+
 
 def knows_ranges(frame: pl.LazyFrame) -> bool:
     """Tell whether files of this machine know the range of each column, so that asking is cheap.
@@ -45,9 +47,11 @@ def single_valued(
         and (schema[name].is_numeric() or schema[name] in (pl.String, pl.Boolean))
     ]
     with little_read_ahead():
-        first = frame.select(able).head(1).collect(engine="streaming")
-    if first.is_empty():
-        return first.select()
+        begin = frame.select(able).head(_LOOKED_AT).collect(engine="streaming")
+    if begin.is_empty():
+        return begin.select()
+    able = [name for name in able if begin[name].n_unique() == 1]
+    first = begin.select(able).head(1)
     # Row groups whose least and greatest values are these are never read, unless a column is
     # among those asked about that has no range, as numbers have none that may be NaN.
     read = [

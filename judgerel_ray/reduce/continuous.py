@@ -14,7 +14,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.reduce.estimates import ALIKE, UNANIMOUS, Group, Row, in_words, noise_columns
+from judgerel_ray.reduce.estimates import (
+    ALIKE,
+    REPEATABILITY,
+    UNANIMOUS,
+    Group,
+    Row,
+    in_words,
+    noise_columns,
+)
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows
 from judgerel_ray.reduce.policy import SCORED, Missing
 from judgerel_ray.stats import (
@@ -160,7 +168,7 @@ def continuous_rows(
                 elif level != "interval":
                     yield _undefined(group, policy, name, level, "continuous_scores")
                 else:
-                    yield _scored_row(group, policy, name, moments)
+                    yield {**_scored_row(group, policy, name, moments), "conditions": REPEATABILITY}
 
 
 def _scored_row(group: Group, policy: Missing, name: str, moments: Moments) -> Row:
@@ -200,7 +208,7 @@ def _undefined(group: Group, policy: Missing, name: str, level: str, why: str) -
         "coefficient": name, "value": None, "low": None, "high": None, **noise_columns(None),
         "measurement": level, "missing": policy, "n_categories": None,
         "n_missing": group.n_missing, "estimator": f"more than {MOST_VALUES} different scores",
-        "undefined": why, **group.basis,
+        "undefined": why, **group.basis, "conditions": REPEATABILITY,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED, Missing, number_of_row, value_of
 from judgerel_ray.reduce.replies import reply_counts, share_interval
@@ -21,15 +21,16 @@ from judgerel_ray.stats import (
     measure,
     noise_floors,
 )
+from judgerel_ray.stats.concentration import FEWEST_CARRYING
 
 NOISE_ABOVE = 0.05
 COLUMNS: Mapping[str, pl.DataType] = {
     "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
     "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
     "noise": pl.Boolean(), "measurement": pl.String(), "missing": pl.String(),
-    "n_categories": pl.Int64(), "unit": pl.String(), "n_items": pl.Int64(),
-    "n_replications": pl.Int64(), "n_judgments": pl.Int64(), "n_missing": pl.Int64(),
-    "estimator": pl.String(), "undefined": pl.String(),
+    "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
+    "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
+    "n_missing": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
@@ -37,6 +38,8 @@ OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
 
+REPEATABILITY, REPRODUCIBILITY = "repeatability", "reproducibility"
+"""``conditions``: the same prompt again; nuisance facets drawn at random for each judgment."""
 ALIKE = "come out alike"
 UNANIMOUS = "are unanimous"
 """What questions have in common where leaving any of them out changes nothing."""
@@ -57,27 +60,37 @@ class Group:
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement of its own scale.
     n_categories : int
-        Declared options, or distinct values, "no verdict" left out.
-    any_without_verdict : bool
-        Whether a reply without a verdict occurs anywhere in the file.
+        Declared options, or distinct values; outcomes without a verdict left out.
+    n_outcomes : int
+        Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
     scores : tuple of float
         Distinct scores of the file, ascending.
     intervals : IntervalChoice
         How its intervals are made.
+    nuisance : tuple of str
+        Columns of the unit that vary and should not matter to a verdict.
+    n_places : int, optional
+        Places an option may stand in: declared options, or as many as were ever named by place.
     """
 
     table: UnitTable
     unit: tuple[str, ...]
     level: Level
     n_categories: int
-    any_without_verdict: bool
+    n_outcomes: int
     scores: tuple[float, ...] = ()
-    intervals: IntervalChoice = JACKKNIFE
+    intervals: IntervalChoice = AUTO
+    nuisance: tuple[str, ...] = ()
+    n_places: int | None = None
 
     @property
     def n_without(self) -> int:
         """Replies without a verdict."""
         return self.table.n_rows(~SCORED & ~FAILED)
+
+    def n_categories_of(self, policy: Missing) -> int:
+        """Categories there are under a policy."""
+        return self.n_categories + (self.n_outcomes if policy == "category" else 0)
 
     @property
     def n_missing(self) -> int:
@@ -89,6 +102,7 @@ class Group:
         """What all rows of the group rest on."""
         return {
             "unit": " x ".join(self.unit),
+            "conditions": None,
             "n_items": self.table.n_items,
             "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
             "n_judgments": int(self.table.counts_UK.sum()),
@@ -129,7 +143,7 @@ def group_rows(
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=False)
+    ...               n_outcomes=0)
     >>> asked = {"coefficients": ["krippendorff_alpha"], "missing": ["drop"], "levels": None}
     >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
     [(1.0, 'category')]
@@ -140,7 +154,7 @@ def group_rows(
     basis = group.basis
     for policy in policies:
         for row in _policy_rows(group, policy, coefficients, levels):
-            yield {**row, **basis}
+            yield {**row, **basis, "conditions": REPEATABILITY}
     if "valid_rate" in coefficients:
         yield {**_valid_row(group), **basis}
 
@@ -165,14 +179,16 @@ def _policy_rows(
 def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
     """Coefficients of verdicts as mere names."""
     found = group.table.counts(value_of(policy))
-    categories = group.n_categories + (policy == "category" and group.any_without_verdict)
+    categories = group.n_categories_of(policy)
     statistics = [
         count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
         for name in names
     ]
     floors = noise_floors(found.counts_UV, statistics)
     for statistic, floor in zip(statistics, floors, strict=True):
-        interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+        interval = group.intervals.interval(
+            found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
+        )
         row = _row(group, policy, found, statistic, interval, floor)
         printed = categories if statistic.name in _WITH_CATEGORIES else None
         yield {**row, "measurement": "nominal", "n_categories": printed}
@@ -279,6 +295,9 @@ def in_words(
         parts.append(interval.method)
     if interval.few_informative:
         parts.append("few informative questions")
+    elif interval.n_effective is not None and interval.n_effective < FEWEST_CARRYING:
+        few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
+        parts.append(f"{few} carry the differences between them")
     if interval.biased:
         parts.append("biased at this size")
     if floor and floor.method:

@@ -3,32 +3,44 @@
 Facets play one of three parts. Some belong to what is judged (the responder whose answer it is, the
 criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
 fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
-many that might have been used: what they do to a verdict is error.
+those that might have been used, endlessly many or a known number: what they do to a verdict is
+error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from judgerel_ray.reduce.facet_sizes import (
+    ORDER,
+    Populations,
+    checked_facet_sizes,
+    group_sizes,
+    labels_chosen,
+)
+from judgerel_ray.reduce.facet_units import (
+    crossed_terms,
+    facet_levels,
+    scored_cells,
+    stepped_score,
+)
 from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
-from judgerel_ray.reduce.policy import SCORED, Missing, number_of_row, own_level, value_of
-from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
+from judgerel_ray.reduce.policy import Missing, own_level, value_of
+from judgerel_ray.stats.facet_cells import label_cells
 from judgerel_ray.stats.variance_components import VarianceComponents, variance_components
 
 QUESTION = "item_id"
 JUDGED = ("protocol", "stage", "responder", "criterion")
 CHOSEN = ("temperature", "top_k", "top_p", "scale")
-_MOST_VALUES = 40
 COMPONENT_COLUMNS = {
     "component": pl.String(), "part": pl.String(), "estimate": pl.Float64(),
-    "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "n_levels": pl.Int64(),
+    "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "no_interval": pl.String(),
+    "n_levels": pl.Int64(), "levels_of": pl.Int64(),
     "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
     "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
@@ -56,6 +68,8 @@ class FacetGroup:
         Facets that vary, by the part they play.
     n_things : int
         Different things judged: questions by the facets in `judged`.
+    levels : mapping of str to int
+        Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
     greedy : str
         What temperature 0 has to do with its replications, if anything.
     """
@@ -68,6 +82,7 @@ class FacetGroup:
     chosen: tuple[str, ...]
     drawn: tuple[str, ...]
     n_things: int
+    levels: Mapping[str, int]
     greedy: str = ""
 
 
@@ -126,10 +141,11 @@ def facet_groups(
     nested: Sequence[str] = (),
     missing: Missing = "category",
     block: Block = 0,
+    populations: Populations | None = None,
 ) -> Iterator[FacetGroup]:
     """Lay every group of judgments out as a design, and take its variance apart.
 
-    Parameters as of :func:`variance_table`.
+    Parameters as of :func:`variance_table`; by default what is known of the orders of the options.
 
     Examples
     --------
@@ -138,15 +154,20 @@ def facet_groups(
     >>> [group.found.n_judgments for group in facet_groups(pl.LazyFrame(rows))]
     [4]
     """
+    populations = populations or Populations()
     everything = count_judgments(frame, by=by, block=block)
     counted = sampled(everything)
     groups, rows = counted.groups, counted.frame
+    known = [name for name in counted.facets if name not in (*JUDGED, *CHOSEN, *nested)]
+    checked_facet_sizes(populations.sizes, known=known, columns=rows.columns)
+    labels = labels_chosen(frame, groups) if ORDER in known else {}
     for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
         key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
         facets = varying_facets(part, counted.facets)
         if "judge" in facets:
             facets = tuple(name for name in facets if name != "judge_fingerprint")
-        found = _facet_group(key, part, facets, nested, missing)
+        n_labels = labels.get(tuple(key.values()))
+        found = _facet_group(key, part, facets, nested, missing, populations, n_labels)
         yield replace(found, greedy=said_of_greedy(key, counted, everything))
 
 
@@ -168,7 +189,9 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
     for one in found.components:
         yield {
             "component": one.name, "part": _part(group, one.facets), "estimate": one.value,
-            "share": one.share, "low": one.low, "high": one.high, "n_levels": one.n_levels,
+            "share": one.share, "low": one.low, "high": one.high,
+            "no_interval": "too_few_levels" if found.few_levels else None,
+            "n_levels": one.n_levels, "levels_of": found.sizes.get(one.name),
             "negative": one.negative, "undefined": None, **basis,
         }  # fmt: skip
     for name, other in found.confounded.items():
@@ -196,80 +219,44 @@ def _facet_group(
     facets: tuple[str, ...],
     nested: Sequence[str],
     missing: Missing,
+    populations: Populations,
+    n_labels: int | None,
 ) -> FacetGroup:
     """One group's rows as a design."""
     kind = "labels" if own_level(part) == "nominal" else "scores"
     cluster = (QUESTION, *(name for name in facets if name == "benchmark"))
     facets = tuple(name for name in facets if name != "benchmark")
     unit = (*cluster, *facets)
-    value = value_of(missing) if kind == "labels" else _stepped(part)
+    value = value_of(missing) if kind == "labels" else stepped_score(part)
     units = unit_counts(part, value, unit=unit, cluster=cluster)
-    levels = _levels(part, unit, facets) | {QUESTION: units.clusters_U}
-    cells = _cells(part, unit, levels) if kind == "scores" else label_cells(
+    levels = facet_levels(part, unit, facets) | {QUESTION: units.clusters_U}
+    cells = scored_cells(part, unit, levels) if kind == "scores" else label_cells(
         units.counts_UV, levels
     )  # fmt: skip
-    terms = _terms(facets, nested) if nested else None
+    terms = crossed_terms(facets, nested) if nested else None
     judged = tuple(name for name in facets if name in (*JUDGED, *nested))
     chosen = tuple(name for name in facets if name in CHOSEN)
     fixed = tuple(name for name in chosen if name not in nested)
+    drawn = tuple(name for name in facets if name not in (*judged, *CHOSEN))
+    sizes = group_sizes(
+        part, drawn, populations.sizes,
+        n_labels=n_labels, n_options=populations.options(part),
+    )  # fmt: skip
+    own = (*judged, *nested, *([ORDER] if populations.own_orders else []))
+    things = part.group_by(*cluster, *judged).agg(pl.col(*drawn).n_unique()) if drawn else part
     return FacetGroup(
         key=key,
-        found=variance_components(cells, object_=QUESTION, terms=terms, fixed=fixed),
+        found=variance_components(
+            cells, object_=QUESTION, terms=terms, fixed=fixed, sizes=sizes, nested=own
+        ),
         units=units,
         kind=kind,
         judged=judged,
         chosen=chosen,
-        drawn=tuple(name for name in facets if name not in (*judged, *CHOSEN)),
+        drawn=drawn,
         n_things=part.select(pl.struct(*cluster, *judged).n_unique()).item(),
+        levels={name: int(things[name].sum() // things.height) for name in drawn},
     )
-
-
-def _stepped(part: pl.DataFrame) -> pl.Expr:
-    """The score of a row, rounded to forty steps where it takes more values."""
-    scores = part.filter(SCORED)["score"].drop_nulls()
-    if scores.n_unique() <= _MOST_VALUES:
-        return number_of_row()
-    low, high = float(scores.to_numpy().min()), float(scores.to_numpy().max())
-    step = (high - low) / (_MOST_VALUES - 1)
-    stepped: pl.Expr = ((number_of_row() - low) / step).round() * step + low
-    return stepped
-
-
-def _cells(
-    part: pl.DataFrame,
-    unit: Sequence[str],
-    levels: dict[str, NDArray[np.int64]],
-) -> FacetCells:
-    """Sums of the scores of each unit, in the order of the units."""
-    score, n = number_of_row(), pl.col("n").cast(pl.Float64)
-    valid = pl.when(score.is_not_null()).then(n).otherwise(0.0)
-    sums = part.sort([*unit, "score"]).group_by(unit, maintain_order=True).agg(
-        n=valid.sum(), sums=(n * score).sum(), squares=(n * score**2).sum()
-    )  # fmt: skip
-    n_C, sums_C, squares_C = (sums[name].to_numpy() for name in ("n", "sums", "squares"))
-    return score_cells(n_C, sums_C, squares_C, levels)
-
-
-def _levels(
-    part: pl.DataFrame, unit: Sequence[str], facets: Sequence[str]
-) -> dict[str, NDArray[np.int64]]:
-    """Codes of every facet's level in each unit, null being one."""
-    units = part.select(unit).unique().sort(unit)
-    codes = {}
-    for name in facets:
-        known = units.select(name).unique().sort(name).with_row_index("__level")
-        joined = units.join(known, on=name, nulls_equal=True, maintain_order="left")
-        codes[name] = joined["__level"].to_numpy().astype(np.int64)
-    return codes
-
-
-def _terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:
-    """Effects up to three facets, nested ones only together with the question."""
-    names = (QUESTION, *facets)
-    terms: list[tuple[str, ...]] = [(a,) for a in names]
-    terms += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    terms += [(QUESTION, b, c) for i, b in enumerate(names[1:], 2) for c in names[i:]]
-    return [term for term in terms if QUESTION in term or not set(term) & set(nested)]
 
 
 def _part(group: FacetGroup, facets: Sequence[str]) -> str:

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, nest_rows
+from judgerel_ray.stats.facet_agreement import FacetLevels
 
+ORDER = "option_order"
+"""The facet whose possible levels are known: k options have k! orders."""
 _CELLS = 50_000_000  # counts held at once: 400 MB
 
 
@@ -49,11 +52,17 @@ class UnitTable:
         Rows of each unit and kind; units are sorted.
     clusters_U : ndarray of int, shape (n_units,)
         Which question each unit belongs to, counted from 0 on.
+    levels : FacetLevels, optional
+        The item of each unit and the level of its nuisance facets, where those vary.
+    turned_U : ndarray of int, shape (n_units,), optional
+        What each unit is but for the order of its options, where that is a nuisance that varies.
     """
 
     kinds: pl.DataFrame
     counts_UK: NDArray[np.int64]  # noqa: N815  a shape, not a case
     clusters_U: NDArray[np.int64]  # noqa: N815
+    levels: FacetLevels | None = None
+    turned_U: NDArray[np.int64] | None = None  # noqa: N815
 
     @property
     def n_items(self) -> int:
@@ -99,7 +108,13 @@ class UnitTable:
 
 
 def unit_table(
-    rows: UnitRows, *, unit: Sequence[str], cluster: Sequence[str], distinct: bool = False
+    rows: UnitRows,
+    *,
+    unit: Sequence[str],
+    cluster: Sequence[str],
+    distinct: bool = False,
+    nuisance: Sequence[str] = (),
+    n_orders: float | None = None,
 ) -> UnitTable:
     """Lay the counted rows of one group out as an array, one row a unit.
 
@@ -112,6 +127,10 @@ def unit_table(
         make a question.
     distinct : bool
         Whether no unit is there twice, as it may be where rows are told apart by more than `unit`.
+    nuisance : sequence of str
+        Columns of the unit that should not matter to a verdict.
+    n_orders : float, optional
+        How many orders of the options are possible, where it is known.
 
     Returns
     -------
@@ -154,11 +173,40 @@ def unit_table(
     cell = code * np.int64(n_units) + np.repeat(place, units[N].list.len().to_numpy())
     counts = np.bincount(cell, weights=n, minlength=n_units * n_kinds)
     first = order if distinct else order[np.flatnonzero(np.diff(number, prepend=-1))]
+    levels = _levels(units, first, unit, nuisance, n_orders) if nuisance else None
+    turned = levels.items_U if levels and ORDER in nuisance else None
+    if turned is not None and len(nuisance) > 1:
+        kept = [name for name in unit if name != ORDER]
+        turned = _clusters(units, first, unit=unit, cluster=kept)
     return UnitTable(
         kinds=rows.kinds[seen],
         # Each kind in one piece: sums over the few kinds of many units are much faster.
         counts_UK=counts.astype(np.int64).reshape(n_kinds, n_units).T,
         clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
+        levels=levels,
+        turned_U=turned,
+    )
+
+
+def _levels(
+    units: pl.DataFrame,
+    first: pl.Series,
+    unit: Sequence[str],
+    nuisance: Sequence[str],
+    n_orders: float | None,
+) -> FacetLevels:
+    """The item of each unit, and the level of its nuisance facets."""
+
+    def numbers(columns: Sequence[str]) -> NDArray[np.int64]:
+        return _clusters(units, first, unit=unit, cluster=columns)
+
+    of_levels = numbers(nuisance)
+    alone = list(nuisance) == [ORDER]
+    return FacetLevels(
+        items_U=numbers([name for name in unit if name not in nuisance]),
+        levels_U=of_levels,
+        orders_U=of_levels if alone else numbers([ORDER]) if ORDER in nuisance else None,
+        n_orders=n_orders if ORDER in nuisance else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -12,19 +13,19 @@ from judgerel_ray.reduce.facets import Row
 from judgerel_ray.reduce.planning import (
     APART,
     COST_COLUMNS,
+    LEVEL_COLUMNS,
     QUESTIONS,
     SAME,
     Plan,
-    apart_facets,
+    lever_levels,
     levers,
     objects,
     varied,
-    voting_shares,
 )
 from judgerel_ray.reduce.tolerance import FAILS, MEETS, UNDECIDED
-from judgerel_ray.stats.dstudy import judgments_for
+from judgerel_ray.reduce.voting import VOTES
+from judgerel_ray.stats.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.precision import AlphaPrecision, t_quantile
-from judgerel_ray.stats.verdict_shares import majority_vote
 
 TARGETS: Mapping[str, float] = {
     "generalizability": 0.9,
@@ -33,11 +34,11 @@ TARGETS: Mapping[str, float] = {
     "interval_width": 0.1,
 }
 """What can be aimed at, and the default aim."""
-_VOTES = (1, 3, 5, 7, 9, 11, 15, 21, 31, 51)
 _MOST_JUDGMENTS = 100_000
 NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
-    "lever": pl.String(), "facets": pl.String(), "needed": pl.Float64(), "needed_whole": pl.Int64(),
+    "lever": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS,
+    "needed": pl.Float64(), "needed_whole": pl.Int64(),
     "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
 }  # fmt: skip
 
@@ -75,23 +76,20 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
     if absolute and not varied(plan.group):
         return  # nothing but replications: the same as generalizability
     for lever in levers(plan):
-        now = plan.mean_of(plan.n_replications if lever == SAME else 1, SAME)
-        needed = judgments_for(
-            plan.group.found, wanted, absolute=absolute,
-            apart=varied(plan.group) if lever == APART else (),
-            objects=objects(plan.group), fixed=plan.group.chosen,
-        )  # fmt: skip
-        whole = None if needed is None else max(1, int(np.ceil(needed - 1e-9)))
+        needed, whole = _judgments(plan, lever, wanted, absolute=absolute)
         reaches = partial(_reaches, plan, lever, wanted)
         cautious = None if absolute else _smallest(reaches)
-        prompts = plan.group.n_things * ((whole or 0) if lever == APART else 1)
+        if cautious and lever == APART:
+            cautious = plan.spread(cautious).n_judgments
+        prompts = plan.spread(whole or 1).n_prompts if lever == APART else 1
         spent = plan.spent(
-            n_prompts=prompts, n_replications=1 if lever == APART else whole or 0
-        )  # fmt: skip
+            n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
+        )
+        now = _now(plan, lever)
         yield {
             **basis,
             "lever": lever,
-            "facets": apart_facets(plan, lever),
+            **lever_levels(plan, lever, whole),
             "now": now.dependability if absolute else now.generalizability,
             "standing": None if absolute else _standing(now.low, now.high, wanted),
             "needed": needed,
@@ -102,8 +100,47 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
         }
 
 
+def _now(plan: Plan, lever: str) -> Dependability:
+    """What the judgments there are come to: those of one prompt, or all as they are spread."""
+    if lever == SAME:
+        return plan.mean_of(plan.n_replications, SAME)
+    levels = {name: plan.group.levels[name] for name in varied(plan.group)}
+    return plan.mean_at(plan.n_replications * math.prod(levels.values()), levels)
+
+
+def _judgments(
+    plan: Plan, lever: str, wanted: float, *, absolute: bool
+) -> tuple[float | None, int | None]:
+    """Judgments that a mean needs, as a fraction and as they can be bought."""
+    aim = partial(
+        judgments_for, plan.group.found, wanted, absolute=absolute,
+        objects=objects(plan.group), fixed=plan.group.chosen,
+    )  # fmt: skip
+    if lever == SAME or not plan.group.found.sizes:
+        needed = aim(apart=varied(plan.group) if lever == APART else ())
+        return needed, None if needed is None else max(1, int(np.ceil(needed - 1e-9)))
+
+    def enough(n: int) -> bool:
+        one = plan.mean_of(n, APART)
+        value = one.dependability if absolute else one.generalizability
+        return value is not None and value >= wanted - 1e-12
+
+    least = _smallest(enough)
+    if least is None:
+        return None, None
+    spread = plan.spread(least)
+    if spread.exhausted:
+        apart = [name for name in varied(plan.group) if name not in spread.sizes]
+        return aim(apart=apart, n_levels=spread.exhausted), spread.n_judgments
+    if len(spread.sizes) == 1:
+        return aim(apart=varied(plan.group)), spread.n_judgments
+    return float(spread.n_judgments), spread.n_judgments  # a fraction of crossed levels is none
+
+
 def _why(plan: Plan, lever: str) -> str:
     """Why no number of judgments reaches a target."""
+    if lever == APART and plan.group.found.sizes and levers(plan) == (APART,):
+        return "asked once at each level: what levels do is not told from chance"
     if plan.mean_of(1, SAME).universe <= 0:
         return "questions do not differ more than chance"
     stays = [name for name in varied(plan.group) if lever == SAME]
@@ -117,20 +154,21 @@ def _reaches(plan: Plan, lever: str, wanted: float, n: int) -> bool:
 
 
 def _vote_need(plan: Plan, basis: Row, wanted: float) -> Row:
-    """Votes that a majority needs to be one that comes back."""
-    votes_UV = voting_shares(plan)
-    if not len(votes_UV):
+    """Votes that a majority is sure to need at most: by its lower limit, not by an estimate."""
+    votes = plan.votes
+    if not votes.is_known:
         return {**basis, "lever": SAME, "unreachable": "single_replication"}
-    reached = (k for k in _VOTES if majority_vote(votes_UV, k).agreement >= wanted)
-    k = next(reached, None)
+    now, k = votes.stability(min(plan.n_replications, VOTES[-1])), votes.needed(wanted)
     spent = plan.spent(n_prompts=plan.group.n_things, n_replications=k or 0)
     return {
         **basis,
         "lever": SAME,
-        "now": majority_vote(votes_UV, min(plan.n_replications, _VOTES[-1])).agreement,
+        "now": now.agreement,
+        "standing": None if now.low is None else _standing(now.low, now.high, wanted),
         "needed": k,
         "needed_whole": k,
-        "unreachable": None if k else f"not within {_VOTES[-1]} votes",
+        "needed_cautious": k,
+        "unreachable": None if k else votes.unreachable(wanted),
         **(spent if k else {}),
     }
 

@@ -3,20 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.estimates import Group, Row, noise_columns
+from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
 from judgerel_ray.reduce.matrix import unit_counts
+from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
+from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
-from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
+from judgerel_ray.stats.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.interval import student_interval
+from judgerel_ray.stats.order_effects import (
+    ORDER_EFFECTS,
+    order_effect,
+    position_bias,
+    swap_terms,
+    swapped,
+)
 
 SHOWN = "label"
 """The column that names the label shown: where the option stood."""
 _ORDER = "option_order"
+
+
+def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> list[str]:
+    """Name the column of labels where questions were asked in several orders.
+
+    Counting by label reads one more column, so it is left out where there is nothing to learn.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "label": ["A", "A"]})
+    >>> labels_by_default(rows, ["label", "option_order"])
+    ['label']
+    >>> labels_by_default(rows.head(1), ["label", "option_order"])
+    []
+    """
+    if not {SHOWN, _ORDER} <= set(columns):
+        return []
+    if isinstance(source, Tally):
+        several = source.nested.units[_ORDER].n_unique() > 1
+    else:
+        ends = source.select(low=pl.col(_ORDER).min(), high=pl.col(_ORDER).max())
+        low, high = ends.collect(engine="streaming").row(0)
+        several = low != high
+    return [SHOWN] if several else []
+
+
+def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
+    """Name the coefficients of orders that lead where a group was asked in several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.matrix import unit_table
+    >>> from judgerel_ray.reduce.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"], "verdict": ["A"], "n": [2]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...                 unit=("item_id",), level="nominal", n_categories=2,
+    ...                 n_outcomes=0), ["label"])
+    ()
+    """
+    if _ORDER not in group.unit:
+        return ()
+    return ("swap_consistency", "position_bias") if SHOWN in kept else ("swap_consistency",)
+
+
+def places_of(rows: UnitRows) -> int | None:
+    """Count places that options stood in, where labels were counted; a tie stands in none.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "label": ["A", "A", None], "n": [2, 1, 1],
+    ...                      "verdict": ["x", "y", "tie"], "outcome": ["scored"] * 3,
+    ...                      "score": [None] * 3})
+    >>> places_of(nest_rows(rows, unit=["item_id", "label"], kinds=["verdict", "score", "outcome"]))
+    2
+    """
+    if SHOWN not in rows.units.columns:
+        return None
+    placed = UnitRows(units=rows.units.filter(pl.col(SHOWN).is_not_null()), kinds=rows.kinds)
+    options = placed.seen().filter(SCORED)["verdict"].n_unique()
+    return max(options, placed.units[SHOWN].n_unique())
 
 
 def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -40,8 +113,9 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 
 def order_rows(
-    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing]
-) -> Iterator[Row]:
+    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool = False,
+) -> Iterator[Row]:  # fmt: skip
     """Compute order effects of one group.
 
     Parameters
@@ -49,11 +123,13 @@ def order_rows(
     group : Group
         The group.
     rows : pl.DataFrame
-        Its counted rows, with the label for position_bias.
+        Its counted rows, with the label for position_bias; swap_consistency reads the table.
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
         Policies of order_effect; position_bias is of verdicts alone.
+    continuous : bool
+        Whether the group's table counts no single scores.
 
     Yields
     ------
@@ -74,6 +150,9 @@ def order_rows(
     cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
     apart = [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
+    if "swap_consistency" in names:
+        for policy in policies:
+            yield _swap_row(group, policy, rows if continuous else None)
     if "order_effect" in names:
         for policy in policies:
             found = unit_counts(rows, value_of(policy), unit=group.unit, cluster=apart)
@@ -86,9 +165,47 @@ def order_rows(
             shown = pl.when(SCORED).then(pl.col(SHOWN))
             found = unit_counts(rows, shown, unit=cluster, cluster=cluster)
             # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, group.n_categories - found.counts_UV.shape[1])
+            spare = max(0, (group.n_places or 0) - found.counts_UV.shape[1])
             labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
         yield _row(group, policy, position_bias(labels), crossed=_ORDER in group.unit)
+
+
+def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:
+    """Swap consistency: pairs of judgments in two orders that name the same option.
+
+    Of the group's table, or of rows where that counts no single scores.
+    """
+    table, levels = group.table, group.table.levels
+    words = "share of pairs of judgments in two orders with the same option, mean over questions"
+    none = Coefficient(
+        name="swap_consistency", undefined="orders_not_crossed", estimator=words,
+        n_units=0, n_raters=0, n_ratings=0, n_missing=0,
+    )  # fmt: skip
+    if levels is None or levels.orders_U is None or table.turned_U is None:
+        return _row(group, policy, none, crossed=False)
+    questions, orders = table.turned_U, levels.orders_U
+    if rows is None:
+        counts = table.counts(value_of(policy)).counts_UV
+    else:
+        counts = unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+    terms = swap_terms(counts, questions, orders, clusters_U=table.clusters_U)
+    if not terms.questions_C.size:
+        return _row(group, policy, none)
+    value = float(terms.value(terms.terms_CT.sum(axis=0)))
+    interval = student_interval(value, terms.left_out(), 0.95, chance_corrected=False)
+    floor = facet_floors(
+        counts,
+        swapped(questions, orders),
+        [Wanted(name="percent_agreement")],
+        distances_VV=1 - np.eye(counts.shape[1]),
+    )[0]
+    n_ratings = int(counts.sum())
+    told = replace(
+        none, value=value, undefined=None, low=interval.low, high=interval.high,
+        noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p, n_ratings=n_ratings,
+        estimator=in_words(words, interval, floor), n_units=terms.questions_C.size,
+    )  # fmt: skip
+    return _row(group, policy, told)
 
 
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
@@ -98,7 +215,10 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "value": found.value,
         "low": found.low,
         "high": found.high,
-        **noise_columns(None),
+        "noise_floor": found.noise_floor,
+        "noise_floor_sd": found.noise_floor_sd,
+        "p_noise": found.p_noise,
+        "noise": None if found.p_noise is None else found.p_noise > NOISE_ABOVE,
         "measurement": "nominal",
         "missing": policy,
         "n_categories": None,

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import DEFAULT_GROUPS, Block, CountedJudgments, count_judgments
+from judgerel_ray.reduce.order_effects import labels_by_default
 
 Row = dict[str, object]
 
@@ -48,7 +49,8 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
     columns = frame.collect_schema().names()
     wanted = (*DEFAULT_GROUPS, "role")
     default = [name for name in wanted if name in columns and name not in by]
-    everything = count_judgments(frame, by=[*default, *by], block=block)
+    extra = labels_by_default(frame, columns)
+    everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
     counted = sampled(everything)
     shared = tuple(
         name
@@ -95,7 +97,14 @@ def pairs_between(
     >>> [pair.key for pair in pairs_between(ours, theirs, None, 0, ("old", "new"))]
     [{}]
     """
-    all_a, all_b = (count_judgments(one, by=by, block=block) for one in (frame_a, frame_b))
+    extra = [
+        name
+        for name in labels_by_default(frame_a, frame_a.collect_schema().names())
+        if name in labels_by_default(frame_b, frame_b.collect_schema().names())
+    ]
+    all_a, all_b = (
+        count_judgments(one, by=by, block=block, extra=extra) for one in (frame_a, frame_b)
+    )
     if by is None:
         all_a, all_b = (
             _by_role(all_a, all_b, frame_a, block),
@@ -124,7 +133,7 @@ def _by_role(
     """Tell roles apart where the other side has several of them, though this one has one."""
     if "role" not in other.groups or "role" in mine.groups or "role" not in mine.columns:
         return mine
-    return count_judgments(frame, by=[*mine.groups, "role"], block=block)
+    return count_judgments(frame, by=[*mine.groups, "role"], block=block, extra=mine.extra)
 
 
 def _said(a: tuple[str, str], b: tuple[str, str]) -> str:

@@ -21,6 +21,46 @@ _SCHEMA = {
 }
 
 
+def people_labels(items: pl.DataFrame) -> pl.DataFrame:
+    """Gather the labels that people gave each item as a whole, by kind of people.
+
+    Who rates one of its options does not say which is right, what is none of its options is no
+    label of it, and of several criteria an item is judged by the first that its ratings name.
+
+    Parameters
+    ----------
+    items : DataFrame
+        Of :class:`judgerel_ray.tables.Items`; a rater named ``kind:name`` is of that kind.
+
+    Returns
+    -------
+    DataFrame
+        benchmark, item_id, ``raters`` (the kind; null where they have none) and ``labels`` (list),
+        in the order of the items and of their ratings.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item, Option
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> ratings = tuple(HumanRating(rater=r, label=l) for r, l in [("expert:0", "1"), ("x:0", "2")])
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=ratings,
+    ...             options=tuple(Option(option_id=o, text=o) for o in "12"))
+    >>> people_labels(items_to_frame([item])).rows()
+    [('b', 'q', 'expert', ['1']), ('b', 'q', 'x', ['2'])]
+    """
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    rated = _exploded(items.select("benchmark", "item_id", "ratings", names=names))
+    judged_by = pl.col("criterion").drop_nulls().first().over("benchmark", "item_id")
+    kept = rated.filter(
+        pl.col("label").is_in(pl.col("names")).fill_null(False),
+        pl.col("responder").is_null(),
+        pl.col("criterion").is_null() | (pl.col("criterion") == judged_by),
+    )
+    return kept.group_by("benchmark", "item_id", "raters", maintain_order=True).agg(
+        labels=pl.col("label")
+    )
+
+
 def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.DataFrame:
     """Compute how often two people who rate the same give the same rating.
 
@@ -52,9 +92,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
     ...     "value"].round(3).to_list()
     [0.667]
     """
-    rated = items.select("benchmark", "item_id", "ratings").explode("ratings").unnest("ratings")
-    if "responder" not in rated.columns:  # items of a run of an earlier version
-        rated = rated.with_columns(responder=pl.lit(None, pl.String))
+    rated = _exploded(items.select("benchmark", "item_id", "ratings"))
     if about is None:
         about = items.select("benchmark", "item_id", text=pl.col("item_id"))
     rated = rated.join(
@@ -63,11 +101,7 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
         how="left",
         maintain_order="left",
     )
-    rated = rated.filter(pl.col("label").is_not_null()).with_columns(
-        pl.when(pl.col("rater").str.contains(":"))
-        .then(pl.col("rater").str.extract(r"^([^:]*):"))
-        .alias("raters")
-    )
+    rated = rated.filter(pl.col("label").is_not_null())
     rows: list[dict[str, object]] = []
     for name, part in rated.group_by("benchmark", "raters", maintain_order=True):
         place = dict(zip(("benchmark", "raters"), name, strict=True))
@@ -78,6 +112,18 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
                 mine = part.filter(pl.col("criterion") == criterion)
                 rows += _agreement({**place, "criterion": criterion}, mine)
     return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _exploded(items: pl.DataFrame) -> pl.DataFrame:
+    """One row a rating, with the kind of its rater."""
+    rated = items.explode("ratings").unnest("ratings")
+    if "responder" not in rated.columns:  # items of a run of an earlier version
+        rated = rated.with_columns(responder=pl.lit(None, pl.String))
+    return rated.with_columns(
+        pl.when(pl.col("rater").str.contains(":"))
+        .then(pl.col("rater").str.extract(r"^([^:]*):"))
+        .alias("raters")
+    )
 
 
 def _agreement(place: dict[str, object], part: pl.DataFrame) -> list[dict[str, object]]:

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.costs import UNITS, Budget, Costs
+from judgerel_ray.reduce.costs import UNITS, Costs
 from judgerel_ray.reduce.facets import QUESTION, FacetGroup, Row
-from judgerel_ray.stats.budget import budget_splits
+from judgerel_ray.reduce.spreading import Spread, spread_over
+from judgerel_ray.reduce.voting import Voting
 from judgerel_ray.stats.confounding import RESIDUAL
 from judgerel_ray.stats.dstudy import Dependability, dependability
 from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
 from judgerel_ray.stats.statistic import Floats
-from judgerel_ray.stats.verdict_shares import majority_vote, supported_shares
+from judgerel_ray.stats.verdict_shares import supported_shares
 
 SAME, APART, QUESTIONS = "replications", "apart", "questions"
-"""Levers: more replications of the same prompts; more judgments, each with a level of its own of
-all facets drawn from many (a template, an order, a judge); more questions."""
+"""Levers: more replications of the same prompts; more judgments, spread over the levels of all
+facets that should not matter (a new template each time, half in each order); more questions."""
 _SIZES = (1, 2, 3, 5, 11, 21, 51)
-_MOST_VOTING_UNITS = 400
-_SPLITS = (2, 3, 4, 5, 8, 10, 20, 50, 100)
 COST_COLUMNS = {"judgments": pl.Float64(), "tokens": pl.Float64(), "gpu_seconds": pl.Float64()}
+LEVEL_COLUMNS = {"levels": pl.List(pl.Int64()), "levels_of": pl.List(pl.Int64())}
 DESIGN_COLUMNS = {
-    "design": pl.String(), "facets": pl.String(), "n_judgments": pl.Int64(),
-    "generalizability": pl.Float64(),
-    "low": pl.Float64(), "high": pl.Float64(), "dependability": pl.Float64(),
-    "majority_stability": pl.Float64(), "majority_alpha": pl.Float64(), "undefined": pl.String(),
-}  # fmt: skip
-SPLIT_COLUMNS = {
-    "n_items": pl.Int64(), "n_replications": pl.Int64(), "standard_error": pl.Float64(),
-    "width": pl.Float64(), "best": pl.Boolean(), **COST_COLUMNS,
+    "design": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS, "n_judgments": pl.Int64(),
+    "generalizability": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
+    "no_interval": pl.String(), "dependability": pl.Float64(), "repeatability": pl.Float64(),
+    "repeatability_low": pl.Float64(), "repeatability_high": pl.Float64(),
+    "majority_stability": pl.Float64(), "majority_low": pl.Float64(), "majority_high": pl.Float64(),
+    "majority_alpha": pl.Float64(), "undefined": pl.String(),
 }  # fmt: skip
 
 
@@ -48,6 +46,8 @@ class Plan:
         Of one judgment.
     shares_UV : ndarray, shape (n_units, n_values)
         Verdict shares that the counts support.
+    votes : Voting
+        Of labels, what their majorities are worth.
     precision : AlphaPrecision or None
         Of alpha; None where it cannot be told.
     n_replications : int
@@ -61,6 +61,7 @@ class Plan:
     group: FacetGroup
     costs: Costs
     shares_UV: Floats  # noqa: N815  a shape, not a case
+    votes: Voting
     precision: AlphaPrecision | None
     n_replications: int
     units_per_question: float
@@ -80,19 +81,54 @@ class Plan:
         }
 
     def mean_of(self, n: int, lever: str) -> Dependability:
-        """Look at a mean of n judgments under a lever.
+        """Look at a mean of n judgments under a lever; of more where no n can be spread.
 
         Examples
         --------
         >>> make_plan.__name__  # see there
         'make_plan'
         """
-        group = self.group
-        apart = dict.fromkeys(varied(group), n) if lever == APART else {}
+        spread = self.spread(n)
+        if lever == APART:
+            return self.mean_at(spread.n_judgments, spread.levels)
+        return self.mean_at(n, {})
+
+    def mean_at(self, n: int, levels: Mapping[str, int]) -> Dependability:
+        """Look at a mean of n judgments at so many levels of facets, one where not named.
+
+        Examples
+        --------
+        >>> make_plan.__name__  # see there
+        'make_plan'
+        """
         return dependability(
-            group.found, n_judgments=n, n_levels=apart,
-            objects=objects(group), fixed=group.chosen,
+            self.group.found, n_judgments=n, n_levels=levels,
+            objects=objects(self.group), fixed=self.group.chosen,
         )  # fmt: skip
+
+    def repeated(self, n: int) -> Dependability:
+        """Look at a mean of n judgments of the same prompt, as what that prompt gives.
+
+        Examples
+        --------
+        >>> make_plan.__name__  # see there
+        'make_plan'
+        """
+        drawn = varied(self.group)
+        return dependability(
+            self.group.found, n_judgments=n,
+            objects=(*objects(self.group), *drawn), fixed=self.group.chosen, given=drawn,
+        )  # fmt: skip
+
+    def spread(self, at_least: int) -> Spread:
+        """Spread judgments over the levels of all facets that should not matter.
+
+        Examples
+        --------
+        >>> make_plan.__name__  # see there
+        'make_plan'
+        """
+        return spread_over(at_least, varied(self.group), self.group.found.sizes)
 
 
 def make_plan(group: FacetGroup, costs: Costs) -> Plan:
@@ -127,6 +163,7 @@ def make_plan(group: FacetGroup, costs: Costs) -> Plan:
         group=group,
         costs=costs,
         shares_UV=shares,
+        votes=Voting(units.counts_UV, units.clusters_U),
         precision=precision,
         n_replications=max(1, round(float(m_U[m_U > 0].mean()))) if (m_U > 0).any() else 1,
         units_per_question=len(shares) / n_questions if n_questions else 1.0,
@@ -149,54 +186,30 @@ def design_rows(plan: Plan) -> Iterator[Row]:
     if plan.undefined:
         yield {**dict.fromkeys(DESIGN_COLUMNS), "undefined": plan.undefined}
         return
-    votes_UV = voting_shares(plan)
     for lever in levers(plan):
-        for n in _SIZES:
+        sizes = _SIZES if lever == SAME else dict.fromkeys(
+            plan.spread(n).n_judgments for n in _SIZES
+        )  # fmt: skip
+        for n in sizes:
             one = plan.mean_of(n, lever)
+            again = plan.repeated(n) if lever == SAME else None
             vote = None
-            if lever == SAME and plan.group.kind == "labels" and len(votes_UV):
-                vote = majority_vote(votes_UV, n)
+            if lever == SAME and plan.group.kind == "labels" and plan.votes.is_known:
+                vote = plan.votes.stability(n)
             yield {
-                "design": lever, "facets": apart_facets(plan, lever), "n_judgments": n,
+                "design": lever, **lever_levels(plan, lever, n), "n_judgments": n,
                 "generalizability": one.generalizability,
-                "low": one.low, "high": one.high, "dependability": one.dependability,
+                "low": one.low, "high": one.high, "no_interval": one.no_interval,
+                "dependability": one.dependability,
+                "repeatability": again.generalizability if again else None,
+                "repeatability_low": again.low if again else None,
+                "repeatability_high": again.high if again else None,
                 "majority_stability": vote.agreement if vote else None,
+                "majority_low": vote.low if vote else None,
+                "majority_high": vote.high if vote else None,
                 "majority_alpha": vote.alpha if vote else None,
                 "undefined": None if one.generalizability is not None else "no_variance",
             }  # fmt: skip
-
-
-def split_rows(plan: Plan, budget: Budget | None) -> Iterator[Row]:
-    """Compare splits of a budget; by default of what the group's own judgments were.
-
-    Examples
-    --------
-    >>> from judgerel_ray.reduce.facets import facet_groups
-    >>> rows = {"item_id": ["q", "q", "r", "r", "s", "s"], "replication": [0, 1] * 3,
-    ...         "verdict": ["A", "A", "B", "B", "A", "B"]}
-    >>> plan = make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs())
-    >>> [row["n_items"] for row in split_rows(plan, Budget(amount=12))]
-    [6, 4, 3, 2]
-    """
-    if plan.precision is None:
-        return
-    budget = budget or Budget(amount=max(1, plan.group.found.n_judgments))
-    rates = plan.costs.rates(budget.unit)
-    if rates is None or rates[1] <= 0:
-        return
-    splits = budget_splits(
-        plan.precision, budget.amount,
-        per_question=rates[0] * plan.units_per_question,
-        per_judgment=rates[1] * plan.units_per_question,
-        replications=sorted({*_SPLITS, max(2, plan.n_replications)}),
-    )  # fmt: skip
-    for one in splits:
-        n_prompts = one.n_questions * plan.units_per_question
-        yield {
-            "n_items": one.n_questions, "n_replications": one.n_replications,
-            "standard_error": one.standard_error, "width": one.width, "best": one.best,
-            **plan.spent(n_prompts=n_prompts, n_replications=one.n_replications),
-        }  # fmt: skip
 
 
 def objects(group: FacetGroup) -> tuple[str, ...]:
@@ -213,7 +226,7 @@ def objects(group: FacetGroup) -> tuple[str, ...]:
 
 
 def varied(group: FacetGroup) -> tuple[str, ...]:
-    """Name the facets drawn from many of which the design has a component.
+    """Name the facets that should not matter of which the design has a component.
 
     Examples
     --------
@@ -226,17 +239,20 @@ def varied(group: FacetGroup) -> tuple[str, ...]:
     return tuple(name for name in group.drawn if name in seen)
 
 
-def apart_facets(plan: Plan, lever: str) -> str | None:
-    """Name the facets that are apart under a lever; None where none are.
+def lever_levels(plan: Plan, lever: str, n: int | None) -> Row:
+    """Tell the levels over which a lever spreads n judgments; of no number, the facets alone.
 
     Examples
     --------
     >>> from judgerel_ray.reduce.facets import facet_groups
     >>> rows = {"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "B"]}
-    >>> apart_facets(make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs()), APART)
-    ''
+    >>> lever_levels(make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs()), SAME, 3)
+    {'facets': None, 'levels': None, 'levels_of': None}
     """
-    return ", ".join(varied(plan.group)) if lever == APART else None
+    if lever != APART:
+        return {"facets": None, "levels": None, "levels_of": None}
+    row = plan.spread(n or 1).row()
+    return row if n else {**row, "levels": None}
 
 
 def levers(plan: Plan) -> tuple[str, ...]:
@@ -261,17 +277,3 @@ def levers(plan: Plan) -> tuple[str, ...]:
         for name in effect.split(" x ")
     }
     return (APART,) if unknown & set(group.drawn) else (SAME, APART)
-
-
-def voting_shares(plan: Plan) -> Floats:
-    """Give the shares of at most 400 units, evenly spread: votes are exact, and cost time.
-
-    Examples
-    --------
-    >>> from judgerel_ray.reduce.facets import facet_groups
-    >>> rows = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]}
-    >>> voting_shares(make_plan(next(facet_groups(pl.LazyFrame(rows))), Costs())).tolist()
-    [[1.0]]
-    """
-    step = max(1, -(-len(plan.shares_UV) // _MOST_VOTING_UNITS))
-    return plan.shares_UV[::step]

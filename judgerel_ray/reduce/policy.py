@@ -44,6 +44,18 @@ def value_of(policy: Missing) -> pl.Expr:
     return verdict.when(~FAILED).then(pl.col("outcome")) if policy == "category" else verdict
 
 
+def outcomes_without_verdict(rows: pl.DataFrame) -> int:
+    """Count the outcomes without a verdict that occur: under ``category`` each is one value more.
+
+    Examples
+    --------
+    >>> told = {"outcome": ["scored", "unparsed", "refused", "unparsed", "failed"]}
+    >>> outcomes_without_verdict(pl.DataFrame(told))
+    2
+    """
+    return rows.filter(~SCORED & ~FAILED)["outcome"].n_unique()
+
+
 def number_of_row() -> pl.Expr:
     """Give the score of a row, null where it is missing.
 

@@ -81,7 +81,7 @@ def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iter
     >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
-    ...               any_without_verdict=False)
+    ...               n_outcomes=0)
     >>> told = {"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
     ...         "verdict": ["correct", "correct", "incorrect"]}
     >>> labels = read_labels(pl.LazyFrame(told), list(told), keys=["item_id"], block=0)

@@ -51,7 +51,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
     >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=1,
-    ...               any_without_verdict=False)
+    ...               n_outcomes=0)
     >>> labels = read_labels(pl.LazyFrame({"item_id": ["q"], "replication": [0],
     ...                                    "verdict": ["7"]}),
     ...                      ["item_id", "replication", "verdict"], keys=["item_id"], block=0)

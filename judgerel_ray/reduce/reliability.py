@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.reduce.bounds import bound_rows
 from judgerel_ray.reduce.codes import read_labels
+from judgerel_ray.reduce.columns import FACETS
 from judgerel_ray.reduce.consistency import (
     CONSISTENCY,
     check_items,
@@ -18,7 +20,7 @@ from judgerel_ray.reduce.consistency import (
 )
 from judgerel_ray.reduce.continuous import Moments, continuous_rows, moments_of
 from judgerel_ray.reduce.correctness import GOLD, check_gold, correctness_rows
-from judgerel_ray.reduce.estimates import COLUMNS, Group, Row, group_rows
+from judgerel_ray.reduce.estimates import COLUMNS, REPRODUCIBILITY, Group, Row, group_rows
 from judgerel_ray.reduce.greedy import (
     SERVING_NOISE,
     TEMPERATURE,
@@ -27,29 +29,44 @@ from judgerel_ray.reduce.greedy import (
     units_of,
 )
 from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
+from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
-from judgerel_ray.reduce.order_effects import SHOWN, check_order, order_rows
+from judgerel_ray.reduce.order_effects import (
+    SHOWN,
+    check_order,
+    labels_by_default,
+    order_rows,
+    orders_of,
+    places_of,
+)
 from judgerel_ray.reduce.policy import (
-    FAILED,
     LABEL,
     MISSING,
     POLICIES,
     SCORED,
     Missing,
+    outcomes_without_verdict,
     own_level,
 )
 from judgerel_ray.reduce.published import PUBLISHED, published_rows
+from judgerel_ray.reduce.reproducibility import (
+    checked_nuisance,
+    possible_orders,
+    reproducible_rows,
+)
 from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.reduce.tally import Tally
-from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS
+from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
 
 _Name = TypeVar("_Name", bound=str)
 # What says of replications that they are alike: at temperature 0 that is the server's doing.
-_OF_REPEATS = {*COEFFICIENTS, "agreement_right", "agreement_wrong"} - {"valid_rate"}
+_OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wrong"} - {
+    "valid_rate"
+}
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
@@ -63,10 +80,16 @@ def reduce_judgments(
     block: Block = 0,
     n_categories: Mapping[str, int] | None = None,
     items: str | None = None,
-    intervals: IntervalChoice = JACKKNIFE,
+    nuisance: Sequence[str] | None = None,
+    intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
+
+    Where a facet that should not matter to a verdict varies in a group (the order of the options,
+    the template, the definition, and what `nuisance` names), agreement is given twice.
+    Reproducibility leads: two judgments of an item, the facets of each drawn at random among those
+    recorded. Repeatability follows: the same prompt again.
 
     Parameters
     ----------
@@ -84,7 +107,9 @@ def reduce_judgments(
     coefficients : sequence of str, optional
         Names of ``judgerel_ray.stats.COEFFICIENTS``, of `CORRECTNESS` (with a column ``gold``), of
         `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
-        first seven, and those of `CONSISTENCY` where `items` are given.
+        first seven, of pass and fail class_agreement, of ratings icc1 and standard_error, those of
+        `CONSISTENCY` where `items` are given, and where a question was asked in several orders
+        swap_consistency and, with a column ``label``, position_bias.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
@@ -92,6 +117,8 @@ def reduce_judgments(
         its protocol where groups have one. Ratings have those of their scale.
     items : str, optional
         Column whose values are distinct items, for the coefficients of `CONSISTENCY`.
+    nuisance : sequence of str, optional
+        Facets that should not matter, besides option_order, template and definition.
     intervals : IntervalChoice
         How intervals are made; ``estimator`` says which it was.
     scales : mapping of str to Scale, optional
@@ -120,7 +147,7 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
+    known = (*COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
@@ -128,8 +155,13 @@ def reduce_judgments(
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
     check_items(items, chosen, columns)
     extra = [*([items] if items else []), *check_gold(chosen, columns)]
-    extra += check_order(chosen, columns)
-    everything = count_judgments(source, by=by, block=block, extra=extra)
+    unnamed = coefficients is None
+    extra += labels_by_default(source, columns) if unnamed else check_order(chosen, columns)
+    own = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
+    checked_nuisance(nuisance, by or (), columns)
+    everything = count_judgments(source, by=by, block=block, extra=[*extra, *own])
+    everything = replace(everything, facets=(*everything.facets, *own))
+    apart = checked_nuisance(nuisance, everything.groups, columns)
     counted = sampled(everything)
     if items in counted.groups:
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
@@ -138,20 +170,16 @@ def reduce_judgments(
         unit = [*counted.groups, "item_id", *counted.facets]
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     rows = []
-    for key, group, part, moments in _groups(counted, n_categories or {}, scales or {}, intervals):
-        asked = [name for name in chosen if name in COEFFICIENTS]
+    for key, group, part, moments in _groups(
+        counted, n_categories or {}, scales or {}, intervals, apart
+    ):
+        more = leading_by_default(group, part.units) if unnamed and not items else ()
+        wanted = [*dict.fromkeys((*chosen, *more))]
         counting = [policy for policy in policies if policy != "bounds"]
-        found: list[Row] = []
-        if moments is not None:
-            found += continuous_rows(
-                group, moments, coefficients=asked, missing=counting, levels=levels
-            )
-            asked = [name for name in asked if name == "valid_rate"]
-        found += group_rows(group, coefficients=asked, missing=counting, levels=levels)
-        if "bounds" in policies:
-            lost = [name for name in chosen if moments is not None and name in COEFFICIENTS]
-            found += bound_rows(group, lost or asked, levels=levels, counted=moments is None)
-        found += _of_more_than_counts(group, part, chosen, counting)
+        found = [*_agreement_rows(group, moments, wanted, policies, levels)]
+        orders = orders_of(group, counted.extra) if unnamed else ()
+        several = (*chosen, *orders)
+        found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
         if distinct := [name for name in chosen if name in CONSISTENCY]:
             found += _of_items(group, everything, key, str(items), distinct)
         if labels is not None:
@@ -165,10 +193,50 @@ def reduce_judgments(
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
 
+def _agreement_rows(
+    group: Group,
+    moments: Moments | None,
+    wanted: Sequence[str],
+    policies: Sequence[Missing],
+    levels: Sequence[Level] | None,
+) -> Iterator[Row]:
+    """Agreement of one group: reproducibility first where it is known, then repeatability."""
+    asked = [name for name in wanted if name in COEFFICIENTS]
+    counting = [policy for policy in policies if policy != "bounds"]
+    reproduced = [
+        *reproducible_rows(
+            group,
+            coefficients=[name for name in wanted if name in (*COEFFICIENTS, *LEADING)],
+            missing=counting,
+            levels=levels,
+            moments_U3=None if moments is None else moments.moments_U3,
+        )
+    ]
+    # What no item was asked about leads nothing.
+    crossed = any(row["undefined"] != "facets_not_crossed" for row in reproduced)
+    yield from reproduced if crossed else ()
+    if moments is not None:
+        yield from continuous_rows(
+            group, moments, coefficients=asked, missing=counting, levels=levels
+        )
+    counted = asked if moments is None else [name for name in asked if name == "valid_rate"]
+    yield from group_rows(group, coefficients=counted, missing=counting, levels=levels)
+    if "class_agreement" in wanted and moments is None:
+        yield from class_rows(group)
+    if "standard_error" in wanted:
+        yield from error_rows(group, moments)
+    yield from () if crossed else reproduced
+    if "bounds" in policies:
+        yield from bound_rows(group, asked, levels=levels, counted=moments is None)
+
+
 def _said(row: Row, said: str, items: str | None) -> Row:
     """A row with what its reader must know of temperature 0."""
     name = str(row["coefficient"])
-    of_repeats = name in _OF_REPEATS or name.startswith(_PUBLISHED)
+    of_repeats = (
+        name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
+    )
+    of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
     told = of_repeats if said == SERVING_NOISE else bool(said) and not all_of_it
     return {**row, "estimator": f"{row['estimator']}; {said}"} if told else row
@@ -191,15 +259,18 @@ def _of_items(
 
 
 def _of_more_than_counts(
-    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing]
-) -> Iterator[Row]:
+    group: Group, part: UnitRows, chosen: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool,
+) -> Iterator[Row]:  # fmt: skip
     """Coefficients that need to know what is right, or where options stood."""
     if right := [name for name in chosen if name in CORRECTNESS]:
         rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
         yield from correctness_rows(group, rows, right, missing)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
         shown = [SHOWN] if "position_bias" in order else []
-        yield from order_rows(group, part.long([*group.unit, *shown]), order, missing)
+        by_row = continuous or order != ["swap_consistency"]
+        rows = part.long([*group.unit, *shown]) if by_row else part.kinds
+        yield from order_rows(group, rows, order, missing, continuous=continuous)
 
 
 def _labels(
@@ -234,33 +305,42 @@ def _groups(
     declared: Mapping[str, int],
     scales: Mapping[str, Scale],
     intervals: IntervalChoice,
+    nuisance: Sequence[str],
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
-    menus = {name: (mine, mine.seen()) for name, mine in counted.by_protocol().items()}
+    menus = {
+        name: (mine, mine.seen(), places_of(mine)) for name, mine in counted.by_protocol().items()
+    }
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
         parts = dict(units.partition_by(groups, as_dict=True))
     for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
         part = parts[values]
         facets = varying_facets(part, counted.facets)
-        mine, seen = menus[part["protocol"][0] if "protocol" in groups else None]
-        any_without: bool = seen.select((~SCORED & ~FAILED).any()).item()
+        mine, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         rows = UnitRows(units=part, kinds=scored_kinds(kinds, scale_names(part), scales))
         moments = moments_of(rows, unit=unit)
         counting = moments.rows if moments else rows
-        table = unit_table(counting, unit=unit, cluster=cluster, distinct=counted.distinct)
+        apart = tuple(name for name in unit if name in nuisance)
+        options = _declared_options(part, declared)
+        table = unit_table(
+            counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
+            n_orders=possible_orders(options),
+        )  # fmt: skip
         group = Group(
             table=table,
             unit=unit,
             level="interval" if moments else own_level(_with_scales(table.kinds, part), scales),
             n_categories=n_categories,
-            any_without_verdict=any_without,
+            n_outcomes=outcomes_without_verdict(seen),
             scores=scores,
             intervals=intervals,
+            nuisance=apart,
+            n_places=places if options is None else options,
         )
         key = dict(zip(groups, values, strict=True))
         yield key, group, rows, moments
@@ -285,9 +365,14 @@ def _menu(
     if names:
         n_on_scales, on_scales = values_on(names, scales) or (0, ())
         return max(n_on_scales, distinct), tuple(sorted({*scores, *on_scales}))
+    options = _declared_options(part, declared)
+    return distinct if options is None else options, tuple(sorted(scores))
+
+
+def _declared_options(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
+    """The most options declared for any benchmark of a group."""
     benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
-    options = [declared[name] for name in benchmarks if name in declared]
-    return max(options, default=distinct), tuple(sorted(scores))
+    return max((declared[name] for name in benchmarks if name in declared), default=None)
 
 
 def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:

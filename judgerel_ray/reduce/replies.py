@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from judgerel_ray.reduce.intervals import JACKKNIFE, IntervalChoice
+from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.matrix import UnitCounts, UnitTable
 from judgerel_ray.reduce.policy import FAILED, SCORED
 from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson
@@ -41,7 +41,7 @@ def reply_counts(table: UnitTable) -> UnitCounts:
 
 
 def share_interval(
-    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = JACKKNIFE
+    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = AUTO
 ) -> Interval:
     """Compute the interval of a share: exact where each question has one reply, else by question.
 
@@ -55,6 +55,6 @@ def share_interval(
     'Clopper-Pearson over 3 questions'
     """
     replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
-    if replies.max(initial=0) == 1 and choice == JACKKNIFE:
+    if replies.max(initial=0) == 1 and choice == AUTO:
         return clopper_pearson(int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum()))
     return choice.interval(found.counts_UV, statistic, found.clusters_U)

@@ -21,8 +21,8 @@ from judgerel_ray.reduce.systems_answers import (
     one_answer,
 )
 from judgerel_ray.stats.equal_acceptance import SHARES, EqualAcceptance, equal_acceptance
+from judgerel_ray.stats.multiple_tests import holm
 from judgerel_ray.stats.ordered_answers import answered
-from judgerel_ray.stats.paired import holm
 from judgerel_ray.stats.paired_accuracy import PairedAccuracy
 
 Family = Literal["all", "roles", "best"]

@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.greedy import SERVING_NOISE
+from judgerel_ray.reduce.reproducibility import leads
 from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
@@ -81,7 +82,8 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     pl.DataFrame
         With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
         where the whole interval does, "fails" where none of it does, else "undecided"; also
-        undecided without an interval. Null of repeats at temperature 0, which are not sampled.
+        undecided without an interval. Null of repeats at temperature 0, which are not sampled, and
+        of repeatability where reproducibility is known.
 
     Raises
     ------
@@ -108,6 +110,7 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
         # What is asked of a judge's sampling is not met by a server that repeats itself.
         sampling = ~pl.col("estimator").str.contains(SERVING_NOISE, literal=True)
         limit = pl.when(sampling.fill_null(True)).then(limit)
+    limit = pl.when(leads(coefficients)).then(limit)
     at_most = pl.col("coefficient").is_in(AT_MOST)
     good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
     bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)

@@ -106,7 +106,9 @@ class ScoredMatrix:
 
     ``matrix_OA`` has the options of the row as rows and the assessments ``argued`` (None where all
     stood together) as columns; a column of NaN is not there. ``text`` names the text judged:
-    judgments of one text are not independent.
+    judgments of one text are not independent. ``basis`` says where its right option is from, or why
+    there is none, and ``raters`` whose majority it is, as of
+    :func:`judgerel_ray.pipeline.confusing.right_options`.
     """
 
     row: Mapping[str, object]
@@ -114,6 +116,8 @@ class ScoredMatrix:
     matrix_OA: NDArray[np.float64]  # noqa: N815  a shape, not a case
     argued: tuple[str | None, ...]
     text: str
+    basis: str | None = None
+    raters: str | None = None
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -144,7 +148,8 @@ def uncertainty_rows(
         where there was none).
     right : DataFrame
         The right options: benchmark, item_id, right (null where nobody knows), and ``text`` (what
-        names the text judged; without the column each item has its own).
+        names the text judged; without the column each item has its own); ``basis`` and ``raters``
+        where it is told whose they are.
     options : UncertaintyOptions, optional
         How matrices are read.
 
@@ -202,10 +207,7 @@ def scored_matrices(
         (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
         for r in verdicts.iter_rows(named=True)
     }
-    known = {
-        (r["benchmark"], r["item_id"]): (r["right"], r.get("text", r["item_id"]))
-        for r in right.iter_rows(named=True)
-    }
+    known = {(row["benchmark"], row["item_id"]): row for row in right.iter_rows(named=True)}
     for name, cells in confusions.group_by(*MATRIX, maintain_order=True):
         place = dict(zip(MATRIX, name, strict=True))
         shown = cells["verdict_option"].unique(maintain_order=True).to_list()
@@ -232,13 +234,15 @@ def scored_matrices(
             normalised=options.normalised,
             strict=options.strict,
         )
-        answer, text = known.get((place["benchmark"], place["item_id"]), (None, place["item_id"]))
+        mine = known.get((place["benchmark"], place["item_id"]), {"right": None})
         yield ScoredMatrix(
-            row=_row(place, shown, one, verdict, answer),
+            row=_row(place, shown, one, verdict, mine["right"]),
             scores=one,
             matrix_OA=matrix,
             argued=tuple(argued),
-            text=str(text),
+            text=str(mine.get("text", place["item_id"])),
+            basis=mine.get("basis"),
+            raters=mine.get("raters"),
         )
 
 

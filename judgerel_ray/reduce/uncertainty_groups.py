@@ -18,9 +18,12 @@ from judgerel_ray.stats import (
     label_edges,
     wagner2024_threshold,
 )
+from judgerel_ray.stats.cross_fitting import CrossFittedLabels
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 FOLDS = 5
+MAJORITY, NO_MAJORITY = "majority", "no_majority"
+"""The basis of an item by the label that most of its people gave, and where two are as frequent."""
 
 Bools = NDArray[np.bool_]
 
@@ -31,13 +34,15 @@ class Labelling:
 
     ``kind`` is "threshold" (given), "cross-fitted" (each by a threshold chosen on other folds) or
     "in-sample" (by the one threshold that looks best on the very judgments it labels, so what is
-    told of it is optimistic). ``threshold`` is None where folds have their own.
+    told of it is optimistic). ``threshold`` is None where folds have their own: ``fitted`` holds
+    them.
     """
 
     kind: str
     low_N: Bools  # noqa: N815  a shape, not a case
     threshold: float | None = None
     undefined: str | None = None
+    fitted: CrossFittedLabels | None = None
 
     @property
     def told(self) -> str:
@@ -58,7 +63,7 @@ class JudgedGroup:
 
     ``judged`` are those whose right option is known, ``correct_N`` whether the judge's own verdict
     was right, ``margin_N`` how sure it was, ``text_N`` the text judged. A judgment without a
-    verdict is wrong.
+    verdict is wrong. ``unjudged`` are the others.
     """
 
     name: Mapping[str, object]
@@ -68,6 +73,12 @@ class JudgedGroup:
     margin_N: NDArray[np.float64]  # noqa: N815
     text_N: NDArray[np.intp]  # noqa: N815
     edges: LabelEdges
+    unjudged: tuple[ScoredMatrix, ...] = ()
+
+    @property
+    def without_majority(self) -> int:
+        """Number of judgments of items whose people have no most frequent label."""
+        return sum(one.basis == NO_MAJORITY for one in self.unjudged)
 
     @property
     def has_folds(self) -> bool:
@@ -137,6 +148,7 @@ def _group(
         edges=label_edges(
             scores, own_choice_required=options.own_choice_required, strict=options.strict
         ),
+        unjudged=tuple(one for one in members if one.row["correct"] is None),
     )
 
 
@@ -164,7 +176,7 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
         fitted = cross_fitted_labels(
             group.edges, group.correct_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
         )
-        yield Labelling(kind="cross-fitted", low_N=fitted.low_N)
+        yield Labelling(kind="cross-fitted", low_N=fitted.low_N, fitted=fitted)
     else:
         none = np.zeros_like(group.correct_N)
         yield Labelling(kind="threshold", low_N=none, undefined="too_few_judgments")
@@ -178,6 +190,50 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
     yield Labelling(
         kind="in-sample", low_N=low_N, threshold=lucky.threshold, undefined=lucky.undefined
     )
+
+
+def labels_of_others(
+    group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
+) -> Bools | None:
+    """Label the judgments whose right option nobody knows, which chose no threshold.
+
+    Parameters
+    ----------
+    group : JudgedGroup
+    labelling : Labelling
+        Of its other judgments, by :func:`labellings`.
+    options : UncertaintyOptions
+        How matrices were read.
+
+    Returns
+    -------
+    ndarray of bool or None
+        By the threshold given, or by that of a fold without their text; None without thresholds.
+
+    Examples
+    --------
+    See ``tests/reduce/test_matched_people.py``.
+    """
+    edges = label_edges(
+        [one.scores for one in group.unjudged],
+        own_choice_required=options.own_choice_required,
+        strict=options.strict,
+    )
+    if labelling.undefined is not None:
+        return None
+    if labelling.threshold is not None:
+        return edges.low(labelling.threshold)
+    if labelling.fitted is None:
+        return None
+    folds = dict(zip((one.text for one in group.judged), labelling.fitted.fold_N, strict=True))
+    for place, text in enumerate(dict.fromkeys(one.text for one in group.unjudged)):
+        folds.setdefault(text, np.intp(place % FOLDS))
+    low = np.zeros(len(group.unjudged), dtype=bool)
+    fold_N = np.array([folds[one.text] for one in group.unjudged], dtype=np.intp)
+    for fold, threshold in enumerate(labelling.fitted.thresholds):
+        if threshold is not None:
+            low |= (fold_N == fold) & edges.low(threshold)
+    return low
 
 
 def _at(group: JudgedGroup, threshold: float) -> Labelling:

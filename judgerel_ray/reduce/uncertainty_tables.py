@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from judgerel_ray.reduce.gallery import Picked, picked_matrices, sparsity_table
+from judgerel_ray.reduce.matched_people import matched_table
 from judgerel_ray.reduce.people import people_table
 from judgerel_ray.reduce.uncertainty import (
     ScoredMatrix,
@@ -40,6 +41,8 @@ class UncertaintyTables:
         From :func:`judgerel_ray.reduce.uncertainty_transfer.transfer_table`.
     people : pl.DataFrame
         From :func:`judgerel_ray.reduce.people.people_table`.
+    against_people : pl.DataFrame
+        From :func:`judgerel_ray.reduce.matched_people.matched_table`.
     curves : pl.DataFrame
         From :func:`judgerel_ray.reduce.uncertainty_curves.threshold_curves`.
     acceptance : pl.DataFrame
@@ -56,6 +59,7 @@ class UncertaintyTables:
     labels: pl.DataFrame
     transfer: pl.DataFrame
     people: pl.DataFrame
+    against_people: pl.DataFrame
     curves: pl.DataFrame
     acceptance: pl.DataFrame
     sparsity: pl.DataFrame
@@ -63,7 +67,7 @@ class UncertaintyTables:
 
     def printed(self) -> dict[str, pl.DataFrame]:
         """Tables that are printed, by name."""
-        names = ("worth", "scores", "labels", "transfer", "people")
+        names = ("worth", "scores", "labels", "transfer", "people", "against_people")
         return {name: getattr(self, name) for name in names}
 
 
@@ -107,13 +111,15 @@ def uncertainty_tables(
     matrices: Sequence[ScoredMatrix] = tuple(scored_matrices(confusions, verdicts, right, options))
     groups = judged_groups(matrices, options)
     judged = {str(one.row["item_id"]) for one in matrices}
+    rated = items.filter(pl.col("item_id").is_in(judged))
     return UncertaintyTables(
         judgments=matrix_rows(matrices),
         worth=uncertainty_summary(groups, options),
         scores=score_table(groups, baselines, tokens),
         labels=label_table(groups, options),
         transfer=transfer_table(groups, options),
-        people=people_table(items.filter(pl.col("item_id").is_in(judged)), _about(right)),
+        people=people_table(rated, _about(right)),
+        against_people=matched_table(groups, rated, options),
         curves=threshold_curves(groups),
         acceptance=acceptance_table(groups),
         sparsity=sparsity_table(matrices),

@@ -14,6 +14,8 @@ from judgerel_ray.reduce.quantities import QUANTITY, quantity_row
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_groups import (
     GROUP,
+    MAJORITY,
+    NO_MAJORITY,
     JudgedGroup,
     Labelling,
     labellings,
@@ -52,6 +54,8 @@ def uncertainty_summary(
         One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it
         is a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``:
 
+        - ``no_majority``, where there are any: judgments of items whose people have no single most
+          frequent label, so that no option is right; all else leaves them out;
         - ``accuracy``, ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact
           binomial, by text where texts are judged several times; labels by the threshold given,
           else each by a threshold chosen on other folds; then the last three for every stated
@@ -102,6 +106,7 @@ def group_schema() -> dict[str, pl.DataType]:
 
 def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
     """All quantities of one group."""
+    yield from _left_out(group)
     if not group.judged:
         yield quantity_row("accuracy", n=0, undefined="no_right_option")
         return
@@ -120,10 +125,27 @@ def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str
     yield from set_quantities(group, options)
 
 
+def _whose(group: JudgedGroup) -> str:
+    """Whose most frequent label is right, where it is people's."""
+    kinds = {one.raters or "people" for one in group.judged if one.basis == MAJORITY}
+    return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
+
+
+def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
+    """How many judgments are of items whose people have no most frequent label, if any are."""
+    if not group.without_majority:
+        return
+    kinds = {one.raters or "people" for one in group.unjudged if one.basis == NO_MAJORITY}
+    told = f"items on which {', '.join(sorted(kinds))} have no single most frequent label: left out"
+    k = group.without_majority
+    row = quantity_row(NO_MAJORITY, value=k / group.n_matrices, n=group.n_matrices, estimator=told)
+    yield {**row, "k": k}
+
+
 def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
     """Accuracy of all, then under each label, and the share of low."""
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
-    yield quantity_row("accuracy", shares.all, estimator=shares.all.method)
+    yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
     threshold, told = labelling.threshold, labelling.told
     for name, share in (
         ("accuracy_low", shares.low),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import polars as pl
 
 from judgerel_ray.report.columns import table_within, wrapped
+from judgerel_ray.report.levels import component, levels, lever, one_judgment
 from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason, remarks
 
 Row = Mapping[str, object]
@@ -39,7 +40,8 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            parts.append(_section(table, title, columns, note))
+            lead = one_judgment(table) if name == "designs" else ""
+            parts.append(_section(table, title, columns, note, lead))
     return "\n\n".join(parts)
 
 
@@ -83,8 +85,10 @@ def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
     return json.dumps(rows, allow_nan=False, default=str)
 
 
-def _section(table: pl.DataFrame, title: str, columns: Columns, note: str = "") -> str:
-    """A title, what all rows share, and a table of the rest."""
+def _section(
+    table: pl.DataFrame, title: str, columns: Columns, note: str = "", lead: str = ""
+) -> str:
+    """A title, what all rows share, a table of the rest, and what is to be known of it."""
     first = next(name for name in table.columns if name in _FIRST)
     groups = table.columns[: table.columns.index(first)]
     told = [name for name in groups if table[name].n_unique() > 1]
@@ -105,7 +109,7 @@ def _section(table: pl.DataFrame, title: str, columns: Columns, note: str = "") 
     said = f"{title} [{', '.join(shared)}]" if shared else title
     above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
     text = f"{said}\n{table_within(heads, lines, [*told, *above])}"
-    return f"{text}\n{wrapped(note)}" if note else text
+    return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -115,7 +119,8 @@ def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
         if row[value] is None:
             return reason(row["undefined"]) if row.get("undefined") else "-"
         if row[low] is None or row[high] is None:
-            return f"{number(row[value])} [no interval]"
+            why = reason(row.get("no_interval") or "no_interval")
+            return f"{number(row[value])} [{why}]"
         return f"{number(row[value])} [{number(row[low])}, {number(row[high])}]"
 
     return write
@@ -150,21 +155,12 @@ def _whole(name: str) -> Callable[[Row], str]:
     return write
 
 
-def _lever(name: str) -> Callable[[Row], str]:
-    """A lever in words."""
-
-    def write(row: Row) -> str:
-        return f"a new {row['facets']} each time" if row["facets"] else cell(row[name])
-
-    return write
-
-
 def _needed(row: Row) -> str:
     """How many, as one can buy it and as a fraction."""
     if row["needed"] is None:
-        return "not known" if row["now"] is None else "out of reach"
-    whole = f"{row['needed_whole']:,}"
-    needed = row["needed"]
+        unknown = row["now"] is None or "not known" in str(row["unreachable"])
+        return "not known" if unknown else "out of reach"
+    needed, whole = row["needed"], f"{row['needed_whole']:,}"
     exact = isinstance(needed, float) and needed != row["needed_whole"]
     return f"{whole} ({needed:.3g})" if exact else whole
 
@@ -177,21 +173,18 @@ def _cost(row: Row) -> str:
     return ", ".join(f"{told} {name}" for name, told in known.items() if told != "-")
 
 
-def _component(row: Row) -> str:
-    """What verdicts vary with, as a reader calls it."""
-    if row["component"] is None:
-        return "-"
-    names = str(row["component"]).replace("_", " ").replace("item id", "question")
-    return "repeats, and what is left" if names == "residual" else names
-
-
 def _estimated(row: Row) -> str:
     """A component's size, or what it cannot be told apart from."""
     told = _interval("estimate", "low", "high")(row)
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
-_TOLD_ABOVE = ("a", "b", "no verdict", "questions", "remark")  # of comparisons
+_COMPARED = {
+    "reproducibility": "own order and wording (reproducibility)",
+    "repeatability": "same prompt (repeatability)",
+}
+_TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
+_MAJORITY = ("majority_stability", "majority_low", "majority_high")
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
 _COST = {
@@ -200,22 +193,26 @@ _COST = {
     "GPU-seconds": _whole("gpu_seconds"),
 }
 _COMPARISON_NOTE = """\
-b - a has its 95 % interval over questions. p: how often chance alone makes them differ as much;
-Holm and FDR correct it for all pairs compared. within, beyond: p of lying inside the tolerance, and
-outside it, by Holm too. undecided: it cannot be told which is higher."""
+p: how often a and b, exchanged within questions at random, differ as much; the 95 % interval of
+b - a excludes 0 where p < 0.05. Holm and FDR correct p for all tests of this table; one is higher
+where Holm's is < 0.05. within, beyond: p of lying inside the tolerance, and outside it, by Holm.
+few informative questions: fewer than 10 differ between a and b, or one side rests on few."""
 _COMPONENTS_NOTE = """\
 wanted: how verdicts differ because questions do; error: how they differ though the question is
-the same; chosen: what was set on purpose. share: of the whole variance; levels: how many. What is
-below 0 by chance counts as 0 in the tables that follow."""
+the same; chosen: what was set on purpose. share: of one judgment's variance; levels: how many, and
+of how many where that is known. Two levels drawn from more give no interval; --facet-size NAME=N or
+NAME=fixed says how many there are. What is below 0 by chance counts as 0 in the tables that
+follow."""
 _DESIGNS_NOTE = """\
-From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart;
-value: for the mean as it stands. Same majority: how often a second set has the same winner."""
+From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart,
+whatever the levels it was asked at; same prompt: where that very prompt is asked again; value: for
+the mean as it stands. Same majority: how often a second set wins alike, as far as the data can
+tell; their alpha: how far majorities agree beyond chance."""
 _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
-even the low end of the 95 % interval reaches the target. cost, or why none reaches it: of the whole
-purchase, judgments asked, tokens read and written, GPU-seconds where the run measured them."""
-_SPLITS_NOTE = """\
-width: of the 95 % interval of alpha that such a purchase would give, s.e. its standard error."""
+even the low end of the 95 % interval reaches the target (of majorities nothing less is promised).
+cost, or why none reaches it: judgments asked, tokens, GPU-seconds where the run measured them."""
+_SPLITS_NOTE = "width: of alpha's 95 % interval after such a purchase; s.e.: its standard error."
 _PANEL_NOTE = """\
 majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
 many judges with errors of their own these are worth."""
@@ -223,11 +220,11 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "components": (
         "What verdicts vary with",
         {
-            "component": _component,
+            "component": component,
             "part": _plain("part"),
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
-            "levels": _plain("n_levels"),
+            "levels": levels,
             "remark": lambda row: "; ".join(["below 0"] * bool(row["negative"]) + remarks(row)),
         },
         _COMPONENTS_NOTE,
@@ -235,12 +232,13 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "designs": (
         "What more judgments of a question are worth",
         {
-            "by": _lever("design"),
+            "by": lever("design", in_full=False),
             "judgments": _plain("n_judgments"),
             "ranking [95 %]": _interval("generalizability", "low", "high"),
+            "same prompt": _plain("repeatability"),
             "value": _plain("dependability"),
-            "same majority": _plain("majority_stability"),
-            "alpha of majorities": _plain("majority_alpha"),
+            "same majority [95 %]": _interval(*_MAJORITY),
+            "their alpha": _plain("majority_alpha"),
         },
         _DESIGNS_NOTE,
     ),
@@ -249,7 +247,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
         {
             "target": lambda row: f"{reason(row['target'])} {cell(row['wanted'])}",
             "now": lambda row: f"{number(row['now'])} {row['standing'] or ''}".rstrip(),
-            "by": _lever("lever"),
+            "by": lever("lever", in_full=True),
             "needed": _needed,
             "sure": _plain("needed_cautious"),
             "cost": _cost,
@@ -285,6 +283,7 @@ _COMPARISON: Columns = {
     "a": _plain("a"),
     "b": _plain("b"),
     "coefficient": lambda row: coefficient_name({**row, "measurement": None}),
+    "two judgments": lambda row: _COMPARED.get(str(row["conditions"]), "-"),
     "no verdict": lambda row: _MISSING.get(str(row["missing"]), "-"),
     "value a": _plain("value_a"),
     "value b": _plain("value_b"),

@@ -10,6 +10,7 @@ from typing import cast
 
 import polars as pl
 
+from judgerel_ray.reduce.estimates import REPRODUCIBILITY
 from judgerel_ray.report.words import Row, cell, estimate, group_columns, group_label, number
 
 _WIDTH, _HEIGHT = 320, 220
@@ -54,9 +55,12 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
     if "temperature" not in columns:
         return ()
     rest = [name for name in columns if name != "temperature"]
+    of_orders = pl.lit(False)  # whether orders or templates are compared, and not repeats
+    if "conditions" in coefficients.columns:
+        of_orders = (pl.col("conditions") == REPRODUCIBILITY).fill_null(False)
     alphas = coefficients.filter(
         # Of temperature 0 asked more than once it is the server's, no point of a judge's curve.
-        (pl.col("temperature") != 0) | (pl.col("n_replications") < 2),
+        (pl.col("temperature") != 0) | (pl.col("n_replications") < 2) | of_orders,
         pl.col("coefficient") == "krippendorff_alpha",
         pl.col("value").is_not_null(),
         pl.col("temperature").is_not_null(),

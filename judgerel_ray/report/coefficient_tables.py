@@ -7,13 +7,14 @@ from html import escape
 
 import polars as pl
 
-from judgerel_ray.report.headlines import first_rows, one_answer
+from judgerel_ray.report.headlines import first_rows, one_answer, repeats
 from judgerel_ray.report.markup import Column, Notes, counts, key_columns, paragraph, table
 from judgerel_ray.report.places import other_orders
 from judgerel_ray.report.words import (
     GREEDY,
     NOISE,
     Row,
+    cell,
     coefficient_name,
     compared,
     explanation,
@@ -55,22 +56,27 @@ def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -
         known = {tuple(row[name] for name in names): row for row in frame_rows}
         return [known.get(tuple(row[name] for name in names)) for row in agreements]
 
+    again = repeats(coefficients, "percent_agreement")
+    beside_lead = [again.get(tuple(row[name] for name in names)) for row in agreements]
     alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
+    errors = beside(first_rows(coefficients, "standard_error"))
     valid = beside(first_rows(coefficients, "valid_rate"))
     places = beside(positions.to_dicts() if positions is not None else [])
     notes = Notes()
     said = [_remark(row, place) for row, place in zip(agreements, places, strict=True)]
     columns = [
         *key_columns(agreements, names),
-        _shares("same verdict again", agreements, notes),
+        _shares("same verdict", agreements, notes),
         Column(
             head="by chance",
             cells=[percent(row["noise_floor"]) for row in agreements],
             is_number=True,
         ),
+        _shares("same prompt again", beside_lead),
         *other_orders(places),
         _values("Krippendorff's alpha", alphas, notes),
         _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
+        _values("error of one rating, points", errors),
         _shares("valid verdicts", valid),
         Column(head="remark", cells=said, kind="remark"),
     ]
@@ -130,8 +136,11 @@ def _folded(label: str, rows: Sequence[Row]) -> str:
         for texts in parts
     ]
     first = rows[0]
+    units = dict.fromkeys((row["conditions"], row["unit"]) for row in rows if row["conditions"])
+    told = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
     basis = (
-        f"Unit of agreement: {first['unit']}. Questions asked: {first['n_items']:,}, each "
+        f"Unit of agreement: {', '.join(told) or first['unit']}. Questions asked: "
+        f"{first['n_items']:,}, each "
         f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
         f"judgments: {first['n_judgments']:,}."
     )
@@ -141,6 +150,7 @@ def _folded(label: str, rows: Sequence[Row]) -> str:
         )
     columns = [
         Column(head="coefficient", cells=[coefficient_name(row) for row in rows], marks=marks),
+        Column(head="two judgments", cells=[cell(row["conditions"]) for row in rows]),
         Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
         _values("value [95 %]", rows),
         _floors(rows),

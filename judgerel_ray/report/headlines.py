@@ -7,12 +7,16 @@ from typing import cast
 
 import polars as pl
 
+from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.report.words import (
     NOISE,
+    UNASKED,
     Row,
     cell,
+    conditions,
     group_columns,
     group_label,
+    number,
     percent,
     reason,
 )
@@ -21,7 +25,7 @@ _MOST = 0.5
 
 
 def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Read the agreement of every group aloud, replies without a verdict counting as one.
+    """Read what leads every group aloud, replies without a verdict counting as one.
 
     Examples
     --------
@@ -31,14 +35,81 @@ def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
     >>> said
     'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
     >>> chance
-    'its own verdicts dealt to the questions at random would agree 53 % of the time.'
+    'its own verdicts shuffled across the questions would agree 53 % of the time.'
     """
     columns = group_columns(coefficients)
     said = []
-    for row in agreements(coefficients):
-        label, text = group_label(row, columns), headline(row)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    for rows in groups.values():
+        text = lead(rows)
+        if text is None:
+            continue
+        label = group_label(rows[0], columns)
         said.append(f"{label}: {text}" if label else text[0].upper() + text[1:])
     return tuple(said)
+
+
+def of_ratings(rows: Sequence[Row]) -> bool:
+    """Tell a group whose verdicts are numbers: it leads with the error of one rating.
+
+    Examples
+    --------
+    >>> of_ratings([{"coefficient": "standard_error", "value": 0.4}])
+    True
+    """
+    return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
+
+
+def lead(rows: Sequence[Row]) -> str | None:
+    """Read aloud what a group's reader asks first, by the kind of judgment.
+
+    Of ratings it is by how many points one is off; of verdicts, how often a second one agrees.
+
+    Examples
+    --------
+    >>> lead([{"coefficient": "valid_rate"}]) is None
+    True
+    """
+    name = "standard_error" if of_ratings(rows) else "percent_agreement"
+    first = next((row for row in rows if row["coefficient"] == name), None)
+    if first is None:
+        return None
+    again = [row for row in rows if row.get("conditions") == REPEATABILITY]
+    beside = next((row for row in again if row["coefficient"] == name), None)
+    beside = beside if first.get("conditions") == REPRODUCIBILITY else None
+    said = rating_headline if name == "standard_error" else headline
+    return said(first, beside)
+
+
+def rating_headline(row: Row, repeated: Row | None = None) -> str:
+    """Read the error of one rating aloud; `repeated` is that of the same prompt again.
+
+    Examples
+    --------
+    >>> row = {"value": 0.62, "low": 0.5, "high": 0.8, "noise_floor": 1.1, "noise": False,
+    ...        "unit": "item_id", "conditions": "repeatability"}
+    >>> rating_headline(row)[:66]
+    'asked the same prompt again, one rating of this judge has a standa'
+    """
+    ends = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+    reproduced = row.get("conditions") == REPRODUCIBILITY
+    asked = (
+        f"asked about the same item again, {conditions(row, repeated)}"
+        if reproduced
+        else "asked the same prompt again"
+    )
+    text = (
+        f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
+        f"points{ends}; with its ratings shuffled across the questions it would be "
+        f"{number(row['noise_floor'])}."
+    )
+    if row["noise"]:
+        text += f" That is {NOISE}: these data do not show that the question matters to the rating."
+    if repeated is not None and repeated["value"] is not None:
+        text += f" Asked the same prompt again, {number(repeated['value'])} points."
+    return text
 
 
 def agreements(coefficients: pl.DataFrame) -> list[Row]:
@@ -67,30 +138,61 @@ def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     return [*mine.unique(columns, keep="first", maintain_order=True).to_dicts()]
 
 
-def headline(row: Row) -> str:
-    """Read one group's agreement aloud; the same prompt is what it is about, never another order.
+def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:
+    """Find a coefficient's repeatability by group, where reproducibility leads.
+
+    Examples
+    --------
+    >>> repeats(pl.DataFrame({"coefficient": ["x"], "conditions": ["repeatability"]}), "x")
+    {}
+    """
+    if "conditions" not in coefficients.columns:
+        return {}
+    columns = group_columns(coefficients)
+    leading = {
+        tuple(row[one] for one in columns)
+        for row in first_rows(coefficients, name)
+        if row["conditions"] == REPRODUCIBILITY
+    }
+    again = first_rows(coefficients.filter(conditions=REPEATABILITY), name)
+    found = {tuple(row[one] for one in columns): row for row in again}
+    return {key: row for key, row in found.items() if key in leading}
+
+
+def headline(row: Row, repeated: Row | None = None) -> str:
+    """Read one group's leading agreement aloud; `repeated` is that of the same prompt again.
 
     Examples
     --------
     >>> headline({"undefined": "no_verdicts"})
     'its agreement is undefined: no verdicts.'
     """
+    reproduced = row.get("conditions") == REPRODUCIBILITY
     if row["undefined"] == "single_replication":
         return "every question was asked once, so nothing shows how stable its verdicts are."
     if row["undefined"]:
         return f"its agreement is undefined: {reason(row['undefined'])}."
     ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    asked = (
+        f"asked about the same item again, {conditions(row, repeated)}, "
+        if reproduced
+        else "asked the same prompt again, "
+    )
     text = (
-        f"asked the same prompt again, this judge gives the same verdict {percent(row['value'])} "
-        f"of the time{ends}; its own verdicts dealt to the questions at random would agree "
+        f"{asked}this judge gives the same verdict {percent(row['value'])} "
+        f"of the time{ends}; its own verdicts shuffled across the questions would agree "
         f"{percent(row['noise_floor'])} of the time."
     )
-    if row.get("temperature") == 0:
+    if row.get("temperature") == 0 and not reproduced:
         text += " At temperature 0 that is how steady the serving is, not the judgment."
     if row["noise"]:
-        text += f" That is {NOISE}: the question hardly matters to the verdict."
+        text += (
+            f" That is {NOISE}: these data do not show that the question matters to the verdict."
+        )
     elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
         text += " It disagrees with itself more than chance would."
+    if reproduced and repeated is not None and repeated["value"] is not None:
+        text += f" Asked the same prompt again, it repeats itself {percent(repeated['value'])}."
     return text
 
 
@@ -128,7 +230,7 @@ def cautions(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> tupl
                 said += [_stuck(who, mine) for who, mine in _by_judge(stuck, columns)]
         swayed = [row for row in rows if one_answer(row) is None and follows_place(row)]
         said += [_swayed(who, mine) for who, mine in _by_judge(swayed, columns)]
-        said += _one_order(rows)
+    said += unasked(coefficients)
     return (*said, *_silent(coefficients), *_greedy(coefficients))
 
 
@@ -206,16 +308,21 @@ def _range(shares: Sequence[object]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _one_order(rows: Sequence[Row]) -> list[str]:
-    """What agreement cannot show where options were never moved."""
-    asked_so = [row for row in rows if row["is_place"] and row["n_orders"] == 1]
-    if not asked_so:
+def unasked(coefficients: pl.DataFrame) -> list[str]:
+    """Say what agreement cannot show where nothing but the same prompt was asked again.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": 0.9, "conditions": "repeatability"}
+    >>> unasked(pl.DataFrame([row]))[0][:26]
+    'Reproducibility is unknown'
+    """
+    if "conditions" not in coefficients.columns:
         return []
-    return [
-        "Only the same prompt in the same order of the options was asked again: a judge that goes "
-        "by the place and not by the option agrees with itself all the same. With option_orders = "
-        "2 or more the sweep would tell the two apart."
-    ]
+    compared = coefficients.filter(pl.col("conditions").is_not_null())
+    valued = compared.filter(pl.col("value").is_not_null())
+    known = valued.filter(conditions=REPRODUCIBILITY)
+    return [UNASKED] if known.is_empty() and valued.height else []
 
 
 def _silent(coefficients: pl.DataFrame) -> list[str]:
@@ -240,7 +347,9 @@ def _greedy(coefficients: pl.DataFrame) -> list[str]:
     repeated = [
         row
         for row in agreements(coefficients)
-        if row.get("temperature") == 0 and row["value"] is not None
+        if row.get("temperature") == 0
+        and row["value"] is not None
+        and row.get("conditions") != REPRODUCIBILITY
     ]
     if not repeated:
         return []

@@ -28,16 +28,18 @@ from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
 from judgerel_ray.report.words import group_columns
 
 _FOOTER = (
-    "Intervals are 95 %, by question. The noise floor deals a group's own verdicts to its "
-    "questions at random; a coefficient as far from the floor as more than 5 % of such deals is "
+    "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
+    "questions; a coefficient as far from the floor as more than 5 % of such shuffles is "
     "not distinguishable from noise."
 )
 _HOW_TO_READ = (
-    "Same verdict again: how often two replications of the same prompt (same words, same order of "
-    "the options) give the same verdict. By chance: how often they would if this judge's verdicts "
-    "were dealt to the questions at random. Alpha puts that chance at 0 and perfect agreement at "
-    "1; ± is the standard deviation of its noise floor. No number here says that a verdict is "
-    "right: a judge can be steadily wrong."
+    "Same verdict: how often two judgments of an item agree. Where orders of the options, "
+    "templates or definitions vary, each judgment has its own, drawn at random "
+    "(reproducibility), and same prompt again says how often the judge repeats itself; elsewhere "
+    "only the same prompt was asked again. By chance: how often they would agree if this judge's "
+    "verdicts were shuffled across the questions. Alpha puts that chance at 0 and perfect "
+    "agreement at 1; ± is the standard deviation of its noise floor. No number here says that a "
+    "verdict is right: a judge can be steadily wrong."
 )
 
 

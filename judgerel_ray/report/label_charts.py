@@ -105,19 +105,17 @@ def _end(row: Row, name: str) -> float | None:
     return cast("float | None", row[name])
 
 
-def accuracy_figures(labels: pl.DataFrame, people: pl.DataFrame) -> list[str]:
+def accuracy_figures(labels: pl.DataFrame) -> list[str]:
     """Draw accuracy of low and of high beside that of all, one figure a benchmark.
 
     Parameters
     ----------
     labels : pl.DataFrame
         From :func:`judgerel_ray.reduce.uncertainty_curves.label_table`.
-    people : pl.DataFrame
-        From :func:`judgerel_ray.reduce.people.people_table`.
 
     Examples
     --------
-    >>> accuracy_figures(pl.DataFrame(), pl.DataFrame())
+    >>> accuracy_figures(pl.DataFrame())
     []
     """
     if labels.is_empty():
@@ -125,16 +123,11 @@ def accuracy_figures(labels: pl.DataFrame, people: pl.DataFrame) -> list[str]:
     leading = leading_labels(labels).filter(pl.col("criterion").is_null())
     found = []
     for (benchmark,), part in leading.group_by("benchmark", maintain_order=True):
-        rows, plane = part.to_dicts(), _rows_plane(part.height)
+        rows, plane = part.to_dicts(), rows_plane(part.height)
         names = [group_label(row, _but_benchmark(part)) for row in rows]
-        lines = [] if people.is_empty() else _people(people, str(benchmark))
         shapes = [*axes(plane, across="accuracy", xs=QUARTERS)]
-        bottom = plane.height - plane.bottom
-        shapes += [
-            segment("people", plane.x(value), plane.top, plane.x(value), bottom) for value in lines
-        ]
         for place, (row, name) in enumerate(zip(rows, names, strict=True)):
-            shapes += _accuracy_row(plane, row, name, plane.top + _ROW * place)
+            shapes += accuracy_row(plane, row, name, plane.top + _ROW * place)
         told = "; ".join(
             f"{name}: low {number(row['low'])} of {row['n_low']}, high {number(row['high'])} of "
             f"{row['n_high']}, all {number(row['all'])}"
@@ -165,22 +158,30 @@ def _but_benchmark(frame: pl.DataFrame) -> list[str]:
     return [name for name in told_columns(frame) if name != "benchmark"]
 
 
-def _people(people: pl.DataFrame, benchmark: str) -> list[float]:
-    """How often two people give the same rating, by kind of people."""
-    mine = people.filter(
-        pl.col("benchmark") == benchmark, pl.col("criterion").is_null(),
-        pl.col("value").is_not_null(),
-    )  # fmt: skip
-    return mine["value"].to_list()
+def rows_plane(n: int) -> Plane:
+    """Lay out a figure of as many rows.
 
-
-def _rows_plane(n: int) -> Plane:
-    """A figure of as many rows."""
+    Examples
+    --------
+    >>> rows_plane(2).height - rows_plane(1).height
+    40.0
+    """
     return Plane(height=12 + _ROW * n + 46, left=14, bottom=46)
 
 
-def _accuracy_row(plane: Plane, row: Row, name: str, top: float) -> Iterator[str]:
-    """One judge: low above high, and where all lies."""
+def accuracy_row(plane: Plane, row: Row, name: str, top: float) -> Iterator[str]:
+    """Draw one judge: low above high, and where all lies.
+
+    Yields
+    ------
+    str
+
+    Examples
+    --------
+    >>> row = {"all": 0.5, "low": None, "high": None}
+    >>> len(list(accuracy_row(rows_plane(1), row, "judge", 0.0)))
+    2
+    """
     yield text(plane.left, top + 11, name, "start")
     x = plane.x(cast(float, row["all"]))
     yield segment("baseline", x, top + 15, x, top + 37)
@@ -213,7 +214,7 @@ def share_figures(labels: pl.DataFrame) -> list[str]:
     for (benchmark,), part in leading_labels(labels).group_by("benchmark", maintain_order=True):
         several = part.filter(pl.col("criterion").is_not_null())
         rows = (several if several.height else part).to_dicts()
-        plane = _rows_plane(len(rows))
+        plane = rows_plane(len(rows))
         columns = [*_but_benchmark(part), "criterion"]
         shapes = [*axes(plane, across="share of low", xs=QUARTERS)]
         said = []

@@ -10,6 +10,7 @@ import polars as pl
 from judgerel_ray.report.markup import Column, counts, paragraph, section, table
 from judgerel_ray.report.panel_text import costing, unit_words
 from judgerel_ray.report.plot import legend
+from judgerel_ray.report.preference import preference_page
 from judgerel_ray.report.selection_charts import (
     CONFIDENCE_LINES,
     LINES,
@@ -70,7 +71,7 @@ def selection_sections(selected: Selected | None) -> list[str]:
         section("Accept or reject", _curves(selected) + _systems(selected.selection["systems"])),
         section("Confidence", _confidence(selected.selection)),
         section("Systems compared", _compared(selected.comparison)),
-        section("Self-preference", _preference(selected.comparison)),
+        section("Self-preference", preference_page(selected.comparison)),
     ]
 
 
@@ -229,40 +230,6 @@ def _matched(rows: Sequence[Row]) -> str:
         "it."
     )
     return told + table("The same cost spent on a single model", columns, cards=True)
-
-
-def _preference(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Self-preference."""
-    if not tables or tables["self_preference"].is_empty():
-        return ""
-    rows = tables["self_preference"].to_dicts()
-    columns = [
-        Column(head="judge", cells=[str(row["judge"]) for row in rows]),
-        Column(
-            head="temperature",
-            cells=["" if row["temperature"] is None else f"{row['temperature']:g}" for row in rows],
-        ),
-        _difference("participant - evaluator only", rows, "difference", interval),
-        Column(
-            head="picks its own, others pick it",
-            cells=[
-                f"{number(row['own_picked'])}, {number(row['own_picked_by_others'])}"
-                for row in rows
-            ],
-            is_number=True,
-        ),
-        _difference("difference", rows, "own_difference", lambda row: ends_of(row, "own")),
-        _difference(
-            "where its own is wrong", rows, "own_wrong_difference",
-            lambda row: ends_of(row, "own_wrong"),
-        ),
-    ]  # fmt: skip
-    told = paragraph(
-        "What seeing its own answer changes in a judge's accuracy; and, where the models disagree, "
-        "how often it picks its own answer against how often the other participants, who saw the "
-        "same answers, pick that one."
-    )
-    return told + table("Self-preference", columns, cards=True)
 
 
 def _difference(head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str]) -> Column:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.report.panel_text import costing, unit_words
+from judgerel_ray.report.preference import preference_text
 from judgerel_ray.report.selection_text import ends_of
 from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import Row, interval, number, p_value, reason
@@ -30,7 +31,7 @@ def systems_text(tables: Mapping[str, pl.DataFrame]) -> str:
     blocks = [
         _pairs(tables["pairs"].to_dicts()),
         _matched(tables["matched_cost"].to_dicts()),
-        _preference(tables["self_preference"].to_dicts()),
+        preference_text(tables["self_preference"].to_dicts()),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -95,36 +96,6 @@ def _matched(rows: Sequence[Row]) -> str:
         "single: the best model alone, asked once. votes: its majority of as many replies as the "
         "judge costs (had of wanted).\nThe model is the best on these very questions, which "
         "favours the baseline."
-    )
-
-
-def _preference(rows: Sequence[Row]) -> str:
-    """Self-preference."""
-    if not rows:
-        return ""
-    lines = [
-        [
-            f"{row['judge']}, temperature {row['temperature']}"
-            if row["temperature"] is not None
-            else str(row["judge"]),
-            number(row["difference"]), interval(row), p_value(row["p"]),
-            f"{number(row['own_picked'])} ({number(row['own_picked_by_others'])})",
-            ends_of(row, "own"),
-            f"{number(row['own_wrong_picked'])} ({number(row['own_wrong_picked_by_others'])})",
-            ends_of(row, "own_wrong"), reason(row["undefined"]) if row["undefined"] else "",
-        ]
-        for row in rows
-    ]  # fmt: skip
-    heads = [
-        "judge", "participant - evaluator", "95 %", "p", "own picked (by others)", "95 %",
-        "own wrong one (by others)", "95 %", "",
-    ]  # fmt: skip
-    return (
-        "Self-preference: what seeing its own answer changes, and how often it picks that answer "
-        "where models disagree.\n"
-        f"{plain_table(heads, lines)}\n"
-        "95 % of picks: of its share less that of the other participants, who saw the same answers."
-        " p: of each judge by itself."
     )
 
 

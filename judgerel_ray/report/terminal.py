@@ -11,14 +11,16 @@ from typing import cast
 import polars as pl
 from rich.console import Console
 
+from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.report.failures import failed_by_group, failed_text
-from judgerel_ray.report.headlines import headline
+from judgerel_ray.report.headlines import lead, of_ratings, unasked
 from judgerel_ray.report.words import (
     NOISE,
     Row,
     cell,
     coefficient_name,
     compared,
+    conditions,
     estimate,
     explanation,
     group_columns,
@@ -39,19 +41,21 @@ _POLICIES = {
 }
 _COUNTED = {"category": "counted", "drop": "left out", "bounds": "bounds"}
 _LEGEND = (
-    "How to read it: Krippendorff's alpha, Fleiss' kappa, Gwet's AC1 and Brennan-Prediger are 1 "
-    "where a judge always repeats itself and 0 where it agrees with itself as chance would; "
-    "agreement is the share of pairs of replications with the same verdict, flip rate the share "
-    "with different ones. [95 %] is the interval over questions. The noise floor is what the same "
-    "coefficient gives, on average, when these verdicts are dealt to the questions at random."
+    "How to read it: agreement is the share of pairs of judgments with the same verdict, flip rate "
+    "the share with different ones. Krippendorff's alpha and Fleiss' kappa are 1 where a judge "
+    "always agrees with itself and 0 where it does as often as its own verdicts, shuffled, would. "
+    "Gwet's AC1 and Brennan-Prediger are 1 there too, but shuffled verdicts give far more than 0 "
+    "where one verdict dominates: read them beside their noise floor, which is what a coefficient "
+    "gives, on average, when the verdicts are shuffled across the questions. [95 %] is the "
+    "interval over questions. Where replies are left out and questions keep different numbers of "
+    "verdicts, alpha weighs a question by that number, Fleiss' kappa and agreement weigh all alike."
 )
 _CATEGORIES = (
-    "categories: the verdicts there are to choose from, as far as known, and one more for no "
-    "verdict where that counts; Gwet's AC1 and Brennan-Prediger rest on their number"
+    "categories: the verdicts there are to choose from, as far as known; where replies without a "
+    "verdict count, one more for each kind of them in the file (unparsed, refused, ...); Gwet's "
+    "AC1 and Brennan-Prediger rest on their number"
 )
-_NOISE = (
-    f'"noise": {NOISE}; more than 5 % of random deals come as far from the floor as the judge did'
-)
+_NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as the judge did'
 
 
 def print_coefficients(
@@ -59,6 +63,7 @@ def print_coefficients(
     *,
     console: Console | None = None,
     failures: pl.DataFrame | None = None,
+    named: bool = True,
 ) -> None:
     """Print coefficients: a table on a terminal, aligned plain text anywhere else.
 
@@ -72,6 +77,9 @@ def print_coefficients(
         Where to print; standard output by default.
     failures : pl.DataFrame, optional
         From :func:`judgerel_ray.reduce.failures.failed_requests`, with the same groups.
+    named : bool
+        Whether coefficients were asked for by name; else those of verdicts as names are left out
+        of ratings, whose reader asks by how many points they are off.
 
     Examples
     --------
@@ -96,12 +104,13 @@ def print_coefficients(
         console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
     notes: dict[str, int] = {}
-    labels = [*group_columns(coefficients), "unit"]
-    told = [name for name in labels if coefficients[name].n_unique() > 1]
-    for name in labels:
+    names = group_columns(coefficients)
+    told = [name for name in names if coefficients[name].n_unique() > 1]
+    one_unit = coefficients["unit"].n_unique() == 1
+    for name in (*names, *(["unit"] if one_unit else [])):
         if name not in told and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
-    groups = _groups(coefficients)
+    groups = [_in_order(rows if named else _of_their_kind(rows)) for rows in _groups(coefficients)]
     failed = failed_by_group(failures, group_columns(coefficients))
     compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= _WIDTH:
@@ -118,6 +127,10 @@ def print_coefficients(
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
     say("")
+    for text in unasked(coefficients):
+        for line in _wrapped(text):
+            say(line)
+        say("")
     for line in _legend(coefficients, notes):
         say(line)
 
@@ -167,6 +180,23 @@ def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
     return list(groups.values())
 
 
+def _of_their_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """Rows of pass and fail with agreement first, on both and on each; others as they come."""
+    if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
+        return [*rows]
+    first = ("percent_agreement", "class_agreement")
+    return sorted(rows, key=lambda row: not str(row["coefficient"]).startswith(first))
+
+
 def _compact(
     coefficients: pl.DataFrame,
     told: Sequence[str],
@@ -185,6 +215,8 @@ def _compact(
             for row in rows
         ],
         "categories": [cell(row["n_categories"]) for row in rows],
+        "conditions": [cell(row["conditions"]) for row in rows],
+        "unit": [cell(row["unit"]) for row in rows],
         "value [95 %]": [_value(row) for row in rows],
         "noise floor": [number(row["noise_floor"]) for row in rows],
         "remark": [_marks(row, notes) for row in rows],
@@ -221,11 +253,8 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
             marks = _marks(row, notes)
             text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
     lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
-    for row in rows:
-        if row["coefficient"] == "percent_agreement":
-            said = headline(row)
-            return lines + _wrapped(said[0].upper() + said[1:])
-    return lines
+    said = lead(rows)
+    return lines if said is None else lines + _wrapped(said[0].upper() + said[1:])
 
 
 def _often(row: Row) -> str:
@@ -240,22 +269,41 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 
 def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
-    """A group's tables, one for what each reply without a verdict counts as."""
+    """A group's tables, by what a reply without a verdict counts as and what is compared."""
     whole = any(row["coefficient"] == "valid_rate" and row["value"] == 1 for row in rows)
     rest = [row for row in rows if row["coefficient"] != "valid_rate"]
+    both = any(row["conditions"] == REPRODUCIBILITY for row in rest)
     for policy in dict.fromkeys(row["missing"] for row in rest):
-        mine = [row for row in rest if row["missing"] == policy]
+        of_policy = [row for row in rest if row["missing"] == policy]
         said = [] if whole and policy == "category" else [_POLICIES.get(str(policy), "")]
-        menus = {cast(int, n) for row in mine if (n := row["n_categories"]) is not None}
-        counts = {n for row in mine if (n := compared(row)) is not None}
-        basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
-        basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
-        heads = [line for line in (*said, f"({', '.join(basis)})" if basis else "") if line]
-        lines = [
-            [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
-            for row in mine
-        ]
-        yield "\n".join([*heads, plain_table(_HEADS, lines)])
+        if said and both:
+            yield said.pop()
+        kinds = dict.fromkeys(row["conditions"] for row in of_policy) if both else [None]
+        for kind in kinds:
+            mine = [row for row in of_policy if not both or row["conditions"] == kind]
+            yield _block(mine, [*said, *(_compared(mine[0], of_policy) if both else [])], notes)
+
+
+def _compared(row: Row, rows: Sequence[Row]) -> list[str]:
+    """What the judgments of a table have in common."""
+    if row["conditions"] is None:
+        return ["Where the options stood:"]
+    again = next((one for one in rows if one["conditions"] == REPEATABILITY), None)
+    return _wrapped(f"{conditions(row, again)}; unit: {row['unit']}:".capitalize())
+
+
+def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> str:
+    """One table, under what it rests on."""
+    menus = {cast(int, n) for row in rows if (n := row["n_categories"]) is not None}
+    counts = {n for row in rows if (n := compared(row)) is not None}
+    basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
+    basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
+    above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]
+    lines = [
+        [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
+        for row in rows
+    ]
+    return "\n".join([*above, plain_table(_HEADS, lines)])
 
 
 def _value(row: Row) -> str:

@@ -7,17 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.report.columns import wrapped
+from judgerel_ray.report.matched_people import MATCHED_NOTE, matched_text
 from judgerel_ray.report.terminal import plain_table
 from judgerel_ray.report.words import Row, group_label, number, reason
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 NOTE = (
-    "accuracy: share of the judge's own verdicts that are the right option (its gold, else what "
-    "most people chose). low, high: labels of uncertainty. Intervals are 95 %. Only rows marked "
-    "optimistic were chosen on the judgments they are told of. Scores: AUROC 0.5 tells nothing; "
-    "AURC is the share wrong, averaged over coverage; few wrong, or right: fewer than ten texts "
-    "have such a judgment, and both numbers rest on them; tokens an item, computed for prompts "
-    "(what the prefix cache gave left out, where the engine tells) and generated."
+    "accuracy: share of the judge's own verdicts that are the right option (its gold, else the one "
+    "label that most of its people gave; no_majority counts the items that have none, which are "
+    "left out). Such a label is of people who agree: against people's agreement, hold the share of "
+    "people matched, not accuracy. low, high: labels of uncertainty. Intervals are 95 %. Only rows "
+    "marked optimistic were chosen on the judgments they are told of. Scores: AUROC 0.5 tells "
+    "nothing; AURC is the share wrong, averaged over coverage; few wrong, or right: fewer than ten "
+    "texts have such a judgment, and both numbers rest on them; tokens an item, computed for "
+    "prompts (what the prefix cache gave left out, where the engine tells) and generated."
 )
 
 
@@ -38,7 +41,10 @@ def uncertainty_text(tables: Mapping[str, pl.DataFrame]) -> str:
     worth = tables["worth"]
     if worth.is_empty():
         return "no confusion matrix has landed"
-    blocks = [*_worth(worth), *_scores(tables.get("scores")), *_criteria(tables.get("labels"))]
+    blocks = list(_worth(worth))
+    if matched := list(matched_text(tables.get("against_people"))):
+        blocks += [*matched, wrapped(MATCHED_NOTE)]
+    blocks += [*_scores(tables.get("scores")), *_criteria(tables.get("labels"))]
     blocks += [*_transfers(tables.get("transfer")), *_people(tables.get("people"))]
     return "\n\n".join([*blocks, wrapped(NOTE)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -101,9 +102,13 @@ def _ends(row: Row | None) -> str:
     return f"[{number(row['low'], 2)}, {number(row['high'], 2)}]"
 
 
-def _remark(row: dict[str, Row]) -> str:
+def _remark(row: Mapping[str, Row | None]) -> str:
     """What a reader must know of a group."""
     rank = row.get("auroc")
+    left_out = row.get("no_majority")
+    if left_out is not None:
+        said = f"{left_out['k']} of {left_out['n']} without a label that most people gave left out"
+        return "; ".join(one for one in (said, _remark({**row, "no_majority": None})) if one)
     if (row.get("accuracy") or {}).get("undefined") == "no_right_option":
         return "nobody knows the right options"
     if rank is None or rank["low"] is None:

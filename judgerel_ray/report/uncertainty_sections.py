@@ -14,6 +14,7 @@ from judgerel_ray.report.label_charts import (
     threshold_figures,
 )
 from judgerel_ray.report.markup import Column, counts, key_columns, paragraph, section, table
+from judgerel_ray.report.matched_people import matched_section
 from judgerel_ray.report.plot import legend
 from judgerel_ray.report.score_tables import (
     people_table,
@@ -37,7 +38,6 @@ LABEL_LEGEND = [
     ("point", "low uncertainty, by thresholds that never saw the judgments they label"),
     ("noise", "high uncertainty"),
     ("baseline", "all judgments: what the labels are held against"),
-    ("people", "how often two people agree, where several rated"),
 ]
 THRESHOLD_LEGEND = [
     ("line", "accuracy of low uncertainty"),
@@ -63,11 +63,11 @@ def uncertainty_sections(found: Uncertain) -> list[str]:
     return [
         section("Verdicts and assessments", _replies(found.replies)),
         section("Accuracy by label", _accuracy(tables)),
+        section("People", matched_section(tables.against_people) + people_table(tables.people)),
         section("Share of low uncertainty", _shares(tables)),
         section("The threshold", _threshold(tables)),
         section("Thresholds used elsewhere", _transfer(tables)),
         section("Scores without a threshold", _scores(tables)),
-        section("People", people_table(tables.people)),
         section("Single matrices", _gallery(tables)),
     ]
 
@@ -112,16 +112,15 @@ def _charts(figures: list[str]) -> str:
 
 def _accuracy(tables: UncertaintyTables) -> str:
     """Accuracy by label beside the baseline."""
-    figures = accuracy_figures(tables.labels, tables.people)
+    figures = accuracy_figures(tables.labels)
     told = paragraph(
         "Bars are 95 % intervals: exact where every text is judged once, else by text. A few right "
         "of a few prove little: three of three may be 29 %. Rows marked optimistic are of the "
         "threshold that looks best on the very judgments they are told of."
     )
-    entries = LABEL_LEGEND if tables.people.height else LABEL_LEGEND[:-1]
     body = labels_table(tables.labels, by_criterion=False)
     worth = "".join(quantity_tables(tables.worth))
-    return (told + legend(entries) + _charts(figures) if figures else "") + body + worth
+    return (told + legend(LABEL_LEGEND) + _charts(figures) if figures else "") + body + worth
 
 
 def _shares(tables: UncertaintyTables) -> str:

@@ -15,6 +15,11 @@ _MISSING = {
     "drop": "left out",
     "bounds": "worst to best case",
 }
+UNASKED = (
+    "Reproducibility is unknown: only the same prompt was asked again, so a judge that goes by the "
+    "position of an option or by the wording agrees with itself all the same. To learn it, ask "
+    "with option_orders = 2, or with two templates."
+)
 _NAMES = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "cronbach_alpha": "Cronbach's alpha",
@@ -27,12 +32,16 @@ _NAMES = {
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan-Prediger",
     "flip_rate": "flip rate",
+    "standard_error": "standard error of one rating",
     "valid_rate": "valid verdicts",
 }
 
 _REASONS = {
     "single replication": "every question was asked once, so nothing shows how stable the verdicts "
     "are; ask again with more replications",
+    "facets not crossed": "no item has verdicts at two levels of what should not matter (two "
+    "orders of its options, two templates); ask each item at both",
+    "levels unequal": "levels were asked unequally often, and it takes judgments in equal numbers",
     "no verdicts": "no reply held a verdict",
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
     "chance has no meaning",
@@ -56,9 +65,14 @@ _REASONS = {
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
     "far the judge's verdicts vary",
-    "Heywood case": "a fitted error variance is 0 or less: the value stands on a bad fit",
+    "no common subjects": "two of the items share fewer than two questions on which both vary",
 }
 
+_FACETS = {
+    "option_order": "the order of the options",
+    "template": "the template of the prompt",
+    "definition": "the definition of the criterion",
+}
 Row = Mapping[str, object]
 
 
@@ -205,21 +219,26 @@ def remark(row: Row) -> str:
 
 
 def remarks(row: Row) -> list[str]:
-    """List what a reader must know about a coefficient besides its value.
+    """List what a reader must know about a coefficient, or a comparison, besides its value.
 
     Examples
     --------
+    >>> remarks({"reason": "interval_covers_0", "estimator": "paired swap test"})
+    ['undecided: interval covers 0']
     >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
     ['few informative questions']
     """
     said = [NOISE] if row.get("noise") else []
-    told = ("few ", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
+    why = reason(row["reason"]) if row.get("reason") else None
+    said += [f"undecided: {why}"] if why else []
+    told = ("few ", "rests on few", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
     return said + [
         part
         for part in parts
-        if part.startswith(told) and part != f"no interval: {reason(row.get('undefined'))}"
+        if part.startswith(told)
+        and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
 
 
@@ -231,7 +250,10 @@ def coefficient_name(row: Row) -> str:
     >>> coefficient_name({"coefficient": "krippendorff_alpha", "measurement": "interval"})
     "Krippendorff's alpha (interval)"
     """
-    name = _NAMES.get(str(row["coefficient"]), reason(row["coefficient"]))
+    plain, _, of = str(row["coefficient"]).partition(":")
+    if plain == "class_agreement" and of:
+        return f"agreement on {of}"
+    name = _NAMES.get(plain, reason(row["coefficient"]))
     level = row["measurement"]
     return name if level in (None, "nominal") else f"{name} ({level})"
 
@@ -247,6 +269,40 @@ def missing_policy(row: Row) -> str:
     if row["coefficient"] == "valid_rate":
         return "-"
     return _MISSING.get(str(row["missing"]), "-")
+
+
+def conditions(row: Row, repeated: Row | None = None) -> str:
+    """Say under which conditions two judgments of a row are compared.
+
+    `repeated` is the row of the same coefficient for the same prompt again.
+
+    Examples
+    --------
+    >>> conditions({"conditions": "reproducibility", "unit": "item_id"},
+    ...            {"conditions": "repeatability", "unit": "item_id x option_order"})
+    'the order of the options drawn at random (reproducibility)'
+    >>> conditions({"conditions": "repeatability", "unit": "item_id"})
+    'the same prompt again (repeatability)'
+    """
+    if row.get("conditions") == "reproducibility":
+        facets = [_FACETS.get(name, reason(name)) for name in nuisance(row, repeated)]
+        drawn = " and ".join(facets) or "what should not matter"
+        return f"{drawn} drawn at random (reproducibility)"
+    return "the same prompt again (repeatability)" if row.get("conditions") else ""
+
+
+def nuisance(row: Row, repeated: Row | None) -> list[str]:
+    """Name the facets that a row of reproducibility draws at random.
+
+    Examples
+    --------
+    >>> nuisance({"unit": "item_id"}, {"unit": "item_id x template"})
+    ['template']
+    """
+    if repeated is None:
+        return []
+    held = str(row["unit"]).split(" x ")
+    return [name for name in str(repeated["unit"]).split(" x ") if name not in held]
 
 
 def group_columns(coefficients: pl.DataFrame) -> tuple[str, ...]:

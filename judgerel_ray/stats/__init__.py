@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.brier import brier_score
     from judgerel_ray.stats.budget import BudgetSplit, budget_splits
     from judgerel_ray.stats.calibration import calibration_error, reliability_bins
+    from judgerel_ray.stats.component import VarianceComponent
     from judgerel_ray.stats.confidence_sequence import distribution_interval
     from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
     from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
@@ -66,6 +67,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.discrimination import auroc
     from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
     from judgerel_ray.stats.equal_acceptance import equal_acceptance
+    from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS, reproducibility
     from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
     from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
     from judgerel_ray.stats.inter_scale import (
@@ -78,8 +80,10 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.low_range import LabelEdges, label_edges
     from judgerel_ray.stats.matrix_model import cross_fitted_model
     from judgerel_ray.stats.mcnemar import mcnemar_exact
+    from judgerel_ray.stats.mixing_interval import posterior_interval
+    from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
     from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
-    from judgerel_ray.stats.paired import Difference, benjamini_hochberg, holm, paired_difference
+    from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
     from judgerel_ray.stats.quantisation import QuantisationCeiling, quantisation_ceiling
@@ -106,7 +110,6 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.thresholds import search_threshold, wagner2024_threshold
     from judgerel_ray.stats.token_tree import TokenTree, remainder_draws, with_draws
     from judgerel_ray.stats.variance_components import (
-        VarianceComponent,
         VarianceComponents,
         variance_components,
     )
@@ -116,6 +119,7 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
         majority_vote,
         supported_shares,
     )
+    from judgerel_ray.stats.vote_limits import VoteLimits, vote_limits
 
 __all__ = [
     "COEFFICIENTS",
@@ -123,6 +127,7 @@ __all__ = [
     "DEFAULT_COEFFICIENTS",
     "LEVELS",
     "ORDER_EFFECTS",
+    "PAIR_COEFFICIENTS",
     "SCALE_CASES",
     "SCALE_MAPPINGS",
     "AlphaPrecision",
@@ -157,6 +162,7 @@ __all__ = [
     "VarianceComponent",
     "VarianceComponents",
     "VerdictBounds",
+    "VoteLimits",
     "acceptance_curve",
     "alpha_precision",
     "auroc",
@@ -235,6 +241,7 @@ __all__ = [
     "panel_steps",
     "percent_agreement",
     "position_bias",
+    "posterior_interval",
     "quantisation_ceiling",
     "rank_judges",
     "rating_deviation",
@@ -243,6 +250,7 @@ __all__ = [
     "remainder_draws",
     "replay",
     "replications_for",
+    "reproducibility",
     "risk_coverage",
     "scale_noise_floor",
     "scale_rank_correlation",
@@ -255,11 +263,13 @@ __all__ = [
     "split_variance",
     "supported_shares",
     "tempered_step",
+    "terms_difference",
     "threshold_transfer",
     "total_agreement",
     "valid_rate",
     "variance_components",
     "verdict_bounds",
+    "vote_limits",
     "vote_scores",
     "wagner2024_threshold",
     "weighted_scores",

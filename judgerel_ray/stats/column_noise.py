@@ -61,12 +61,13 @@ def column_noise_floor(
 
     Notes
     -----
-    Omega has no value where the covariances sum to no more than 0, which is half of all noise, and
-    omega hierarchical in one permutation of four only: as many more are made, up to eight times
-    `n_permutations` (twice, of the last two). The p compares data that have a value with the noise
-    that has one, so that no more than one in twenty of these are called anything else, and fewer of
-    all noise. Were permutations without a value counted as further from the floor, p would be about
-    0.5 for the best of judges; as nearer, one in ten of noise with a value would pass for more.
+    Omega has no value where the covariances sum to no more than 0, and omega hierarchical where
+    those of its factors do, which is half of all noise each: as many more are made, up to eight
+    times `n_permutations` (twice, of the last two). The p compares data that have a value with the
+    noise that has one, so that no more than one in twenty of these are called anything else, and
+    fewer of all noise. Were permutations without a value counted as further from the floor, p would
+    be about 0.5 for the best of judges; as nearer, one in ten of noise with a value would pass for
+    more.
 
     Examples
     --------

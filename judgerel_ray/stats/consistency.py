@@ -20,7 +20,7 @@ from judgerel_ray.stats.omega_bootstrap import (
     summed_products,
     varying_scores,
 )
-from judgerel_ray.stats.schmid_leiman import omega_from_correlation
+from judgerel_ray.stats.schmid_leiman import omegas_from_correlations
 from judgerel_ray.stats.scores import Matrix
 from judgerel_ray.stats.statistic import Floats, divide
 
@@ -102,8 +102,8 @@ def item_interval(
 
     Notes
     -----
-    Deterministic. Leaving out is a subtraction from sums of products; all fits run together, but
-    for those by Schmid and Leiman, some hundredths of a second each.
+    Deterministic. Leaving out is a subtraction from sums of products; all fits run together, those
+    by Schmid and Leiman in about a hundredth of a second each.
 
     Examples
     --------
@@ -246,13 +246,13 @@ def _omegas(covariances: Floats, matrix: Matrix) -> Floats:
 
 def _totals(covariances: Floats, _: Matrix) -> Floats:
     """Omega total of each matrix."""
-    found = [omega_from_correlation(one).value for one in _correlations(covariances)]
+    found = [one.value for one in omegas_from_correlations(_correlations(covariances))]
     return np.array([np.nan if value is None else value for value in found])
 
 
 def _hierarchicals(covariances: Floats, _: Matrix) -> Floats:
     """Omega hierarchical of each matrix."""
-    found = [omega_from_correlation(one).hierarchical for one in _correlations(covariances)]
+    found = [one.hierarchical for one in omegas_from_correlations(_correlations(covariances))]
     return np.array([np.nan if value is None else value for value in found])
 
 

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgerel_ray.stats.component_intervals import share_interval
+from judgerel_ray.stats.populations import left_as_error, of_one_level
 from judgerel_ray.stats.replications import checked_target
-from judgerel_ray.stats.statistic import Floats, divide
-from judgerel_ray.stats.variance_components import VarianceComponents, student_interval
+from judgerel_ray.stats.statistic import divide
+from judgerel_ray.stats.variance_components import VarianceComponents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +38,11 @@ class Dependability:
     dependability : float or None
         universe / (universe + absolute error).
     low, high : float or None
-        Interval of `generalizability`, by leaving questions out.
+        Interval of `generalizability`, by leaving out questions and drawn levels.
     set_to_zero : tuple of str
         Components with an estimate below 0, which count as 0 here.
+    no_interval : str or None
+        "too_few_levels" where a facet that is drawn from more has two levels in the data.
     """
 
     n_judgments: int
@@ -50,6 +54,7 @@ class Dependability:
     low: float | None
     high: float | None
     set_to_zero: tuple[str, ...]
+    no_interval: str | None = None
 
 
 def dependability(
@@ -69,6 +74,9 @@ def dependability(
     .. math:: relative = \sigma^2_{qo} / n_o + \sigma^2_e / n, \quad
               absolute = relative + \sigma^2_o / n_o
 
+    Of orders that are N_o in all, (1 - n_o / N_o) of their components stays: asked in all of them,
+    a question has no error of theirs.
+
     Parameters
     ----------
     found : VarianceComponents
@@ -78,7 +86,8 @@ def dependability(
     n_levels : mapping of str to int, optional
         Different levels of each facet among them; 1 where not named. A component of several facets
         is averaged over the product of their levels, at most `n_judgments`: naming every facet
-        with `n_judgments` levels is a design where each judgment has levels of its own.
+        with `n_judgments` levels is a design where each judgment has levels of its own. Each level
+        has as many judgments as the others.
     objects : collection of str, optional
         Facets that belong to what is measured; by default the question alone.
     fixed : collection of str
@@ -99,7 +108,8 @@ def dependability(
     Raises
     ------
     ValueError
-        If `found` is undefined, a facet is unknown, or a number is below 1.
+        If `found` is undefined, a facet is unknown, a number is below 1, or a facet has more
+        levels than there are.
 
     Notes
     -----
@@ -121,31 +131,35 @@ def dependability(
     >>> dependability(found).generalizability, dependability(found, n_judgments=4).relative_error
     (0.8, 0.25)
     """
-    sizes = dict(n_levels or {})
-    _check(found, n_judgments, sizes, {*(objects or ()), *fixed, *given})
+    levels = dict(n_levels or {})
+    _check(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
     own = frozenset(objects or {found.object})
     values_P = np.array([one.value for one in found.components])
     parts = np.array(
         [
-            _parts(
-                frozenset(one.facets), own, frozenset(fixed), frozenset(given), sizes, n_judgments
-            )
+            _parts(one.facets, own, fixed, given, levels, found.sizes, n_judgments)
             for one in found.components
         ]
     )
     universe, relative, absolute = np.maximum(values_P, 0.0) @ parts
-    sums_GX = np.maximum(found.left_out_GP, 0.0) @ parts
-    low, high = _interval(universe, relative, sums_GX, confidence)
+    sums = [(found.left_out_GP, 1.0), *found.left_out_levels.values()]
+    left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
+    if found.few_levels:
+        left_out = []
+    value = _share(universe, relative)
+    shares = [(divide(sums[:, 0], sums[:, 0] + sums[:, 1]), part) for sums, part in left_out]
+    low, high = share_interval(value, shares, confidence=confidence)
     return Dependability(
         n_judgments=n_judgments,
         universe=float(universe),
         relative_error=float(relative),
         absolute_error=float(absolute),
-        generalizability=_share(universe, relative),
+        generalizability=value,
         dependability=_share(universe, absolute),
         low=low,
         high=high,
         set_to_zero=tuple(one.name for one in found.components if one.negative),
+        no_interval="too_few_levels" if found.few_levels else None,
     )
 
 
@@ -155,6 +169,7 @@ def judgments_for(
     *,
     absolute: bool = False,
     apart: Collection[str] = (),
+    n_levels: Mapping[str, int] | None = None,
     objects: Collection[str] | None = None,
     fixed: Collection[str] = (),
 ) -> float | None:
@@ -171,6 +186,8 @@ def judgments_for(
         generalizability (comparing questions).
     apart : collection of str
         Facets of which every judgment has a level of its own; the others stay at one level.
+    n_levels : mapping of str to int, optional
+        Facets of which so many levels have equally many judgments: what is bought is a multiple.
     objects, fixed : collection of str
         As for :func:`dependability`.
 
@@ -197,10 +214,19 @@ def judgments_for(
     """
     checked_target(target, function="judgments_for")
 
-    def error(n: int) -> tuple[float, float]:
-        sizes = dict.fromkeys(apart, n)
-        one = dependability(found, n_judgments=n, n_levels=sizes, objects=objects, fixed=fixed)
-        return one.universe, one.absolute_error if absolute else one.relative_error
+    _check(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
+    own = frozenset(objects or {found.object})
+    values_P = np.array([one.value for one in found.components])
+    base = math.prod((n_levels or {}).values())
+
+    def error(times: int) -> tuple[float, float]:
+        n = base * times
+        levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
+        parts = [
+            _parts(one.facets, own, fixed, (), levels, found.sizes, n) for one in found.components
+        ]
+        universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
+        return float(universe), float(errors[absolute])
 
     # Every part of the error either stays or goes with 1 / n, so two designs tell all.
     (universe, at_one), (_, at_two) = error(1), error(2)
@@ -208,7 +234,7 @@ def judgments_for(
     room = universe * (1 - target) / target - (at_one - falling)
     if room <= 1e-12 * max(universe, at_one):
         return None
-    return falling / room
+    return base * falling / room
 
 
 def _check(
@@ -217,6 +243,10 @@ def _check(
     """Refuse designs that cannot be."""
     if found.undefined:
         raise ValueError(f"dependability: found must have components, got {found.undefined!r}")
+    if any(k > found.sizes.get(name, k) for name, k in sizes.items()):
+        raise ValueError(
+            f"dependability: n_levels must be at most {dict(found.sizes)}, got {dict(sizes)}"
+        )
     if min([n_judgments, *sizes.values()]) < 1:
         raise ValueError(
             f"dependability: n_judgments and n_levels must be at least 1, "
@@ -232,22 +262,28 @@ def _check(
 
 
 def _parts(
-    facets: frozenset[str],
+    facets: tuple[str, ...],
     own: frozenset[str],
-    fixed: frozenset[str],
-    given: frozenset[str],
+    fixed: Collection[str],
+    given: Collection[str],
+    levels: Mapping[str, int],
     sizes: Mapping[str, int],
     n: int,
 ) -> tuple[float, float, float]:
     """What a component adds to the universe score, the relative and the absolute error."""
-    if facets and facets <= given:
+    names = frozenset(facets)
+    if names and names <= set(given):
         return 0.0, 0.0, 0.0
-    levels = math.prod(sizes.get(name, 1) for name in facets - own)
-    weight = 1 / n if not facets else 1 / min(levels, n)
+    others = tuple(name for name in facets if name not in own)
     # What fixed facets do without the question is the same for all questions, always.
-    if facets and facets <= own | fixed:
-        return (weight, 0.0, 0.0) if facets & own else (0.0, 0.0, 0.0)
-    if not facets or facets & own:
+    if names and names <= own | set(fixed):
+        averaged = min(math.prod(levels.get(name, 1) for name in others), n)
+        weight = of_one_level(tuple(names & own), sizes) / averaged
+        return (weight, 0.0, 0.0) if names & own else (0.0, 0.0, 0.0)
+    weight = left_as_error(others, n, levels, sizes)
+    if names & own:
+        weight *= of_one_level(tuple(names & own), sizes)
+    if not names or names & own:
         return 0.0, weight, weight
     return 0.0, 0.0, weight
 
@@ -255,22 +291,3 @@ def _parts(
 def _share(universe: float, error: float) -> float | None:
     """Universe / (universe + error)."""
     return float(universe / (universe + error)) if universe + error > 0 else None
-
-
-def _interval(
-    universe: float, relative: float, sums_GX: Floats, confidence: float
-) -> tuple[float | None, float | None]:
-    """Of the generalizability: on the logit scale where the plain interval lies above 0."""
-    value = _share(universe, relative)
-    if value is None or not sums_GX.size:
-        return None, None
-    left_out_G = divide(sums_GX[:, 0], sums_GX[:, 0] + sums_GX[:, 1])
-    low, high = student_interval(value, left_out_G, confidence=confidence)
-    if low is None or high is None or high - low < 1e-12:
-        return None, None
-    if low <= 0 or value >= 1:
-        return max(0.0, low), min(1.0, high)
-    half = (high - value) / (value * (1 - value))
-    centre = math.log(value / (1 - value))
-    # As tanh: near 1 the half width on the logit scale is beyond what exp can take.
-    return (1 + math.tanh((centre - half) / 2)) / 2, (1 + math.tanh((centre + half) / 2)) / 2

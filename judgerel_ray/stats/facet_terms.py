@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from judgerel_ray.stats.facet_cells import FacetCells
@@ -72,12 +72,12 @@ def taken_out(
     return together if together.n_levels < cells.n_C.sum() else None
 
 
-def method_in_words(kind: str, fixed: Margin | None) -> str:
-    """Say how components were estimated, and what was fixed.
+def method_in_words(kind: str, fixed: Margin | None, sizes: Mapping[str, int]) -> str:
+    """Say how components were estimated, what was fixed, and what is of a finite number.
 
     Examples
     --------
-    >>> method_in_words("scores", None)
+    >>> method_in_words("scores", None, {})
     "analysis of variance, Henderson's method I, all facets random"
     """
     words = "analysis of variance, Henderson's method I, all facets random"
@@ -86,4 +86,7 @@ def method_in_words(kind: str, fixed: Margin | None) -> str:
             f"analysis of variance, {', '.join(fixed.facets)} fixed: sums of squares of deviations "
             "from the means of the fixed levels; all other facets random"
         )
+    if sizes:
+        known = ", ".join(f"{name} of {size} levels" for name, size in sizes.items())
+        words = f"{words}; finite: {known}"
     return f"one-hot (Gini) {words}" if kind == "labels" else words

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.concentration import effective_questions, n_distinct
 from judgerel_ray.stats.ends import ends_less_bias, student_ends
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
@@ -44,6 +45,9 @@ class Interval:
     biased : bool
         Whether the value is off by more than a quarter of its standard error, as leaving questions
         out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
+    n_effective : float or None
+        Of scores: among how many questions the variance between them is shared
+        (:func:`judgerel_ray.stats.concentration.effective_questions`); below five is few.
     """
 
     low: float | None = None
@@ -53,6 +57,7 @@ class Interval:
     n_questions: int = 0
     few_informative: bool = False
     biased: bool = False
+    n_effective: float | None = None
 
 
 def jackknife_interval(
@@ -94,8 +99,8 @@ def jackknife_interval(
 
     Notes
     -----
-    Deterministic, O(U T) for T terms of a unit. Coverage is near nominal from about 20 questions
-    with even base rates, and below it with few questions or a verdict that dominates.
+    O(U T) for T terms of a unit. Coverage is near nominal from about 20 questions with even base
+    rates, and below it with few questions or a verdict that dominates.
 
     Examples
     --------
@@ -273,15 +278,16 @@ def flagged(
     True
     """
     if statistic.needs_replications:
-        few = np.median(row_sums(counts)) < max(_REPLICATIONS, _n_distinct(clusters))
+        few = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
         found = replace(found, biased=found.biased or bool(few))
+    found = replace(found, n_effective=effective_questions(counts, clusters, statistic))
     if statistic.of_moments:  # scores have no agreement to lack
         m, total, squares = counts.T
-        informative = _n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)])
+        informative = n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)])
     else:
         most = counts.max(axis=1, initial=0.0)
-        disagreeing = _n_distinct(clusters[most < row_sums(counts)])
-        agreeing = _n_distinct(clusters[most > 1])
+        disagreeing = n_distinct(clusters[most < row_sums(counts)])
+        agreeing = n_distinct(clusters[most > 1])
         # Where distances count, scores that are never the same may yet be near.
         of_distances = statistic.at_totals is not None or (
             statistic.pairs is not None and statistic.pairs.distances_VV is not None
@@ -289,11 +295,6 @@ def flagged(
         informative = disagreeing if of_distances else min(disagreeing, agreeing)
         if informative >= _FEW and statistic.rests_on_minority:
             elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
-            minority = min(_n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
+            minority = min(n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
             return replace(found, few_informative=minority < _MINORITY)
     return replace(found, few_informative=informative < _FEW)
-
-
-def _n_distinct(clusters: NDArray[np.intp]) -> int:
-    """Different ones among sorted clusters."""
-    return 1 + int(np.count_nonzero(np.diff(clusters))) if clusters.size else 0

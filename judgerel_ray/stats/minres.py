@@ -1,8 +1,9 @@
 """One common factor by least squares of the covariances (minres), for many matrices at once.
 
-Minimised is the sum over i < j of (s_ij - l_i l_j)^2: cyclic sweeps, each exact in one loading
-(Harman and Jones), then Newton's method. No inverse of the matrix is needed, so singular matrices
-and fewer subjects than items are no obstacle.
+Minimised is the sum over i < j of (s_ij - l_i l_j)^2 with no loading longer than its item's
+standard deviation: cyclic sweeps, each exact in one loading (Harman and Jones), then Newton's
+method. No inverse of the matrix is needed, so singular matrices and fewer subjects than items are
+no obstacle.
 
 Shape suffixes: B = matrices, K = items.
 """
@@ -14,41 +15,55 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.box_newton import lowest_minima
 from judgerel_ray.stats.statistic import Floats
 
-_SWEEPS, _MORE_SWEEPS, _BOUNDED_SWEEPS, _STEPS = 60, 12, 20_000, 60
+_SWEEPS, _MORE_SWEEPS, _STEPS = 60, 12, 60
 _CLOSE, _DONE, _CONVERGED = 1e-4, 1e-14, 1e-8
 _RUNAWAY = 1e3  # a loading this many standard deviations long has no minimum to reach
+_BEYOND = 1e-8  # of a variance: how far a uniqueness below 0 is no rounding
 
 
 class OneFactor(NamedTuple):
-    """Loadings of one factor, one row a matrix, and whether each is at a minimum."""
+    """Loadings of one factor, one row a matrix, and whether each is at a minimum.
+
+    Attributes
+    ----------
+    loadings_BK : ndarray of float, shape (n_matrices, n_items)
+        Of the admissible solution: no loading longer than its item's standard deviation.
+    converged_B : ndarray of bool, shape (n_matrices,)
+        Whether they are at a minimum.
+    heywood_B : ndarray of bool, shape (n_matrices,)
+        Whether that minimum is at the bound only because the bound is there: without it a
+        uniqueness would be negative, or there would be no minimum.
+    """
 
     loadings_BK: Floats  # noqa: N815  a shape, not a case
     converged_B: NDArray[np.bool_]  # noqa: N815
+    heywood_B: NDArray[np.bool_]  # noqa: N815
 
 
-def one_factor_minres(matrices_BKK: Floats, *, bounded: bool = False) -> OneFactor:
+def one_factor_minres(matrices_BKK: Floats) -> OneFactor:
     """Fit one factor to covariance or correlation matrices.
 
     Parameters
     ----------
     matrices_BKK : ndarray of float, shape (n_matrices, n_items, n_items)
         Symmetric, with positive diagonals; three items or more.
-    bounded : bool
-        Whether uniquenesses may not be negative: no loading is longer than its item's standard
-        deviation.
 
     Returns
     -------
     OneFactor
-        Loadings of shape (n_matrices, n_items), signed so that their sum is not negative; NaN where
-        the covariances do not sum to more than 0. Not converged where no minimum was reached.
+        Loadings signed so that their sum is not negative; NaN where the covariances do not sum to
+        more than 0.
 
     Notes
     -----
-    Starts at ``sum_j s_ij / sqrt(sum_ij s_ij)``, i and j different. Time O(B K^2) a sweep, O(B K^3)
-    a Newton step, of which three to eight are usual.
+    Starts at ``sum_j s_ij / sqrt(sum_ij s_ij)``, i and j different. Where that leads to a proper
+    minimum with no negative loading, it is taken: among 1,131 matrices of 3 to 10 items, 120 other
+    starts found a lower one in two, both of noise. Elsewhere it is the lowest minimum within the
+    bounds that is reached from there and from every item's own covariances, that item's loading at
+    its bound. Time O(B K^2) a sweep, O(B K^3) a Newton step, of which three to eight are usual.
 
     References
     ----------
@@ -59,25 +74,116 @@ def one_factor_minres(matrices_BKK: Floats, *, bounded: bool = False) -> OneFact
     Three items have one exact solution, l_1 = sqrt(r12 r13 / r23):
 
     >>> found = one_factor_minres(np.array([[[1.0, 0.72, 0.63], [0.72, 1, 0.56], [0.63, 0.56, 1]]]))
-    >>> found.loadings_BK.round(6).tolist(), found.converged_B.tolist()
-    ([[0.9, 0.8, 0.7]], [True])
+    >>> found.loadings_BK.round(6).tolist(), found.converged_B.tolist(), found.heywood_B.tolist()
+    ([[0.9, 0.8, 0.7]], [True], [False])
     """
-    spread_BK = np.sqrt(np.diagonal(matrices_BKK, axis1=1, axis2=2))
-    # In units of each matrix's largest standard deviation all tolerances are relative.
-    unit_B = spread_BK.max(axis=1, initial=0.0)
-    n_items = matrices_BKK.shape[-1]
-    offdiagonal = (matrices_BKK / unit_B[:, None, None] ** 2) * (1 - np.eye(n_items))
+    offdiagonal, bound, unit_B = _scaled(matrices_BKK)
     rows_BK = offdiagonal.sum(axis=2)
     total_B = rows_BK.sum(axis=1)
     usable = total_B > 0
     loadings = np.full(rows_BK.shape, np.nan)
-    converged = np.zeros(len(rows_BK), dtype=bool)
+    converged, heywood = np.zeros((2, len(rows_BK)), dtype=bool)
     if usable.any():
         start = rows_BK[usable] / np.sqrt(total_B[usable, None])
-        bound = (spread_BK / unit_B[:, None])[usable]
-        fit = _bounded if bounded else _free
-        loadings[usable], converged[usable] = fit(offdiagonal[usable], start, bound)
-    return OneFactor(loadings * unit_B[:, None], converged)
+        fit = _admissible(offdiagonal[usable], start, bound[usable])
+        loadings[usable], converged[usable], heywood[usable] = fit
+    return OneFactor(loadings * unit_B[:, None], converged, heywood)
+
+
+def two_item_loadings(matrices_BKK: Floats) -> Floats:
+    """Give two items equal loadings, or as equal as their standard deviations admit.
+
+    NaN where the covariance is not above 0.
+
+    Examples
+    --------
+    >>> two_item_loadings(np.array([[[1.0, 0.64], [0.64, 1.0]]])).tolist()
+    [[0.8, 0.8]]
+    """
+    shared_B = np.where(matrices_BKK[:, 0, 1] > 0, matrices_BKK[:, 0, 1], np.nan)
+    spread_BK = np.sqrt(np.diagonal(matrices_BKK, axis1=1, axis2=2))
+    shorter_BK = np.minimum(np.sqrt(shared_B)[:, None], spread_BK)
+    # The product of both loadings is the covariance: one shorter makes the other longer.
+    kept_BK = spread_BK <= spread_BK[:, ::-1]
+    loadings: Floats = np.where(kept_BK, shorter_BK, shared_B[:, None] / shorter_BK[:, ::-1])
+    return loadings
+
+
+def improper_minres(matrix_KK: Floats, loadings_K: Floats) -> Floats | None:
+    """Fit one factor whose uniquenesses may be negative, from the loadings of a Heywood case.
+
+    Returns
+    -------
+    ndarray of float, shape (n_items,), or None
+        None where the bound is all that keeps a loading from growing without end.
+
+    Examples
+    --------
+    l_1^2 = .8 x .8 / .5 = 1.28:
+
+    >>> matrix = np.array([[1, 0.8, 0.8], [0.8, 1, 0.5], [0.8, 0.5, 1]])
+    >>> within = one_factor_minres(matrix[None])
+    >>> improper_minres(matrix, within.loadings_BK[0]).round(4).tolist()
+    [1.1314, 0.7071, 0.7071]
+    """
+    offdiagonal, bound, unit_B = _scaled(matrix_KK[None])
+    loadings, converged = _free(offdiagonal, loadings_K[None] / unit_B)
+    found: Floats = loadings[0] * unit_B[0]
+    return found if converged[0] and _beyond(loadings, bound)[0] else None
+
+
+def _scaled(matrices: Floats) -> tuple[Floats, Floats, Floats]:
+    """Covariances without their diagonals, bounds and units: then all tolerances are relative."""
+    spread = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
+    unit = spread.max(axis=1, initial=0.0)
+    offdiagonal = (matrices / unit[:, None, None] ** 2) * (1 - np.eye(matrices.shape[-1]))
+    return offdiagonal, spread / unit[:, None], unit
+
+
+def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
+    """The free solution where it is proper beyond doubt, the lowest within the bounds elsewhere."""
+    loadings, converged = _free(offdiagonal, start)
+    heywood = np.zeros(len(start), dtype=bool)
+    doubtful = ~converged | _beyond(loadings, bound) | (loadings < 0).any(axis=1)
+    if doubtful.any():
+        mine, ends = offdiagonal[doubtful], bound[doubtful]
+        own = mine / ends[:, :, None]
+        items = np.arange(start.shape[1])
+        own[:, items, items] = ends
+        starts = np.concatenate([start[doubtful, None], own], axis=1)
+        starts = np.clip(starts, -ends[:, None], ends[:, None])
+        found = lowest_minima(Misfit(mine), starts, -ends, ends)
+        loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
+        # Held at its end by a slope that leads on: the minimum lies beyond.
+        outward: Floats = -_gradient(mine, found.x_BK) * np.sign(found.x_BK)
+        outward[np.abs(found.x_BK) < ends] = 0.0
+        heywood[np.flatnonzero(doubtful)[outward.max(axis=1) > _CONVERGED]] = True
+    return OneFactor(loadings, converged, heywood)
+
+
+def _beyond(loadings: Floats, bound: Floats) -> NDArray[np.bool_]:
+    """Whether any uniqueness is negative."""
+    excess: Floats = (loadings**2 - bound**2 * (1 + _BEYOND)).max(axis=1)
+    return excess > 0
+
+
+class Misfit:
+    """A quarter of the squared residuals off the diagonal, as functions of the loadings."""
+
+    def __init__(self, offdiagonal_BKK: Floats) -> None:
+        self.offdiagonal_BKK = offdiagonal_BKK
+
+    def at(self, x_NK: Floats, which_N: NDArray[np.intp]) -> tuple[Floats, tuple[Floats, ...]]:
+        """Misfits; nothing is kept."""
+        return _misfit(self.offdiagonal_BKK[which_N], x_NK) / 4, ()
+
+    def slopes(
+        self, x_NK: Floats, which_N: NDArray[np.intp], parts: tuple[Floats, ...]
+    ) -> tuple[Floats, Floats]:
+        """In closed form."""
+        del parts
+        mine = self.offdiagonal_BKK[which_N]
+        return _gradient(mine, x_NK), _curvature(mine, x_NK)
 
 
 def _sweep(offdiagonal: Floats, loadings: Floats) -> float:
@@ -94,27 +200,7 @@ def _sweep(offdiagonal: Floats, loadings: Floats) -> float:
     return float(np.abs(loadings - before).max(initial=0.0))
 
 
-def _bounded(
-    offdiagonal: Floats, loadings: Floats, bound: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Sweeps alone, every loading kept within its bound."""
-    loadings = np.clip(loadings, -bound, bound)
-    for _ in range(_BOUNDED_SWEEPS):
-        before = loadings.copy()
-        for i in range(loadings.shape[1]):
-            others = (loadings**2).sum(axis=1) - loadings[:, i] ** 2
-            cross = (offdiagonal[:, i] * loadings).sum(axis=1)
-            new = np.divide(cross, others, out=loadings[:, i].copy(), where=others > 1e-12)
-            loadings[:, i] = np.clip(new, -bound[:, i], bound[:, i])
-        change = np.abs(loadings - before).max(axis=1)
-        if (change < 1e-13).all():
-            break
-    return _signed(loadings), change < 1e-9
-
-
-def _free(
-    offdiagonal: Floats, loadings: Floats, _bound: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _free(offdiagonal: Floats, loadings: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Sweeps until close, then Newton's method; a step that leads uphill becomes more sweeps."""
     loadings = loadings.copy()
     for _ in range(_SWEEPS):
@@ -150,12 +236,8 @@ def _gradient(offdiagonal: Floats, loadings: Floats) -> Floats:
 
 
 def _newton_step(offdiagonal: Floats, loadings: Floats) -> Floats:
-    """H^-1 g, H_ii = s - l_i^2, H_ij = 2 l_i l_j - r_ij."""
-    hessian = 2 * loadings[:, :, None] * loadings[:, None, :] - offdiagonal
-    items = np.arange(loadings.shape[1])
-    squares = _products(loadings, loadings)[:, None]
-    # A trace on the diagonal keeps a flat valley solvable and moves no minimum.
-    hessian[:, items, items] = squares - loadings**2 + 1e-12
+    """H^-1 g."""
+    hessian = _curvature(offdiagonal, loadings)
     gradient = _gradient(offdiagonal, loadings)
     try:
         step = np.asarray(np.linalg.solve(hessian, gradient[:, :, None]), dtype=np.float64)[:, :, 0]
@@ -163,6 +245,16 @@ def _newton_step(offdiagonal: Floats, loadings: Floats) -> Floats:
         inverse = np.asarray(np.linalg.pinv(hessian, hermitian=True), dtype=np.float64)
         step = (inverse @ gradient[:, :, None])[:, :, 0]
     return step
+
+
+def _curvature(offdiagonal: Floats, loadings: Floats) -> Floats:
+    """H_ii = s - l_i^2, H_ij = 2 l_i l_j - r_ij."""
+    hessian: Floats = 2 * loadings[:, :, None] * loadings[:, None, :] - offdiagonal
+    items = np.arange(loadings.shape[1])
+    squares = _products(loadings, loadings)[:, None]
+    # A trace on the diagonal keeps a flat valley solvable and moves no minimum.
+    hessian[:, items, items] = squares - loadings**2 + 1e-12
+    return hessian
 
 
 def _misfit(offdiagonal: Floats, loadings: Floats) -> Floats:

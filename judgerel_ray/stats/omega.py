@@ -12,20 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.stats.likelihood import one_factor_likelihood
-from judgerel_ray.stats.minres import one_factor_minres
-from judgerel_ray.stats.scores import Matrix, MissingScores, alpha_of, dropped, item_scores
+from judgerel_ray.stats.minres import improper_minres, one_factor_minres, two_item_loadings
+from judgerel_ray.stats.scores import Matrix, MissingScores, alpha_of, dropped, item_scores, unsound
 from judgerel_ray.stats.statistic import Floats
 
 Estimator = Literal["minres", "ml"]
-HEYWOOD = 1e-8  # how far below 0, as a share of its item's variance, a uniqueness is no rounding
+_KIND = {"correlation": "standardized", "covariance": "raw"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omega:
     """Omega, the factor solution it comes from, and what is wrong with it.
 
-    Nothing is clipped, turned or made absolute in silence: an improper solution is flagged, with
-    the value of the proper one nearest to it beside.
+    Values are of an admissible solution: no loading above its item's standard deviation, no
+    negative uniqueness. Where the data ask for one (a Heywood case) that is flagged, and the value
+    of the improper solution stands beside.
 
     Attributes
     ----------
@@ -34,16 +35,18 @@ class Omega:
     undefined : str or None
         Why there is no value: "no_variance", "too_few_items", "too_few_subjects",
         "non_positive_covariances" (the covariances sum to no more than 0), "non_positive_total",
-        "singular" (for maximum likelihood), "too_few_factors", "not_converged".
+        "singular" (for maximum likelihood), "too_few_factors", "not_converged",
+        "no_common_subjects" (pairwise: some two items have no two subjects in common on which both
+        vary).
     observed : float or None
         Omega with the observed variance of the sum as its denominator.
-    bounded : float or None
-        Where `heywood` is set: the value with no uniqueness below 0.
-    hierarchical, hierarchical_bounded, limit : float or None
-        Of a Schmid-Leiman solution: omega of the general factor, the same with no second-order
-        loading above 1 where one is, and omega of the general factor in an endless test.
+    improper, improper_loadings : float or None, tuple of float
+        Where `heywood` is set: omega (of a Schmid-Leiman solution, that of the general factor) and
+        loadings of the solution without the bound; None and empty where it has no minimum.
+    hierarchical, limit : float or None
+        Of a Schmid-Leiman solution: omega of the general factor, and the same in an endless test.
     alpha : float or None
-        Cronbach's alpha of the same matrix.
+        Cronbach's alpha of the same matrix: standardized of correlations, raw of covariances.
     loadings : tuple of float
         On the (general) factor, one an item kept; empty where there is no solution.
     group_loadings : tuple of tuple of float
@@ -56,11 +59,12 @@ class Omega:
         Columns the loadings are of; constant columns left out; items turned round (R's psych does,
         by the sign of the general loading) before the sums were taken.
     heywood : bool
-        Whether a uniqueness is negative or at its bound, or a loading on a factor's factor above 1.
+        Whether a bound keeps a uniqueness from being negative (or, with several factors or maximum
+        likelihood, below .005), or a loading on a factor's factor from being above 1.
     converged : bool
         Whether a minimum was reached.
     estimator : str
-        Matrix, method and denominator, in words.
+        Raw or standardized, method, matrix and denominator, in words.
     notes : tuple of str
         What else a reader must know.
     n_subjects, n_missing : int
@@ -76,12 +80,12 @@ class Omega:
     estimator: str
     undefined: str | None = None
     observed: float | None = None
-    bounded: float | None = None
+    improper: float | None = None
     hierarchical: float | None = None
-    hierarchical_bounded: float | None = None
     limit: float | None = None
     alpha: float | None = None
     loadings: tuple[float, ...] = ()
+    improper_loadings: tuple[float, ...] = ()
     group_loadings: tuple[tuple[float, ...], ...] = ()
     factor_correlations: tuple[tuple[float, ...], ...] = ()
     uniquenesses: tuple[float, ...] = ()
@@ -100,6 +104,11 @@ class Omega:
                 f"Omega: exactly one of value and undefined must be set, "
                 f"got {self.value!r} and {self.undefined!r}"
             )
+
+    @property
+    def bounded(self) -> float | None:
+        """The value where it is that of a Heywood case kept admissible; None elsewhere."""
+        return self.value if self.heywood else None
 
 
 def mcdonald_omega(
@@ -128,13 +137,14 @@ def mcdonald_omega(
         Covariances of errors, in the units of the matrix, taken as known: no part of what the
         factor explains, and part of the denominator. Symmetric; the diagonal is not used.
     missing : {"listwise", "pairwise"}
-        Use complete subjects, or all pairs there are.
+        Use complete subjects, or for each pair of items those that have both, with their standard
+        deviations (as R's ``cor(use = "pairwise")``).
 
     Returns
     -------
     Omega
         ``value`` with the model's denominator, ``observed`` with that of the matrix. Two items are
-        not identified: equal loadings are assumed, and ``notes`` says so.
+        not identified: loadings as equal as is admissible are assumed, and ``notes`` says so.
 
     Raises
     ------
@@ -165,15 +175,16 @@ def mcdonald_omega(
         np.ix_(found.kept, found.kept)
     ]
     analysed = found.correlation_KK if matrix == "correlation" else found.covariance_KK
-    notes = (*dropped(found), *_unsound(analysed))
-    undefined = None
+    notes = (*dropped(found), *unsound(analysed))
+    undefined = "no_common_subjects" if np.isnan(analysed).any() else None
     if found.n_subjects < 3:
         undefined = "too_few_subjects"
     elif len(found.kept) < 2:
         undefined = "too_few_items" if found.kept else "no_variance"
     elif estimator == "ml" and found.n_subjects <= len(found.kept):
         undefined = "too_few_subjects"
-    words = f"one factor by {estimator} of {matrix}s, {missing}; denominator of the model"
+    words = f"{_KIND[matrix]} omega of one factor by {estimator} of {matrix}s, {missing}"
+    words += "; denominator of the model"
     if undefined:
         omega = Omega(value=None, undefined=undefined, estimator=words)
     else:
@@ -201,14 +212,21 @@ def one_factor_omega(
     if not off > 0:
         return Omega(value=None, undefined="non_positive_covariances", estimator=words)
     if len(matrix_KK) == 2:
-        loadings = np.full(2, np.sqrt(off / 2))
+        loadings = two_item_loadings(shared[None])[0]
         note = ("two items: equal loadings assumed",)
         return _filled(matrix_KK, loadings, None, errors_KK, words, converged=True, notes=note)
-    free = one_factor_minres(shared[None])
+    fit = one_factor_minres(shared[None])
     if estimator == "ml":
-        return _by_likelihood(matrix_KK, free.loadings_BK[0], errors_KK, words)
-    converged = bool(free.converged_B[0])
-    return _filled(matrix_KK, free.loadings_BK[0], None, errors_KK, words, converged=converged)
+        return _by_likelihood(matrix_KK, fit.loadings_BK[0], errors_KK, words)
+    loadings, converged = fit.loadings_BK[0], bool(fit.converged_B[0])
+    omega = _filled(matrix_KK, loadings, None, errors_KK, words, converged=converged)
+    if not fit.heywood_B[0]:
+        return omega
+    beyond = improper_minres(shared, loadings)
+    if beyond is None:
+        return replace(omega, heywood=True)
+    improper = model_omega(beyond, np.diagonal(matrix_KK) - beyond**2, errors_KK)
+    return replace(omega, heywood=True, improper=improper, improper_loadings=tuple(beyond.tolist()))
 
 
 def _by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) -> Omega:
@@ -222,8 +240,7 @@ def _by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) ->
         matrix, fit.loadings_K, fit.uniquenesses_K, errors, words,
         converged=fit.converged, notes=notes,
     )  # fmt: skip
-    at_bound = bool(fit.at_bound_K.any())
-    return replace(omega, heywood=at_bound, bounded=omega.value if at_bound else None)
+    return replace(omega, heywood=bool(fit.at_bound_K.any()))
 
 
 def _filled(
@@ -236,21 +253,12 @@ def _filled(
     converged: bool,
     notes: tuple[str, ...] = (),
 ) -> Omega:
-    """Omega of a solution, and of the proper one nearest to it where it is improper."""
+    """Omega of an admissible solution."""
     variances = np.diagonal(matrix)
     own = variances - loadings**2 if uniquenesses is None else uniquenesses
-    heywood = bool((own < -HEYWOOD * variances).any())
     value = model_omega(loadings, own, errors)
     total = float(matrix.sum())
     observed = float(loadings.sum() ** 2 / total) if total > 0 else None
-    bounded = None
-    if heywood and uniquenesses is None:
-        proper = one_factor_minres(
-            (matrix - errors + np.diag(np.diagonal(errors)))[None], bounded=True
-        )
-        if proper.converged_B[0]:
-            within = proper.loadings_BK[0]
-            bounded = model_omega(within, variances - within**2, errors)
     if (loadings < 0).any():
         notes = (*notes, f"negative loadings: {', '.join(map(str, np.flatnonzero(loadings < 0)))}")
     undefined = None if converged else "not_converged"
@@ -258,9 +266,9 @@ def _filled(
         undefined = "non_positive_total"
     return Omega(
         value=None if undefined else value, undefined=undefined, estimator=words,
-        observed=observed if converged else None, bounded=bounded,
+        observed=observed if converged else None,
         loadings=tuple(loadings.tolist()), uniquenesses=tuple(own.tolist()),
-        heywood=heywood, converged=converged, notes=notes,
+        converged=converged, notes=notes,
     )  # fmt: skip
 
 
@@ -290,10 +298,3 @@ def _checked_errors(error_covariances: ArrayLike | None, n_items: int) -> Floats
         raise ValueError("mcdonald_omega: error_covariances must be symmetric")
     np.fill_diagonal(errors, 0.0)
     return errors
-
-
-def _unsound(matrix: Floats) -> tuple[str, ...]:
-    """A note where pairs of items make no covariance matrix."""
-    if len(matrix) and np.linalg.eigvalsh(matrix)[0] < -1e-9 * np.trace(matrix):
-        return ("matrix not positive semidefinite (pairs of items rest on different subjects)",)
-    return ()

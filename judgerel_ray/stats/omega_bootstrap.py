@@ -17,7 +17,7 @@ from judgerel_ray.stats.bootstrap import (
     check_choices,
 )
 from judgerel_ray.stats.interval import Interval
-from judgerel_ray.stats.minres import one_factor_minres
+from judgerel_ray.stats.minres import one_factor_minres, two_item_loadings
 from judgerel_ray.stats.scores import Matrix
 from judgerel_ray.stats.statistic import Floats
 
@@ -33,8 +33,7 @@ class OmegaResamples:
     interval : Interval
         Of omega.
     n_undefined, n_heywood : int
-        Resamples without a value, and those with a negative uniqueness (whose values stay as they
-        are).
+        Resamples without a value, and those where a bound keeps a uniqueness from being negative.
     """
 
     values_B: Floats  # noqa: N815  a shape, not a case
@@ -128,8 +127,8 @@ def omega_bootstrap(
 def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
     """Compute omega of many covariance matrices, one factor by minres, model denominator.
 
-    NaN where an item does not vary, the covariances sum to no more than 0, or there is no minimum;
-    and which solutions have a negative uniqueness.
+    NaN where an item does not vary or the covariances sum to no more than 0; and where a bound
+    keeps a uniqueness from being negative.
 
     Examples
     --------
@@ -146,16 +145,15 @@ def omega_values(covariances_BKK: Floats, *, matrix: Matrix) -> tuple[Floats, ND
         matrices = matrices / (spread[:, :, None] * spread[:, None, :])
         variances = np.ones_like(variances)
     if matrices.shape[1] == 2:
-        shared = np.where(matrices[:, 0, 1] > 0, matrices[:, 0, 1], np.nan)
-        loadings = np.sqrt(shared)[:, None] * np.ones(2)
+        loadings = two_item_loadings(matrices)
     else:
         fit = one_factor_minres(matrices)
         loadings = np.where(fit.converged_B[:, None], fit.loadings_BK, np.nan)
+        heywood[usable] = fit.heywood_B
     unique = variances - loadings**2
     explained = loadings.sum(axis=1) ** 2
     total = explained + unique.sum(axis=1)
     values[usable] = np.divide(explained, total, out=np.full(len(total), np.nan), where=total > 0)
-    heywood[usable] = (unique < -1e-8 * variances).any(axis=1)
     return values, heywood
 
 

@@ -5,16 +5,75 @@ Shape suffixes: U = units (a question in one order), V = distinct values, Q = qu
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.facet_agreement import FacetLevels, reproducibility_terms
 from judgerel_ray.stats.interval import Interval, student_interval
-from judgerel_ray.stats.statistic import Floats, row_sums
+from judgerel_ray.stats.question_statistic import QuestionTerms
+from judgerel_ray.stats.statistic import Floats, divide, row_sums
 
-ORDER_EFFECTS = ("order_effect", "position_bias")
+ORDER_EFFECTS = ("swap_consistency", "position_bias", "order_effect")
 """Coefficients of this page."""
+_PERMUTATIONS = 9_999
+_CELLS = 20_000_000  # shares permuted in all; beyond, the chi-square limit tells p
+
+
+def swap_terms(
+    counts_UV: ArrayLike, questions_U: NDArray[np.int64], orders_U: NDArray[np.int64],
+    *, clusters_U: NDArray[np.int64] | None = None,
+) -> QuestionTerms:  # fmt: skip
+    """Lay swap consistency out by question: pairs of judgments in different orders that agree.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each question in one order received each value (what the option is).
+    questions_U, orders_U : ndarray of int, shape (n_units,)
+        The question and the order of each unit.
+    clusters_U : ndarray of int, shape (n_units,), optional
+        What is left out together, where several questions here belong to one item.
+
+    Returns
+    -------
+    QuestionTerms
+
+    Examples
+    --------
+    >>> found = swap_terms([[2, 0], [0, 2], [2, 0], [2, 0]], np.array([0, 0, 1, 1]),
+    ...                    np.array([0, 1, 0, 1]))
+    >>> float(found.at(np.ones((1, 2)))[0])
+    0.5
+    """
+    n_values = np.shape(counts_UV)[1]
+    found = reproducibility_terms(
+        "percent_agreement",
+        counts_UV,
+        swapped(questions_U, orders_U),
+        distances_VV=1 - np.eye(n_values),
+        clusters_U=clusters_U,
+    )
+    return QuestionTerms(
+        name="swap_consistency", questions_C=found.questions_C, terms_CT=found.terms_CT,
+        value=found.value,
+    )  # fmt: skip
+
+
+def swapped(questions_U: NDArray[np.int64], orders_U: NDArray[np.int64]) -> FacetLevels:
+    """Levels of which no two judgments share theirs: every pair is of two orders.
+
+    Examples
+    --------
+    >>> swapped(np.array([0, 0]), np.array([0, 1])).n_orders
+    inf
+    """
+    return FacetLevels(
+        items_U=questions_U, levels_U=orders_U, orders_U=orders_U, n_orders=float("inf")
+    )
 
 
 def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
@@ -106,8 +165,9 @@ def position_bias(labels_QL: ArrayLike) -> Coefficient:
     Returns
     -------
     Coefficient
-        With its jackknife interval over questions. ``undefined`` is "no_verdicts", "too_few_units"
-        below two questions, or "no_variance" with one label.
+        With its jackknife interval over questions, and ``p_noise``: the share of permutations of
+        the labels inside each question that come as far above 0. ``undefined`` is "no_verdicts",
+        "too_few_units" below two questions, or "no_variance" with one label.
 
     Raises
     ------
@@ -129,26 +189,84 @@ def position_bias(labels_QL: ArrayLike) -> Coefficient:
     counts = checked_counts(labels_QL, function="position_bias")
     counts = counts[row_sums(counts) > 0]
     n, n_labels = counts.shape
-    shares: Floats = counts / row_sums(counts)[:, None]
-    squares = row_sums(shares**2)
-    total_L = shares.sum(axis=0)
+    terms = position_terms(counts)
     why = "no_verdicts" if n == 0 else "too_few_units" if n < 2 else None
     why = why or ("no_variance" if n_labels < 2 else None)
-    value, left_out = None, np.empty(0)
-    if why is None:
-        value = float(_standardised(total_L @ total_L, squares.sum(), n, n_labels))
-    if why is None and n > 2:
-        left_L = total_L - shares
-        left_out = _standardised(row_sums(left_L**2), squares.sum() - squares, n - 1, n_labels)
+    value, left_out, p, sd = None, np.empty(0), None, None
     words = "verdicts by position, products over pairs of questions"
-    return _told("position_bias", words, value, why, left_out, row_sums(counts))
+    if why is None:
+        value = float(terms.at(np.ones((1, n)))[0])
+        p, sd, how = _position_test(terms.terms_CT[:, 2:])
+        words += f"; p of {how}"
+    if why is None and n > 2:
+        left_out = terms.left_out()
+    found = _told("position_bias", words, value, why, left_out, row_sums(counts))
+    if p is None:
+        return found
+    return replace(found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p)
 
 
-def _standardised(both: Floats, own: Floats, n: int, n_labels: int) -> Floats:
-    """The mean product over pairs of questions, 0 at chance and 1 at most."""
-    chance = 1 / n_labels
-    standardised: Floats = ((both - own) / (n * (n - 1)) - chance) / (1 - chance)
-    return standardised
+def position_terms(
+    labels_QL: ArrayLike, *, questions_Q: NDArray[np.generic] | None = None
+) -> QuestionTerms:
+    """Lay position bias out by question: [1, sum of squared shares, shares of the labels].
+
+    Examples
+    --------
+    >>> found = position_terms([[3, 0], [3, 0], [3, 0]])
+    >>> float(found.at(np.ones((1, 3)))[0])
+    1.0
+    """
+    counts = checked_counts(labels_QL, function="position_bias")
+    kept = row_sums(counts) > 0
+    counts = counts[kept]
+    n_labels = counts.shape[1]
+    shares: Floats = counts / row_sums(counts)[:, None]
+    terms = np.concatenate(
+        [np.ones((len(counts), 1)), row_sums(shares**2)[:, None], shares], axis=1
+    )
+    names = np.arange(kept.size) if questions_Q is None else np.asarray(questions_Q)
+
+    def value(total: Floats) -> Floats:
+        """The mean product over pairs of questions, 0 at chance and 1 at most."""
+        n, chance = total[..., 0], 1 / max(n_labels, 1)
+        both = row_sums(total[..., 2:] ** 2) - total[..., 1]
+        if n_labels < 2:
+            return np.full(n.shape, np.nan)
+        standardised: Floats = (divide(both, n * (n - 1)) - chance) / (1 - chance)
+        return standardised
+
+    return QuestionTerms(name="position_bias", questions_C=names[kept], terms_CT=terms, value=value)
+
+
+def _position_test(shares_QL: Floats) -> tuple[float, float, str]:
+    """P that places do not matter, spread of the value then, and how both were found.
+
+    Where they do not, the labels of each question may be permuted: its shares are as likely in any
+    other order of the places.
+    """
+    n, n_labels = shares_QL.shape
+    free = shares_QL - 1 / n_labels
+    own = (free**2).sum()
+    scale = n * (n - 1) * (1 - 1 / n_labels)
+    # Of two questions the product is 0 in the mean, its square v_q v_r / (L - 1).
+    v_Q = row_sums(free**2)
+    sd = float(np.sqrt(2 * (own**2 - (v_Q**2).sum()) / (n_labels - 1)) / scale)
+    length = float((free.sum(axis=0) ** 2).sum())
+    if own < 1e-12:
+        return 1.0, 0.0, "label permutations inside questions"
+    if n * n_labels * _PERMUTATIONS > _CELLS:
+        from scipy.special import chdtrc
+
+        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / own))
+        return p, sd, "label permutations inside questions, by their chi-square limit"
+    rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
+    for start in range(0, _PERMUTATIONS, block):
+        m = min(block, _PERMUTATIONS - start)
+        drawn = rng.permuted(np.broadcast_to(free, (m, n, n_labels)), axis=-1).sum(axis=1)
+        reached += int((row_sums(drawn**2) >= length - 1e-9).sum())
+    p = (1 + reached) / (1 + _PERMUTATIONS)
+    return p, sd, f"{_PERMUTATIONS:,} label permutations inside questions"
 
 
 def _told(

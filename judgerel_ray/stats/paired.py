@@ -1,18 +1,24 @@
 """Two judges, temperatures or runs on the same questions: the difference of a coefficient.
 
-Shape suffixes: U = units, V = distinct values, C = clusters (questions), M = comparisons.
+Shape suffixes: U = units, V = distinct values, C = clusters (questions).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.interval import Interval, by_cluster, flagged
+from judgerel_ray.stats.question_statistic import QuestionTerms, count_terms, whole
 from judgerel_ray.stats.statistic import CountStatistic, Floats
+from judgerel_ray.stats.swap_test import DRAWS, swap_test
+
+_FEW = 10
+_CARRYING = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +34,8 @@ class Difference:
     value : float or None
         Second minus first; None where `undefined` is set.
     standard_error, low, high : float or None
-        By leaving questions out, with Student's t.
+        By question; of the swap test where that was made, else by leaving questions out, with
+        Student's t.
     p : float or None
         Two-sided, of no difference.
     p_equivalence : float or None
@@ -40,10 +47,19 @@ class Difference:
         Largest difference that does not matter.
     n_questions : int
         Common questions that take part.
+    n_differing : int
+        Of them, those in which the sides differ: the only ones that a swap test rests on.
+    few_informative : bool
+        Whether fewer than ten questions differ, or either side rests on few informative questions:
+        by its counts (:class:`judgerel_ray.stats.Interval`), or as fewer than five questions have
+        nearly all influence on its value.
+    method : str
+        Where p and the interval are from, in words.
     undefined : str or None
         "no_common_questions", "undefined_first", "undefined_second", "too_few_units",
-        "depends_on_one_question"; "no_spread" where a value stands without interval and p, since
-        all questions say the same.
+        "depends_on_one_question"; a value stands without interval in "no_spread", where all
+        questions say the same, and in "too_few_informative", where exchanging questions leaves a
+        side without a value too often.
     """
 
     name: str
@@ -58,6 +74,9 @@ class Difference:
     p_beyond: float | None = None
     margin: float | None = None
     n_questions: int = 0
+    n_differing: int = 0
+    few_informative: bool = False
+    method: str = ""
     undefined: str | None = None
 
 
@@ -70,11 +89,9 @@ def paired_difference(
     second_clusters_U: ArrayLike | None = None,
     margin: float | None = None,
     confidence: float = 0.95,
+    draws: int = DRAWS,
 ) -> Difference:
-    """Compare a coefficient of two sets of counts on their common questions.
-
-    One question is left out of both at a time, so that what makes a question hard for either does
-    not count as evidence of a difference.
+    """Compare a coefficient of two sets of counts on their common questions, by a swap test.
 
     Parameters
     ----------
@@ -85,10 +102,8 @@ def paired_difference(
     first_clusters_U, second_clusters_U : array-like, shapes (n_units,), optional
         The question of each unit, by one coding; by default the row. Questions that take part in
         only one of the two are left out.
-    margin : float, optional
-        Largest difference that does not matter, above 0; asks whether the two are equivalent.
-    confidence : float
-        Of the interval, in (0, 1).
+    margin, confidence, draws
+        As of :func:`terms_difference`.
 
     Returns
     -------
@@ -107,190 +122,169 @@ def paired_difference(
     >>> agreement = count_statistic("percent_agreement", n_values=2)
     >>> first = [[2, 0], [1, 1], [0, 2], [1, 1]]
     >>> found = paired_difference(first, [[2, 0], [2, 0], [0, 2], [1, 1]], agreement)
-    >>> found.first, found.second, found.value, round(found.p, 3)
-    (0.5, 0.75, 0.25, 0.391)
+    >>> found.first, found.second, found.value, found.p
+    (0.5, 0.75, 0.25, 1.0)
     """
-    name = "paired_difference"
+    counts = [statistic.checked(one, function="paired_difference") for one in (first_UV, second_UV)]
+    columns = [one.shape[1] for one in counts]
+    if columns[0] != columns[1]:
+        raise ValueError(
+            f"paired_difference: counts must have the same columns, got {columns[0]}, {columns[1]}"
+        )
+    questions = [
+        np.arange(len(one)) if clusters is None else np.asarray(clusters)
+        for one, clusters in zip(counts, (first_clusters_U, second_clusters_U), strict=True)
+    ]
+    for one, named in zip(counts, questions, strict=True):
+        if named.shape != one.shape[:1]:
+            raise ValueError(
+                f"paired_difference: clusters must have shape ({len(one)},), got {named.shape}"
+            )
+    sides = [
+        count_terms(one, statistic, questions_U=named)
+        for one, named in zip(counts, questions, strict=True)
+    ]
+    common = np.intersect1d(sides[0].questions_C, sides[1].questions_C)
+    few = any(
+        _few_informative(one[kept], named[kept], statistic)
+        for one, named in zip(counts, questions, strict=True)
+        if (kept := np.isin(named, common)).any()
+    )
+    return terms_difference(
+        *sides, margin=margin, confidence=confidence, few_informative=few, draws=draws
+    )
+
+
+def terms_difference(
+    first: QuestionTerms,
+    second: QuestionTerms,
+    *,
+    margin: float | None = None,
+    confidence: float = 0.95,
+    few_informative: bool = False,
+    draws: int = DRAWS,
+) -> Difference:
+    """Compare a number that rests on questions between two sides, on their common questions.
+
+    Both sides of a question are exchanged at random (:func:`judgerel_ray.stats.swap_test`), so that
+    what makes a question hard for either does not count as evidence of a difference. The interval
+    is that of the same test: it excludes 0 exactly where p is below 1 - `confidence`.
+
+    Parameters
+    ----------
+    first, second : QuestionTerms
+        The number on either side; terms and value mean the same in both.
+    margin : float, optional
+        Largest difference that does not matter, above 0; asks whether the two are equivalent.
+    confidence : float
+        Of the interval, in (0, 1).
+    few_informative : bool
+        Whether either side is known to rest on few questions.
+    draws : int
+        Random exchanges at most.
+
+    Returns
+    -------
+    Difference
+        Or why there is none.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not above 0, or the confidence is not in (0, 1).
+
+    Examples
+    --------
+    >>> one, two = (QuestionTerms(name="mean", questions_C=np.arange(8),
+    ...                           terms_CT=np.array([[x, 1.0] for x in numbers]),
+    ...                           value=lambda t: t[..., 0] / t[..., 1])
+    ...             for numbers in ([1, 2, 3, 4, 5, 6, 7, 8], [2, 4, 4, 6, 7, 7, 7, 9]))
+    >>> found = terms_difference(one, two)
+    >>> found.value, found.p, found.n_differing, found.method
+    (1.25, 0.015625, 7, 'all 2^7 exchanges')
+    """
+    name = "terms_difference"
     if not 0 < confidence < 1:
         raise ValueError(f"{name}: confidence must be between 0 and 1, got {confidence!r}")
     if margin is not None and not margin > 0:
         raise ValueError(f"{name}: margin must be above 0, got {margin!r}")
-    first, first_clusters = _taking_part(first_UV, first_clusters_U, statistic)
-    second, second_clusters = _taking_part(second_UV, second_clusters_U, statistic)
-    if first.shape[1] != second.shape[1]:
-        raise ValueError(
-            f"{name}: counts must have the same columns, got {first.shape[1]}, {second.shape[1]}"
-        )
-    common = np.intersect1d(first_clusters, second_clusters)
-    if not common.size:
-        return Difference(name=statistic.name, margin=margin, undefined="no_common_questions")
-    terms = [
-        _cluster_terms(counts, clusters, common, statistic)
-        for counts, clusters in ((first, first_clusters), (second, second_clusters))
-    ]
-    values = [float(statistic.value(one.sum(axis=0))) for one in terms]
+    common = np.intersect1d(first.questions_C, second.questions_C)
+    n = common.size
+    if not n:
+        return Difference(name=first.name, margin=margin, undefined="no_common_questions")
+    sides = [_only(one, common) for one in (first, second)]
+    values = [whole(one) for one in sides]
     for value, side in zip(values, ("first", "second"), strict=True):
         if np.isnan(value):
-            undefined = f"undefined_{side}"
             return Difference(
-                name=statistic.name, margin=margin, undefined=undefined, n_questions=common.size
+                name=first.name, margin=margin, n_questions=n, undefined=f"undefined_{side}"
             )
-    left_out_C = [statistic.value(one.sum(axis=0) - one) for one in terms]
-    return _student(statistic.name, values, left_out_C[1] - left_out_C[0], margin, confidence)
-
-
-def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Adjust p-values so that any false finding among them stays rare (Holm's step-down).
-
-    Parameters
-    ----------
-    p_M : sequence of float or None
-        One p-value a comparison; None is no test and stays None.
-
-    Returns
-    -------
-    tuple of float or None
-        In the same order.
-
-    Raises
-    ------
-    ValueError
-        If a p-value is not in [0, 1].
-
-    References
-    ----------
-    .. [1] Holm, S. (1979). Scandinavian Journal of Statistics 6, 65-70.
-
-    Examples
-    --------
-    3 x .01, then 2 x .03, then at least that:
-
-    >>> holm([0.03, 0.01, None, 0.04])
-    (0.06, 0.03, None, 0.06)
-    """
-    p, order = _ordered(p_M, function="holm")
-    n = p.size
-    adjusted = np.maximum.accumulate(p[order] * (n - np.arange(n)))
-    return _given_back(p_M, adjusted, order)
-
-
-def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Adjust p-values so that few of the findings are false (Benjamini and Hochberg's step-up).
-
-    Parameters
-    ----------
-    p_M : sequence of float or None
-        One p-value a comparison; None is no test and stays None.
-
-    Returns
-    -------
-    tuple of float or None
-        In the same order.
-
-    Raises
-    ------
-    ValueError
-        If a p-value is not in [0, 1].
-
-    References
-    ----------
-    .. [1] Benjamini, Y. and Hochberg, Y. (1995), doi:10.1111/j.2517-6161.1995.tb02031.x.
-
-    Examples
-    --------
-    .04, then min(.04, 3/2 x .03), then min(.04, 3 x .01):
-
-    >>> benjamini_hochberg([0.03, 0.01, None, 0.04])
-    (0.04, 0.03, None, 0.04)
-    """
-    p, order = _ordered(p_M, function="benjamini_hochberg")
-    n = p.size
-    scaled = p[order] * (n / np.arange(1, n + 1))
-    return _given_back(p_M, np.minimum.accumulate(scaled[::-1])[::-1], order)
-
-
-def _taking_part(
-    counts_UV: ArrayLike, clusters_U: ArrayLike | None, statistic: CountStatistic
-) -> tuple[Floats, NDArray[np.generic]]:
-    """The units that take part, and their questions."""
-    counts = checked_counts(counts_UV, function="paired_difference")
-    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
-    if clusters.shape != counts.shape[:1]:
-        raise ValueError(
-            f"paired_difference: clusters must have shape ({len(counts)},), got {clusters.shape}"
-        )
-    taking = statistic.takes_part(counts)
-    return counts[taking], clusters[taking]
-
-
-def _cluster_terms(
-    counts: Floats,
-    clusters: NDArray[np.generic],
-    common: NDArray[np.generic],
-    statistic: CountStatistic,
-) -> Floats:
-    """Terms summed by common question, (C, T)."""
-    shared = np.isin(clusters, common)
-    terms = statistic.terms(counts[shared])
-    summed: Floats = np.zeros((common.size, terms.shape[-1]))
-    np.add.at(summed, np.searchsorted(common, clusters[shared]), terms)
-    return summed
-
-
-def _student(
-    name: str, values: Sequence[float], left_out_C: Floats, margin: float | None, confidence: float
-) -> Difference:
-    """The difference with its t interval, test, and test of equivalence."""
-    from scipy.special import stdtr, stdtrit
-
-    n, (first, second) = left_out_C.size, values
-    value = second - first
-    known = Difference(
-        name=name, first=first, second=second, value=value, margin=margin, n_questions=n
-    )
+    without = [one.left_out() for one in sides]
+    left_out_C = without[1] - without[0]
     undefined = None
     if n < 2:
         undefined = "too_few_units"
     elif np.isnan(left_out_C).any():
         undefined = "depends_on_one_question"
-    error = float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
-    if undefined is None and error < 1e-9:
+    elif abs(values[1] - values[0]) < 1e-12 and np.ptp(left_out_C) < 1e-12:
         undefined = "no_spread"
-    if undefined:
-        return _without_interval(known, undefined)
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+    known = Difference(
+        name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
+        margin=margin, n_questions=n, undefined=undefined,
+        few_informative=few_informative or min(map(_carrying, without)) < _CARRYING,
+    )  # fmt: skip
+    return known if undefined else _swapped(known, sides, confidence, draws)
+
+
+def _swapped(
+    known: Difference, sides: Sequence[QuestionTerms], confidence: float, draws: int
+) -> Difference:
+    """The difference with what exchanges of its sides tell."""
+    found = swap_test(sides[0].terms_CT, sides[1].terms_CT, sides[0].value, draws=draws)
+    reach, apart = found.reach(confidence), abs(found.value)
+    given = isfinite(reach)
     within = beyond = None
-    if margin is not None:
-        within = float(stdtr(n - 1, (abs(value) - margin) / error))
-        beyond = min(1.0, float(2 * stdtr(n - 1, (margin - abs(value)) / error)))
-    return Difference(
-        name=name, first=first, second=second, value=value, margin=margin, n_questions=n,
-        standard_error=error, low=value - half, high=value + half,
-        p=float(2 * stdtr(n - 1, -abs(value) / error)), p_equivalence=within, p_beyond=beyond,
-    )  # fmt: skip
+    if known.margin is not None and given:
+        # Distances are symmetric about 0: one side of them is half of both.
+        half = found.p(apart - known.margin) / 2
+        within = half if apart < known.margin else 1 - half
+        beyond = found.p(max(0.0, apart - known.margin))
+    p = found.p(found.value)
+    low, high = found.value - reach, found.value + reach
+    if p >= 1 - confidence:  # but for rounding they hold 0 already
+        low, high = min(low, 0.0), max(high, 0.0)
+    return replace(
+        known,
+        standard_error=found.error,
+        low=low if given else None,
+        high=high if given else None,
+        p=p,
+        p_equivalence=within,
+        p_beyond=beyond,
+        n_differing=found.n_differing,
+        few_informative=known.few_informative or found.n_differing < _FEW,
+        method=found.method,
+        undefined=None if given else "too_few_informative",
+    )
 
 
-def _without_interval(known: Difference, undefined: str) -> Difference:
-    """The values as they are, and why there is nothing around them."""
-    return Difference(
-        name=known.name, first=known.first, second=known.second, value=known.value,
-        margin=known.margin, n_questions=known.n_questions, undefined=undefined,
-    )  # fmt: skip
+def _carrying(left_out_C: Floats) -> float:
+    """How many questions carry a value, less where some have more influence than others."""
+    squares_C = (left_out_C - left_out_C.mean()) ** 2
+    fourth = float((squares_C**2).sum())
+    return float(squares_C.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
-def _ordered(p_M: Sequence[float | None], *, function: str) -> tuple[Floats, NDArray[np.intp]]:
-    """The p-values there are, and their order from the smallest."""
-    p = np.array([one for one in p_M if one is not None], dtype=np.float64)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"{function}: p_M must be between 0 and 1, got {list(p_M)!r}")
-    return p, np.argsort(p, kind="stable")
+def _only(terms: QuestionTerms, common: NDArray[np.generic]) -> QuestionTerms:
+    """The common questions, in their order."""
+    order = np.argsort(terms.questions_C, kind="stable")
+    place = order[np.searchsorted(terms.questions_C, common, sorter=order)]
+    return replace(terms, questions_C=common, terms_CT=terms.terms_CT[place])
 
 
-def _given_back(
-    p_M: Sequence[float | None], adjusted: Floats, order: NDArray[np.intp]
-) -> tuple[float | None, ...]:
-    """Adjusted values, at most 1, where the p-values stood."""
-    placed = np.empty(adjusted.size)
-    placed[order] = np.minimum(adjusted, 1.0)
-    values = iter(placed.tolist())
-    return tuple(None if one is None else next(values) for one in p_M)
+def _few_informative(
+    counts: Floats, questions: NDArray[np.generic], statistic: CountStatistic
+) -> bool:
+    """Whether a side rests on few informative questions."""
+    number = np.unique(questions, return_inverse=True)[1]
+    return flagged(Interval(), *by_cluster(counts, number, statistic), statistic).few_informative

@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.stats.component_intervals import left_out_interval
 from judgerel_ray.stats.statistic import Floats
-from judgerel_ray.stats.variance_components import student_interval
 from judgerel_ray.stats.verdict_shares import drawn_together, majority_vote
 
 
@@ -134,7 +134,7 @@ def effective_judges(
         return EffectiveJudges(
             n_judges=n_judges, n_questions=n, correlation=correlation, undefined="no_bound"
         )
-    low, high = student_interval(correlation, left_out_N, confidence=confidence)
+    low, high = left_out_interval(correlation, [(left_out_N, 1.0)], confidence=confidence)
     return EffectiveJudges(
         n_judges=n_judges,
         n_questions=n,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats.paired import holm
+from judgerel_ray.stats.multiple_tests import holm
 from judgerel_ray.stats.statistic import Floats
 
 EQUAL = 1e-9

@@ -1,6 +1,6 @@
 """Several common factors by minres, and their oblique rotation.
 
-Shape suffixes: K = items, F = factors.
+Shape suffixes: B = matrices, N = points, K = items, F = factors.
 """
 
 from __future__ import annotations
@@ -10,141 +10,162 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from judgerel_ray.stats.box_newton import lowest_minima
 from judgerel_ray.stats.statistic import Floats
 
 LEAST_UNIQUENESS = 0.005
-_STEPS, _TURNS, _FLAT = 200, 5000, 1e-10
+_TURNS, _HALVINGS, _FLAT = 5000, 60, 1e-10
+_STARTS, _UNIQUENESSES = (8, 32), 320  # fewest and most starts; uniquenesses in all of them
 
 
 class Factors(NamedTuple):
-    """Unrotated loadings, whether a minimum was reached, and uniquenesses at their bound."""
+    """Unrotated loadings, whether a minimum was reached, and the uniquenesses there."""
 
-    loadings_KF: Floats  # noqa: N815  a shape, not a case
-    converged: bool
-    at_bound_K: NDArray[np.bool_]  # noqa: N815
+    loadings_BKF: Floats  # noqa: N815  a shape, not a case
+    converged_B: NDArray[np.bool_]  # noqa: N815
+    uniquenesses_BK: Floats  # noqa: N815
+
+    @property
+    def at_bound_BK(self) -> NDArray[np.bool_]:  # noqa: N802
+        """Which uniquenesses lie at their bound."""
+        at_bound: NDArray[np.bool_] = self.uniquenesses_BK <= LEAST_UNIQUENESS * (1 + 1e-9)
+        return at_bound
 
 
 class Oblique(NamedTuple):
-    """A rotated pattern, the correlations of its factors, and whether a minimum was reached."""
+    """Rotated patterns, the correlations of their factors, and whether a minimum was reached."""
 
-    pattern_KF: Floats  # noqa: N815
-    correlations_FF: Floats  # noqa: N815
-    converged: bool
+    pattern_BKF: Floats  # noqa: N815
+    correlations_BFF: Floats  # noqa: N815
+    converged_B: NDArray[np.bool_]  # noqa: N815
 
 
-def minres_factors(correlations_KK: Floats, *, n_factors: int) -> Factors | None:
-    """Fit several factors by least squares of the correlations.
+def minres_factors(correlations_BKK: Floats, *, n_factors: int) -> Factors:
+    """Fit several factors by least squares of the correlations, of many matrices at once.
 
     Minimised over the uniquenesses is half the sum of squares of the eigenvalues of R - Psi after
     the first `n_factors`, which is the misfit off the diagonal with the best loadings put in.
     Uniquenesses are kept at .005 or above, as R's psych does, and it is said where they lie there.
-    Of the minima reached from two starts (a half, and what the other items do not explain) the
-    lower is taken.
+    The lowest minimum is taken that is reached from many starts: uniquenesses of a half, what the
+    other items do not explain (psych's only start), and points all over the box.
 
     Parameters
     ----------
-    correlations_KK : ndarray of float, shape (n_items, n_items)
-        A correlation matrix; it may be singular.
+    correlations_BKK : ndarray of float, shape (n_matrices, n_items, n_items)
+        Correlation matrices; they may be singular.
     n_factors : int
         At least 1, fewer than items.
 
     Returns
     -------
-    Factors or None
-        None where R - Psi has fewer than `n_factors` positive eigenvalues.
+    Factors
+        Loadings of shape (n_matrices, n_items, n_factors); NaN where R - Psi has fewer than
+        `n_factors` positive eigenvalues.
+
+    Notes
+    -----
+    32 starts up to ten items, where minima are many, down to eight from 40 on: 0.2 ms a matrix and
+    start with ten items.
 
     Examples
     --------
     >>> matrix = np.outer([0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6])
     >>> np.fill_diagonal(matrix, 1.0)
-    >>> np.abs(minres_factors(matrix, n_factors=1).loadings_KF).round(6).tolist()
+    >>> np.abs(minres_factors(matrix[None], n_factors=1).loadings_BKF[0]).round(6).tolist()
     [[0.9], [0.8], [0.7], [0.6]]
     """
-    fits = [
-        _minimised(start, correlations_KK, n_factors)
-        for start in (np.full(len(correlations_KK), 0.5), _unexplained(correlations_KK))
-    ]
-    psi, converged = min(fits, key=lambda fit: _misfit(fit[0], correlations_KK, n_factors))
-    roots, vectors = np.linalg.eigh(correlations_KK - np.diag(psi))
-    if roots[-n_factors] <= 0:
-        return None
-    order = slice(None, -n_factors - 1, -1)
+    n, n_items = correlations_BKK.shape[:2]
+    least = np.full((n, n_items), LEAST_UNIQUENESS)
+    found = lowest_minima(
+        Misfit(correlations_BKK, n_factors),
+        _starts(correlations_BKK),
+        least,
+        np.ones_like(least),
+    )
+    roots, vectors = _shared(correlations_BKK, found.x_BK)
+    last = slice(None, -n_factors - 1, -1)
+    top = np.where(roots[:, -n_factors, None] > 0, roots[:, last], np.nan)
     return Factors(
-        vectors[:, order] * np.sqrt(roots[order]), converged, psi <= LEAST_UNIQUENESS * (1 + 1e-9)
+        vectors[:, :, last] * np.sqrt(top)[:, None, :],
+        found.converged_B,
+        found.x_BK,
     )
 
 
-def _unexplained(matrix: Floats) -> Floats:
+class Misfit:
+    """Half the squares of the smaller eigenvalues of R - Psi, as functions of the uniquenesses."""
+
+    def __init__(self, matrices_BKK: Floats, n_factors: int) -> None:
+        self.matrices_BKK, self.n_factors = matrices_BKK, n_factors
+
+    def at(self, x_NK: Floats, which_N: NDArray[np.intp]) -> tuple[Floats, tuple[Floats, ...]]:
+        """Misfits, with the eigenvalues and eigenvectors."""
+        roots, vectors = _shared(self.matrices_BKK[which_N], x_NK)
+        small = roots[:, : -self.n_factors]
+        return np.einsum("ns,ns->n", small, small) / 2, (roots, vectors)
+
+    def slopes(
+        self, x_NK: Floats, which_N: NDArray[np.intp], parts: tuple[Floats, ...]
+    ) -> tuple[Floats, Floats]:
+        """By perturbation of the eigenvalues."""
+        del x_NK, which_N  # all is in the eigenvalues
+        roots, vectors = parts
+        small, minor = roots[:, : -self.n_factors], vectors[:, :, : -self.n_factors]
+        # Between small roots all terms sum to the square of the projector.
+        curvature: Floats = np.matmul(minor, minor.swapaxes(1, 2)) ** 2
+        for place in range(1, self.n_factors + 1):
+            weights = 2 * small / np.minimum(small - roots[:, -place, None], -1e-12)
+            vector = vectors[:, :, -place]
+            turned = np.matmul(minor * weights[:, None, :], minor.swapaxes(1, 2))
+            curvature += turned * vector[:, :, None] * vector[:, None, :]
+        return -np.einsum("nks,ns->nk", minor**2, small), curvature
+
+
+def _shared(matrices_NKK: Floats, psi_NK: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, ascending, and eigenvectors of R - Psi."""
+    shared = matrices_NKK.copy()
+    items = np.arange(psi_NK.shape[1])
+    shared[:, items, items] -= psi_NK
+    return np.linalg.eigh(shared)
+
+
+def _starts(matrices_BKK: Floats) -> Floats:
+    """A half, what other items do not explain, and points all over, the same for all matrices."""
+    n, n_items = matrices_BKK.shape[:2]
+    n_starts = int(np.clip(_UNIQUENESSES // n_items, *_STARTS))
+    points = np.random.default_rng(0).uniform(LEAST_UNIQUENESS, 1.0, (n_starts - 2, n_items))
+    starts = np.empty((n, n_starts, n_items))
+    starts[:, 0], starts[:, 1] = 0.5, _unexplained(matrices_BKK)
+    # Items by how much they share, so that their order in the matrix makes no difference.
+    order = np.argsort((matrices_BKK**2).sum(axis=2), axis=1)
+    place = np.broadcast_to(order[:, None, :], (n, n_starts - 2, n_items))
+    np.put_along_axis(starts[:, 2:], place, np.broadcast_to(points, place.shape), axis=2)
+    return starts
+
+
+def _unexplained(matrices_BKK: Floats) -> Floats:
     """1 - squared multiple correlations, where the matrix has an inverse; a half otherwise."""
-    roots = np.linalg.eigvalsh(matrix)
-    if roots[0] <= 1e-8 * roots[-1]:
-        return np.full(len(matrix), 0.5)
-    unexplained: Floats = np.clip(1 / np.diagonal(np.linalg.inv(matrix)), LEAST_UNIQUENESS, 1.0)
-    return unexplained
+    roots = np.linalg.eigvalsh(matrices_BKK)
+    sound = roots[:, 0] > 1e-8 * roots[:, -1]
+    unexplained: Floats = np.full(matrices_BKK.shape[:2], 0.5)
+    inverse = np.linalg.inv(matrices_BKK[sound])
+    unexplained[sound] = 1 / np.diagonal(inverse, axis1=1, axis2=2)
+    return np.clip(unexplained, LEAST_UNIQUENESS, 1.0)
 
 
-def _misfit(psi: Floats, matrix: Floats, n_factors: int) -> float:
-    """Half the squares of the smaller eigenvalues of R - Psi."""
-    small = np.linalg.eigvalsh(matrix - np.diag(psi))[:-n_factors]
-    return float(small @ small) / 2
-
-
-def _slopes(psi: Floats, matrix: Floats, n_factors: int) -> tuple[Floats, Floats]:
-    """First and second derivatives of the misfit, by perturbation of the eigenvalues."""
-    roots, vectors = np.linalg.eigh(matrix - np.diag(psi))
-    small, large = roots[:-n_factors], roots[-n_factors:]
-    minor, major = vectors[:, :-n_factors], vectors[:, -n_factors:]
-    # Between small roots all terms sum to the square of the projector.
-    curvature: Floats = (minor @ minor.T) ** 2
-    for root, vector in zip(large, major.T, strict=True):
-        weights = 2 * small / np.minimum(small - root, -1e-12)
-        curvature += ((minor * weights) @ minor.T) * np.outer(vector, vector)
-    return -(minor**2) @ small, curvature
-
-
-def _held(psi: Floats, gradient: Floats) -> NDArray[np.bool_]:
-    """Which uniquenesses their bounds keep from moving on."""
-    low, high = psi <= LEAST_UNIQUENESS, psi >= 1.0
-    held: NDArray[np.bool_] = (low & (gradient > 0)) | (high & (gradient < 0))
-    return held
-
-
-def _minimised(psi: Floats, matrix: Floats, n_factors: int) -> tuple[Floats, bool]:
-    """Newton's method within the bounds, steps halved while they lead uphill."""
-    value = _misfit(psi, matrix, n_factors)
-    for _ in range(_STEPS):
-        gradient, curvature = _slopes(psi, matrix, n_factors)
-        free = ~_held(psi, gradient)
-        if np.abs(gradient[free]).max(initial=0.0) < 1e-13:
-            break
-        curve, axes = np.linalg.eigh(curvature[np.ix_(free, free)])
-        # Where the valley curves down or hardly at all, its slope is followed all the same.
-        step = np.zeros_like(psi)
-        step[free] = axes @ ((gradient[free] @ axes) / np.maximum(np.abs(curve), 1e-4))
-        for halving in range(30):
-            new = np.clip(psi - step / 2**halving, LEAST_UNIQUENESS, 1.0)
-            found = _misfit(new, matrix, n_factors)
-            if found < value:
-                break
-        else:
-            break
-        psi, value = new, found
-    gradient = _slopes(psi, matrix, n_factors)[0]
-    return psi, bool(np.abs(gradient[~_held(psi, gradient)]).max(initial=0.0) < 1e-6)
-
-
-def oblimin(loadings_KF: Floats) -> Oblique:
-    """Rotate loadings to a simple pattern with correlated factors.
+def oblimin(loadings_BKF: Floats) -> Oblique:
+    """Rotate loadings to a simple pattern with correlated factors, of many matrices at once.
 
     Minimised is the sum over items and pairs of factors of the product of squared loadings
     (oblimin with gamma 0, quartimin), without row normalisation, by gradient projection: steps
     along the slope of the rotation, columns scaled back to length 1, halved while they lead uphill.
-    Starts close to the unrotated axes; there may be other minima.
+    It starts close to the unrotated axes: of 310 sets of 6 to 12 items none of 20 other starts led
+    lower.
 
     Parameters
     ----------
-    loadings_KF : ndarray of float, shape (n_items, n_factors)
-        Unrotated loadings.
+    loadings_BKF : ndarray of float, shape (n_matrices, n_items, n_factors)
+        Unrotated loadings, finite.
 
     Returns
     -------
@@ -159,43 +180,53 @@ def oblimin(loadings_KF: Floats) -> Oblique:
     --------
     >>> simple = np.array([[0.8, 0.0], [0.7, 0.0], [0.0, 0.6], [0.0, 0.9]])
     >>> turned = simple @ np.array([[0.8, 0.6], [-0.6, 0.8]])
-    >>> (oblimin(turned).pattern_KF ** 2).max(axis=0).round(4).tolist()
+    >>> (oblimin(turned[None]).pattern_BKF[0] ** 2).max(axis=0).round(4).tolist()
     [0.64, 0.81]
     """
-    n_factors = loadings_KF.shape[1]
+    n, _, n_factors = loadings_BKF.shape
     # A little off the unrotated axes: of symmetrical loadings those are a saddle.
-    turn = np.eye(n_factors) + 0.01 * np.triu(np.ones((n_factors, n_factors)), 1)
-    turn = turn / np.sqrt((turn**2).sum(axis=0))
-    pattern, value, slope = _complexity(loadings_KF, turn)
-    stride, converged = 1.0, False
+    near = np.eye(n_factors) + 0.01 * np.triu(np.ones((n_factors, n_factors)), 1)
+    turn = np.repeat((near / np.sqrt((near**2).sum(axis=0)))[None], n, axis=0)
+    pattern, value, slope = _complexity(loadings_BKF, turn)
+    stride, converged = np.ones(n), np.zeros(n, dtype=bool)
+    active = np.arange(n)
     for _ in range(_TURNS):
-        tangent = slope - turn * (turn * slope).sum(axis=0)
-        length = float((tangent**2).sum())
-        converged = length < _FLAT**2
-        if converged:
+        here, down = turn[active], slope[active]
+        tangent = down - here * (here * down).sum(axis=1, keepdims=True)
+        length = np.einsum("nfg,nfg->n", tangent, tangent)
+        flat = length < _FLAT**2
+        converged[active[flat]] = True
+        active, here, tangent, length = (one[~flat] for one in (active, here, tangent, length))
+        if not active.size:
             break
-        stride *= 2
-        for _ in range(60):
-            new = turn - stride * tangent
-            new = new / np.sqrt((new**2).sum(axis=0))
-            tried = _complexity(loadings_KF, new)
-            if tried[1] < value - 0.5 * stride * length:
+        stride[active] *= 2
+        uphill = np.arange(active.size)
+        for _ in range(_HALVINGS):
+            rows = active[uphill]
+            new = here[uphill] - stride[rows, None, None] * tangent[uphill]
+            new = new / np.sqrt((new**2).sum(axis=1, keepdims=True))
+            tried = _complexity(loadings_BKF[rows], new)
+            lower = tried[1] < value[rows] - 0.5 * stride[rows] * length[uphill]
+            rows = rows[lower]
+            turn[rows] = new[lower]
+            pattern[rows], value[rows], slope[rows] = (one[lower] for one in tried)
+            uphill = uphill[~lower]
+            if not uphill.size:
                 break
-            stride /= 2
-        else:
-            # No step improves what rounding lets one see.
-            converged = length < 1e-12
-            break
-        turn, (pattern, value, slope) = new, tried
-    sign = np.where(pattern.sum(axis=0) < 0, -1.0, 1.0)
-    return Oblique(pattern * sign, (turn.T @ turn) * np.outer(sign, sign), converged)
+            stride[active[uphill]] /= 2
+        # No step improves what rounding lets one see.
+        converged[active[uphill]] = length[uphill] < 1e-12
+        active = np.delete(active, uphill)
+    sign = np.where(pattern.sum(axis=1) < 0, -1.0, 1.0)
+    correlations = np.matmul(turn.swapaxes(1, 2), turn) * sign[:, :, None] * sign[:, None, :]
+    return Oblique(pattern * sign[:, None, :], correlations, converged)
 
 
-def _complexity(loadings: Floats, turn: Floats) -> tuple[Floats, float, Floats]:
+def _complexity(loadings: Floats, turn: Floats) -> tuple[Floats, Floats, Floats]:
     """The pattern A (T')^-1, its complexity sum l_if^2 l_ig^2 / 4 (f, g different), and dQ/dT."""
     inverse = np.linalg.inv(turn)
-    pattern = loadings @ inverse.T
+    pattern: Floats = np.matmul(loadings, inverse.swapaxes(1, 2))
     squares = pattern**2
-    others = squares.sum(axis=1, keepdims=True) - squares
-    own = pattern * others
-    return pattern, float((squares * others).sum()) / 4, -(pattern.T @ own @ inverse).T
+    others = squares.sum(axis=2, keepdims=True) - squares
+    slope = np.matmul(np.matmul(pattern.swapaxes(1, 2), pattern * others), inverse)
+    return pattern, np.einsum("nkf,nkf->n", squares, others) / 4, -slope.swapaxes(1, 2)

@@ -11,18 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.minres import one_factor_minres
+from judgerel_ray.stats.minres import improper_minres, one_factor_minres
 from judgerel_ray.stats.omega import Omega
-from judgerel_ray.stats.rotation import minres_factors, oblimin
+from judgerel_ray.stats.rotation import Factors, Oblique, minres_factors, oblimin
 from judgerel_ray.stats.scores import MissingScores, alpha_of, dropped, item_scores
 from judgerel_ray.stats.statistic import Floats
 
+_WORDS = "standardized omega total; {} factors by minres of correlations, oblimin, Schmid-Leiman"
+
 
 class _Second(NamedTuple):
-    """Loadings of the group factors on the general one, free and kept within 1, or why not."""
+    """Loadings of the group factors on the general one, within 1 and without that bound."""
 
-    free_F: Floats | None = None  # noqa: N815  a shape, not a case
-    bounded_F: Floats | None = None  # noqa: N815
+    gamma_F: Floats | None = None  # noqa: N815  a shape, not a case
+    improper_F: Floats | None = None  # noqa: N815
+    heywood: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -56,8 +59,9 @@ def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
 
     Notes
     -----
-    The rotation starts close to the unrotated loadings, where psych's does; others may have other
-    minima.
+    psych fits from one start and may stop at a higher minimum. Its bound on loadings on the general
+    factor is soft, at .9975: where `heywood` is set, its omega hierarchical differs in the third
+    digit.
 
     References
     ----------
@@ -77,24 +81,72 @@ def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
     (0.9143, 0.6857)
     """
     matrix = _checked(corr_KK, n_factors)
-    p = len(matrix)
-    words = f"{n_factors} factors by minres of correlations, oblimin, Schmid-Leiman; omega total"
+    return omegas_from_correlations(matrix[None], n_factors=n_factors, improper=True)[0]
+
+
+def omegas_from_correlations(
+    corr_BKK: Floats, *, n_factors: int = 3, improper: bool = False
+) -> list[Omega]:
+    """Compute :func:`omega_from_correlation` of many matrices; improper solutions take longest.
+
+    Examples
+    --------
+    >>> omegas_from_correlations(np.eye(3)[None])[0].undefined
+    'too_few_items'
+    """
+    p = corr_BKK.shape[1]
     if (p - n_factors) ** 2 < p + n_factors or p < 3:
-        return Omega(value=None, undefined="too_few_items", estimator=words, alpha=alpha_of(matrix))
-    fit = minres_factors(matrix, n_factors=n_factors)
-    if fit is None:
-        return Omega(
-            value=None, undefined="too_few_factors", estimator=words, alpha=alpha_of(matrix)
-        )
-    if n_factors == 1:
-        sign = -1.0 if fit.loadings_KF.sum() < 0 else 1.0
-        pattern, between, rotated = sign * fit.loadings_KF, np.ones((1, 1)), True
-    else:
-        pattern, between, rotated = oblimin(fit.loadings_KF)
-    converged = fit.converged and rotated
-    notes = ("uniqueness at its bound, .005",) if fit.at_bound_K.any() else ()
-    omega = _filled(matrix, pattern, between, words, converged=converged, notes=notes)
-    return replace(omega, heywood=omega.heywood or bool(fit.at_bound_K.any()))
+        return [_without(matrix, n_factors, "too_few_items") for matrix in corr_BKK]
+    fits = minres_factors(corr_BKK, n_factors=n_factors)
+    return omegas_from_factors(corr_BKK, fits, improper=improper)
+
+
+def omegas_from_factors(corr_BKK: Floats, fits: Factors, *, improper: bool = False) -> list[Omega]:
+    """Rotate unrotated factors of matrices, and take Schmid and Leiman's solution.
+
+    Examples
+    --------
+    >>> matrix = np.full((6, 6), 0.5) + 0.5 * np.eye(6)
+    >>> fits = minres_factors(matrix[None], n_factors=1)
+    >>> round(omegas_from_factors(matrix[None], fits)[0].value, 4)
+    0.8571
+    """
+    loadings = fits.loadings_BKF
+    n_factors = loadings.shape[2]
+    found = [_without(matrix, n_factors, "too_few_factors") for matrix in corr_BKK]
+    there = np.flatnonzero(~np.isnan(loadings).any(axis=(1, 2)))
+    rotated = _rotated(loadings[there])
+    seconds = _second_order(rotated.correlations_BFF, improper=improper)
+    for place, pattern, between, flat, second in zip(there, *rotated, seconds, strict=True):
+        converged, notes = bool(flat and fits.converged_B[place]), _notes(fits, place)
+        omega = _filled(corr_BKK[place], pattern, between, second, converged=converged, notes=notes)
+        at_bound = bool(fits.at_bound_BK[place].any())
+        found[place] = replace(omega, heywood=omega.heywood or at_bound)
+    return found
+
+
+def _rotated(loadings_BKF: Floats) -> Oblique:
+    """Oblique factors; one factor is only turned round."""
+    if loadings_BKF.shape[2] > 1:
+        return oblimin(loadings_BKF)
+    sign = np.where(loadings_BKF.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    n = len(loadings_BKF)
+    return Oblique(sign * loadings_BKF, np.ones((n, 1, 1)), np.ones(n, dtype=bool))
+
+
+def _notes(fits: Factors, place: int) -> tuple[str, ...]:
+    """What a reader must know about unrotated factors."""
+    notes = ("uniqueness at its bound, .005",) if fits.at_bound_BK[place].any() else ()
+    p, n_factors = fits.loadings_BKF.shape[1:]
+    if (p - n_factors) ** 2 == p + n_factors:
+        notes = (*notes, "as many loadings as correlations: other solutions may fit as well")
+    return notes
+
+
+def _without(matrix: Floats, n_factors: int, why: str) -> Omega:
+    """Alpha alone."""
+    words = _WORDS.format(n_factors)
+    return Omega(value=None, undefined=why, estimator=words, alpha=alpha_of(matrix))
 
 
 def omega_hierarchical(
@@ -109,12 +161,13 @@ def omega_hierarchical(
     n_factors : int
         Group factors, at least 1.
     missing : {"listwise", "pairwise"}
-        Use complete subjects, or all pairs there are.
+        Use complete subjects, or all pairs there are, as :func:`mcdonald_omega`.
 
     Returns
     -------
     Omega
-        As of :func:`omega_from_correlation`; also "no_variance" and "too_few_subjects".
+        As of :func:`omega_from_correlation`; also "no_variance", "too_few_subjects" and
+        "no_common_subjects".
 
     Raises
     ------
@@ -128,8 +181,10 @@ def omega_hierarchical(
     'too_few_items'
     """
     found = item_scores(scores_NK, missing=missing, function="omega_hierarchical")
-    if found.n_subjects < 3 or not found.kept:
-        why = "too_few_subjects" if found.n_subjects < 3 else "no_variance"
+    why = "too_few_subjects" if found.n_subjects < 3 else "no_variance" if not found.kept else None
+    if why is None and np.isnan(found.correlation_KK).any():
+        why = "no_common_subjects"
+    if why:
         omega = Omega(value=None, undefined=why, estimator=f"{n_factors} factors")
     else:
         omega = omega_from_correlation(found.correlation_KK, n_factors=n_factors)
@@ -144,15 +199,14 @@ def _filled(
     matrix: Floats,
     pattern: Floats,
     between: Floats,
-    words: str,
+    second: _Second,
     *,
     converged: bool,
     notes: tuple[str, ...],
 ) -> Omega:
     """Omega of a pattern and the correlations of its factors."""
-    second = _second_order(between)
     unique = 1 - ((pattern @ between) * pattern).sum(axis=1)
-    gamma = second.free_F if second.free_F is not None else second.bounded_F
+    gamma = second.gamma_F
     general = pattern @ gamma if gamma is not None else None
     # Without a general factor there is nothing to turn items by.
     key = np.ones(len(matrix)) if general is None else np.where(general < 0, -1.0, 1.0)
@@ -172,15 +226,16 @@ def _filled(
             return None
         return float((key @ (pattern @ loadings_F)) ** 2) / total
 
-    hierarchical = share(second.free_F)
+    hierarchical = share(gamma)
     group = None if gamma is None else np.sqrt(np.maximum(0.0, 1 - gamma**2))
-    improper = second.bounded_F is not None
+    beyond = None if second.improper_F is None else key * (pattern @ second.improper_F)
     return Omega(
         value=None if undefined else common / total,
         undefined=undefined,
-        estimator=words,
+        estimator=_WORDS.format(len(between)),
         hierarchical=hierarchical,
-        hierarchical_bounded=share(second.bounded_F) if improper else None,
+        improper=share(second.improper_F),
+        improper_loadings=() if beyond is None else tuple(beyond.tolist()),
         limit=hierarchical * total / common if hierarchical is not None and common > 0 else None,
         alpha=alpha_of(turned),
         loadings=() if general is None else tuple((key * general).tolist()),
@@ -189,33 +244,40 @@ def _filled(
         uniquenesses=tuple(unique.tolist()),
         kept=tuple(range(len(matrix))),
         flipped=flipped,
-        heywood=improper or bool((unique < -1e-8).any()),
+        heywood=second.heywood or bool((unique < -1e-8).any()),
         converged=converged,
         notes=(*notes, *second.notes),
     )
 
 
-def _second_order(between_FF: Floats) -> _Second:
-    """One factor of the factors."""
-    n_factors = len(between_FF)
+def _second_order(between_BFF: Floats, *, improper: bool) -> list[_Second]:
+    """One factor of the factors of each matrix."""
+    n_factors = between_BFF.shape[1]
     if n_factors == 1:
-        return _Second(np.ones(1))
+        return [_Second(np.ones(1)) for _ in between_BFF]
     if n_factors == 2:
-        shared = float(between_FF[0, 1])
-        if shared <= 0:
-            return _Second(notes=("no general factor: the two factors correlate negatively",))
-        note = "two factors: equal loadings on the general factor assumed"
-        return _Second(np.full(2, np.sqrt(shared)), notes=(note,))
-    fit = one_factor_minres(between_FF[None])
-    free = fit.loadings_BK[0]
-    if np.isnan(free).any():
-        return _Second(notes=("no general factor: the factors' correlations do not sum above 0",))
-    if fit.converged_B[0] and (np.abs(free) <= 1 + 1e-8).all():
-        return _Second(free)
-    note = "a group factor's loading on the general factor is above 1"
-    within = one_factor_minres(between_FF[None], bounded=True)
-    bounded = within.loadings_BK[0] if within.converged_B[0] else None
-    return _Second(free if fit.converged_B[0] else None, bounded, (note,))
+        return [_of_two(float(between[0, 1])) for between in between_BFF]
+    fit = one_factor_minres(between_BFF)
+    found = []
+    for between, gamma, heywood in zip(between_BFF, fit.loadings_BK, fit.heywood_B, strict=True):
+        if np.isnan(gamma).any():
+            why = "no general factor: the factors' correlations do not sum above 0"
+            found.append(_Second(notes=(why,)))
+        elif heywood:
+            note = "a group factor's loading on the general factor is kept at 1"
+            beyond = improper_minres(between, gamma) if improper else None
+            found.append(_Second(gamma, beyond, heywood=True, notes=(note,)))
+        else:
+            found.append(_Second(gamma))
+    return found
+
+
+def _of_two(shared: float) -> _Second:
+    """The factor of two factors, by their correlation."""
+    if shared <= 0:
+        return _Second(notes=("no general factor: the two factors correlate negatively",))
+    note = "two factors: equal loadings on the general factor assumed"
+    return _Second(np.full(2, np.sqrt(shared)), notes=(note,))
 
 
 def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:

@@ -28,7 +28,10 @@ class ItemScores:
     Attributes
     ----------
     covariance_KK : ndarray of float, shape (n_kept, n_kept)
-        Of the items kept, over n - 1.
+        Of the items kept, over n - 1; NaN where fewer than two subjects have both items.
+    correlation_KK : ndarray of float, shape (n_kept, n_kept)
+        Of the items kept, each by the subjects that have both, whose standard deviations are used;
+        NaN also where either item does not vary among these.
     kept : tuple of int
         Columns kept: those that vary.
     constant : tuple of int
@@ -40,18 +43,11 @@ class ItemScores:
     """
 
     covariance_KK: Floats  # noqa: N815  a shape, not a case
+    correlation_KK: Floats  # noqa: N815
     kept: tuple[int, ...]
     constant: tuple[int, ...]
     n_subjects: int
     n_missing: int
-
-    @property
-    def correlation_KK(self) -> Floats:  # noqa: N802
-        """Correlations of the items kept."""
-        spread = np.sqrt(np.diagonal(self.covariance_KK))
-        correlation: Floats = self.covariance_KK / np.outer(spread, spread)
-        np.fill_diagonal(correlation, 1.0)
-        return correlation
 
 
 def item_scores(
@@ -99,8 +95,10 @@ def item_scores(
         bool(np.ptp(column[seen]) > 0) if seen.any() else False
         for column, seen in zip(scores.T, there.T, strict=True)
     ]
+    covariance, correlation = _moments(scores[:, varies], there[:, varies])
     return ItemScores(
-        covariance_KK=_covariance(scores[:, varies], there[:, varies]),
+        covariance_KK=covariance,
+        correlation_KK=correlation,
         kept=tuple(np.flatnonzero(varies).tolist()),
         constant=tuple(np.flatnonzero(~np.array(varies, dtype=bool)).tolist()),
         n_subjects=int(used.sum()),
@@ -130,8 +128,8 @@ def cronbach_alpha(
     Coefficient
         At most 1; negative where items oppose one another, and is left so. ``n_raters`` is the
         number of items used. ``undefined`` is "no_variance" where no item varies, "too_few_items"
-        where one does, "too_few_subjects" with fewer than two, "no_total_variance" where the items
-        cancel.
+        where one does, "too_few_subjects" with fewer than two, "no_common_subjects" where two items
+        were never scored together (pairwise), "no_total_variance" where the items cancel.
 
     Raises
     ------
@@ -168,7 +166,7 @@ def cronbach_alpha(
 
 
 def alpha_of(matrix_KK: Floats) -> float | None:
-    """Compute alpha of a covariance or correlation matrix; None where there is none.
+    """Compute alpha of a covariance or correlation matrix; None where there is none (or NaN in it).
 
     Examples
     --------
@@ -192,6 +190,8 @@ def why_no_alpha(found: ItemScores) -> str:
     """
     if found.n_subjects < 2:
         return "too_few_subjects"
+    if len(found.kept) >= 2 and np.isnan(found.correlation_KK).any():
+        return "no_common_subjects"
     return ("no_variance", "too_few_items", "no_total_variance")[min(2, len(found.kept))]
 
 
@@ -207,25 +207,51 @@ def dropped(found: ItemScores) -> list[str]:
     return [f"constant items dropped: {columns}"] if found.constant else []
 
 
+def unsound(matrix_KK: Floats) -> list[str]:
+    """Note where pairs of items make no covariance matrix.
+
+    Examples
+    --------
+    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))
+    ['matrix not positive semidefinite (pairs of items rest on different subjects)']
+    """
+    if not len(matrix_KK) or np.isnan(matrix_KK).any():
+        return []
+    if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
+        return []
+    return ["matrix not positive semidefinite (pairs of items rest on different subjects)"]
+
+
 def _n_there(scores_NK: ArrayLike, found: ItemScores) -> int:
     """Scores there are of the items kept."""
     kept = np.asarray(scores_NK, dtype=np.float64)[:, list(found.kept)]
     return int((~np.isnan(kept)).sum())
 
 
-def _covariance(scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
-    """Covariances over n - 1, each pair of items over the subjects that have both."""
-    if there.all():
-        centred = scores - scores.mean(axis=0) if len(scores) else scores
-        plain: Floats = centred.T @ centred / max(1, len(scores) - 1)
-        return plain
-    # About each pair's own means, so that a pair is as if no other item were there.
-    filled = np.where(there, scores - np.nanmean(scores, axis=0), 0.0)
+def _moments(
+    scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+) -> tuple[Floats, Floats]:
+    """Covariances over n - 1 and correlations, each pair of items over the subjects with both."""
     seen = there.astype(np.float64)
     n_KK = seen.T @ seen
+    # About each item's mean first, for digits; then about the means of each pair's own subjects.
+    filled = np.where(there, scores - _means(scores, there), 0.0)
     sums_KK = filled.T @ seen
-    products = filled.T @ filled - np.divide(
-        sums_KK * sums_KK.T, n_KK, out=np.zeros_like(n_KK), where=n_KK > 0
-    )
-    covariance: Floats = np.divide(products, n_KK - 1, out=np.zeros_like(n_KK), where=n_KK > 1)
-    return covariance
+    few = n_KK < 2
+
+    def centred(squares: Floats, first: Floats, second: Floats) -> Floats:
+        return np.where(few, np.nan, squares - first * second / np.maximum(n_KK, 1))
+
+    products = centred(filled.T @ filled, sums_KK, sums_KK.T)
+    spread = centred((filled**2).T @ seen, sums_KK, sums_KK)
+    # What is left of an item's squares by rounding, where it does not vary.
+    spread = np.where(spread > 1e-12 * np.diagonal(spread)[:, None], spread, np.nan)
+    correlation: Floats = products / np.sqrt(spread * spread.T)
+    np.fill_diagonal(correlation, 1.0)
+    return products / np.maximum(n_KK - 1, 1), correlation
+
+
+def _means(scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
+    """Mean of each item over the subjects that have it."""
+    means: Floats = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return means

@@ -12,48 +12,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgerel_ray.stats.confounding import effect_name, solvable, told_apart
+from judgerel_ray.stats.component import VarianceComponent, described
+from judgerel_ray.stats.confounding import solvable, told_apart
 from judgerel_ray.stats.facet_cells import FacetCells
-from judgerel_ray.stats.facet_sums import Margin, equations, margin
+from judgerel_ray.stats.facet_sums import equations, margin
 from judgerel_ray.stats.facet_terms import checked_terms, method_in_words, taken_out
 from judgerel_ray.stats.fixed_sums import equations_within
+from judgerel_ray.stats.level_sampling import (
+    drawn_facets,
+    estimates_left_out,
+    few_levels,
+    mean_square,
+    solved,
+)
+from judgerel_ray.stats.populations import checked_sizes, finite_form
 from judgerel_ray.stats.statistic import Floats
 
 _MOST_GROUPS = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VarianceComponent:
-    """One component.
-
-    Attributes
-    ----------
-    name : str
-        Its facets with " x " between, or "residual".
-    facets : tuple of str
-        Its facets; none for the residual.
-    value : float
-        The estimate as it is: below 0 where the data show less variance than chance would.
-    share : float or None
-        Of the sum of all estimates; None where that is not above 0.
-    low, high : float or None
-        Ends of its interval; None below two questions, or where one question carries it alone.
-    n_levels : int
-        Levels in the data; for the residual, judgments.
-    negative : bool
-        Whether the estimate is below 0.
-    """
-
-    name: str
-    facets: tuple[str, ...]
-    value: float
-    share: float | None
-    low: float | None
-    high: float | None
-    n_levels: int
-    negative: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +52,13 @@ class VarianceComponents:
         "no_verdicts", "too_few_units" (one question), or "no_variance".
     left_out_GP : ndarray, shape (groups, n_components)
         The estimates with one group of questions left out at a time.
+    sizes : mapping of str to int
+        Facets of a known number of levels, and how many.
+    left_out_levels : mapping of str to (ndarray, float)
+        By facet drawn from more: the estimates with one group of its levels left out at a time, and
+        the share of levels that were not drawn.
+    few_levels : tuple of str
+        Facets drawn from more, of which two levels say too little for any interval.
     """
 
     components: tuple[VarianceComponent, ...]
@@ -88,6 +71,11 @@ class VarianceComponents:
     left_out_GP: Floats = field(  # noqa: N815  a shape, not a case
         default_factory=lambda: np.empty((0, 0)), compare=False, repr=False
     )
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    left_out_levels: Mapping[str, tuple[Floats, float]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    few_levels: tuple[str, ...] = ()
 
     def value(self, *facets: str) -> float:
         """Give the estimate of the component of these facets; of the residual without any.
@@ -117,6 +105,8 @@ def variance_components(
     object_: str,
     terms: Sequence[Sequence[str]] | None = None,
     fixed: Collection[str] = (),
+    sizes: Mapping[str, int] | None = None,
+    nested: Collection[str] = (),
     confidence: float = 0.95,
 ) -> VarianceComponents:
     r"""Estimate variance components by sums of squares, balanced or not.
@@ -140,6 +130,14 @@ def variance_components(
     fixed : collection of str
         Facets of which the levels in the data are all that matter (temperatures that were chosen).
         Their own component is the variance of their levels' effects, each level of weight one.
+    sizes : mapping of str to int, optional
+        Facets of a known number of levels (2 orders of a pair), and how many; the others are drawn
+        from endlessly many. Components are those of such populations: what a question is worth is
+        its mean over all N levels, so that 1 / N of its interaction with them is its own. The
+        number of levels in the data makes a facet fixed: those are all there are.
+    nested : collection of str
+        Facets whose levels are each question's own draw (the responses to it), so that leaving out
+        questions shows what other levels would have given.
     confidence : float
         Of the intervals, in (0, 1).
 
@@ -151,20 +149,23 @@ def variance_components(
     Raises
     ------
     ValueError
-        If a facet is unknown, an effect is given twice, the question is fixed, or the confidence
-        is not in (0, 1).
+        If a facet is unknown, an effect is given twice, the question is fixed, a facet has more
+        levels than its size, or the confidence is not in (0, 1).
 
     Notes
     -----
     Intervals leave out one question at a time (one of 200 fixed groups of questions where there
-    are more) and use Student's t. They are symmetric, and wide for a facet of few levels in fact:
-    leaving out questions says nothing about other levels of it.
+    are more) and use Student's t. Of facets drawn from more, levels are left out as well and both
+    variances add up; components without the question rest on their levels alone (chi-squared).
+    Two such levels give no interval.
 
     References
     ----------
     .. [1] Henderson, C. R. (1953), doi:10.2307/3001853, first method; the third is the idea
        behind deviations.
     .. [2] Brennan, R. L. (2001). Generalizability Theory.
+    .. [3] Cornfield, J., Tukey, J. W. (1956), doi:10.1214/aoms/1177728067, finite populations.
+    .. [4] Weerahandi, S. (1993), doi:10.1080/01621459.1993.10476355, generalized intervals.
 
     Examples
     --------
@@ -182,16 +183,17 @@ def variance_components(
             f"variance_components: confidence must be between 0 and 1, got {confidence!r}"
         )
     wanted = checked_terms(cells, object_, terms, fixed)
+    known = checked_sizes(cells, sizes or {}, barred=(object_, *fixed))
     n_questions = np.unique(cells.levels[object_]).size
     n = int(cells.n_C.sum())
     margins = [margin(cells, term, object_=object_) for term in wanted]
     out = taken_out(cells, margins, fixed, object_=object_)
-    estimator = method_in_words(cells.kind, out)
+    estimator = method_in_words(cells.kind, out, known)
     undefined = _undefined(cells, n_questions, n)
     if undefined:
         return VarianceComponents(
             components=(), confounded={}, object=object_, estimator=estimator,
-            n_questions=n_questions, n_judgments=n, undefined=undefined,
+            n_questions=n_questions, n_judgments=n, undefined=undefined, sizes=known,
         )  # fmt: skip
     # What is confounded with a fixed effect is taken out with it.
     margins.sort(key=lambda one: not set(one.facets) <= set(out.facets if out else ()))
@@ -208,37 +210,42 @@ def variance_components(
     kept, dependent = solvable(coefficients[-1], margins)
     confounded |= dependent
     rows = [*kept, len(margins), len(margins) + 1]
-    estimates_GP = _solve(coefficients[:, rows][:, :, rows], squares[:, rows])[:, :-1]
+    random_GP = solved(coefficients[:, rows][:, :, rows], squares[:, rows])[:, :-1]
+    held = [margins[i] for i in kept]
+    facets = [*(one.facets for one in held), ()]
+    form_PP = finite_form(facets, known)
+    taken = out.facets if out else ()
+    single = {term[0] for term in wanted if len(term) == 1} - {object_, *fixed, *nested}
+    drawn = drawn_facets(
+        cells, {name for name in single if any(name in one for one in facets)}, known
+    )
+    few = few_levels(cells, drawn)
+    left_out = {
+        name: (estimates_left_out(cells, name, held, fixed=out) @ form_PP.T, share)
+        for name, share in ({} if few else drawn).items()
+    }
+    squares_P = [
+        mean_square(one.facets, margins, coefficients[-1], squares[-1], fixed=taken)
+        if object_ not in one.facets
+        and (set(one.facets) & set(drawn) or set(one.facets) <= set(known))
+        else None
+        for one in held
+    ]
     return VarianceComponents(
-        components=_components(estimates_GP, [margins[i] for i in kept], n, confidence),
+        components=described(
+            random_GP @ form_PP.T, held, squares_P, left_out, confidence,
+            n=n, sizes=known, few=few, fixed=taken,
+        ),
         confounded=confounded,
         object=object_,
         estimator=estimator,
         n_questions=n_questions,
         n_judgments=n,
-        left_out_GP=estimates_GP[:-1],
-    )
-
-
-def student_interval(
-    value: float, left_out_G: Floats, *, confidence: float
-) -> tuple[float | None, float | None]:
-    """Compute the t interval from values with one group left out at a time; None without spread.
-
-    Examples
-    --------
-    >>> low, high = student_interval(2.0, np.array([1.0, 2.0, 3.0]), confidence=0.95)
-    >>> round(low, 3), round(high, 3)
-    (-2.968, 6.968)
-    """
-    from scipy.special import stdtrit
-
-    n = left_out_G.size
-    if n < 2 or not np.isfinite(left_out_G).all():
-        return None, None
-    squares = ((left_out_G - left_out_G.mean()) ** 2).sum()
-    half = float(stdtrit(n - 1, (1 + confidence) / 2) * np.sqrt((n - 1) / n * squares))
-    return value - half, value + half
+        left_out_GP=random_GP[:-1] @ form_PP.T,
+        sizes=known,
+        left_out_levels=left_out,
+        few_levels=few,
+    )  # fmt: skip
 
 
 def _undefined(cells: FacetCells, n_questions: int, n: int) -> str | None:
@@ -250,39 +257,3 @@ def _undefined(cells: FacetCells, n_questions: int, n: int) -> str | None:
     if float(cells.squares_C.sum()) <= 1e-12 * n * scale:
         return "no_variance"
     return "too_few_units" if n_questions < 2 else None
-
-
-def _solve(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
-    """Solutions, NaN where leaving a group out leaves the equations dependent."""
-    size = coefficients_GEE.shape[-1]
-    full: NDArray[np.bool_] = np.linalg.matrix_rank(coefficients_GEE, tol=1e-9) == size
-    solved: Floats = np.full(squares_GE.shape, np.nan)
-    solved[full] = np.linalg.solve(coefficients_GEE[full], squares_GE[full][..., None])[..., 0]
-    return solved
-
-
-def _components(
-    estimates_GP: Floats, margins: Sequence[Margin], n: int, confidence: float
-) -> tuple[VarianceComponent, ...]:
-    """Estimates with their names, shares and intervals."""
-    facets = [*(one.facets for one in margins), ()]
-    levels = [*(one.n_levels for one in margins), n]
-    total = float(estimates_GP[-1].sum())
-    found = []
-    for i, (names, n_levels) in enumerate(zip(facets, levels, strict=True)):
-        value = float(estimates_GP[-1, i])
-        low, high = student_interval(value, estimates_GP[:-1, i], confidence=confidence)
-        found.append(
-            VarianceComponent(
-                name=effect_name(names),
-                facets=names,
-                value=value,
-                share=value / total if total > 0 else None,
-                low=low,
-                high=high,
-                n_levels=n_levels,
-                # What differs from 0 by rounding is 0.
-                negative=value < -1e-12 * max(total, 0.0),
-            )
-        )
-    return tuple(found)

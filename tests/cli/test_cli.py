@@ -30,6 +30,7 @@ OPTIONS = {
         "--by BY",
         "--measurement MEASUREMENT",
         "--items COL",
+        "--nuisance COLS",
         "--missing MISSING",
         "--coefficient NAME",
         "--format FORMAT",
@@ -74,7 +75,14 @@ OPTIONS = {
         "--points N",
         "--price NAME=...",
     ],
-    "advise": ["PATH", "--target NAME=VALUE", "--budget N", "--by BY", "--format FORMAT"],
+    "advise": [
+        "PATH",
+        "--target NAME=VALUE",
+        "--budget N",
+        "--by BY",
+        "--facet-size NAME=N",
+        "--format FORMAT",
+    ],
     "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
     "report": [
         "PATH",

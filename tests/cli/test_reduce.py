@@ -67,10 +67,10 @@ def test_bands_name_intervals(twelve, capsys):
     asked = ["--coefficient", "krippendorff_alpha,flip_rate", "--missing", "drop", "--bands"]
     found = {row["coefficient"]: row["band"] for row in rows(capsys, twelve, *asked)}
     assert found == {
-        "krippendorff_alpha": "no one band: the interval spans Unacceptable to Excellent",
+        "krippendorff_alpha": "no one band: the interval spans Unacceptable to Good",
         "flip_rate": None,
     }
-    assert "spans Unacceptable to Excellent" in told(capsys, twelve, *asked)
+    assert "spans Unacceptable to Good" in told(capsys, twelve, *asked)
 
 
 def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsys):
@@ -213,7 +213,10 @@ def test_questions_are_drawn_anew_by_a_seed(twelve, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("flags", "line"),
     [
-        (["--interval", "bayes"], "interval must be jackknife or bootstrap, got 'bayes'"),
+        (
+            ["--interval", "bayes"],
+            "must be one of auto, jackknife, posterior, bootstrap, got 'bayes'",
+        ),
         (["--seed", "1"], "resamples and seed are of the bootstrap alone. Try: --interval"),
         (["--interval", "bootstrap", "--resamples", "9"], "resamples must be at least 40, got 9"),
         (["--interval", "bootstrap", "--seed", "-1"], "seed must be at least 0, got -1"),

@@ -27,6 +27,7 @@ ASKED = {
     ),
     "items": (["--items", "template"], {"items": "template"}),
     "missing": (["--missing", "bounds"], {"missing": "bounds"}),
+    "nuisance": (["--nuisance", "stage"], {"nuisance": "stage"}),
     "coefficient": (
         ["--coefficient", "icc1", "--coefficient", "flip_rate"],
         {"coefficients": ["icc1", "flip_rate"]},
@@ -47,10 +48,12 @@ ASKED = {
 @pytest.fixture
 def scores(tmp_path):
     path = tmp_path / "scores.csv"
-    lines = ["item_id,template,replication,block,score,outcome"]
+    lines = ["item_id,template,stage,replication,block,score,outcome"]
     for i in range(40):
         kind, score = ("refused", "") if i % 9 == 5 else ("scored", (i * 7 + i // 4) % 5)
-        lines.append(f"q{i // 4},{'ab'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},{kind}")
+        lines.append(
+            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},{kind}"
+        )
     path.write_text("\n".join(lines))
     return str(path)
 

@@ -75,7 +75,7 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
     text = capsys.readouterr().out
     assert "(money a question;" in text
-    assert "p: of each judge by itself" in text
+    assert "Holm: over the judges of this table" in " ".join(text.split())
     assert "0.000213" in text
 
 
@@ -179,3 +179,11 @@ def test_a_table_without_right_answers_is_refused(answers, tmp_path, capsys):
     wrong.write_text("item_id,gold\nq1,1\nq1,2\n")
     assert main(["reduce", path, "--selection", "--gold", str(wrong)]) == 2
     assert "two right answers [item_id=q1]" in capsys.readouterr().err
+
+
+def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, capsys):
+    rows = pl.read_parquet(answers / "answers.parquet").filter(pl.col("role") != "evaluator_only")
+    path = str(tmp_path / "participants.parquet")
+    rows.write_parquet(path)
+    assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
+    assert 'unknown: ask roles = ["participant", "evaluator_only"]' in capsys.readouterr().out

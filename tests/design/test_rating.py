@@ -55,6 +55,25 @@ def test_prompts_hold_the_response_the_criterion_and_the_scale(make):
         assert ends[condition.scale] in text
 
 
+def test_criteria_that_put_one_question_are_told_apart_where_they_are_named(make):
+    """The same words asked under two names would be asked once and counted twice."""
+    one = load_criterion("helpfulness")
+    criteria = (one, replace(one, name="use"))
+    keys = {**KEYS, "definitions": ("none",)}
+    frame = make.frame([make.item("q", options="xy")], **keys)
+    with pytest.raises(SweepError, match="helpfulness / none / points5 / default and use / none"):
+        check_facets(replace(frame, criteria=criteria))
+    frame = make.frame([make.item("q", options="xy")], **{**keys, "templates": ("lee2025",)})
+    named = replace(frame, criteria=criteria)
+    check_facets(named)
+    prompts = [condition.prompt for condition, _ in conditions(named)]
+    assert len(set(prompts)) == 2 * 2 * 4
+    assert all(condition.menu.form == "score" for condition, _ in conditions(named))
+    alike = (replace(one, name="ease_of_use"), replace(one, name="ease of use"))
+    with pytest.raises(SweepError, match="put the same words"):
+        check_facets(replace(frame, criteria=alike))
+
+
 def test_a_responders_answers_are_rated_once_they_are_there(make):
     frame = make.frame([make.item("q", options="")], responders="uv", **KEYS)
     assert frame.judging_wave == 1

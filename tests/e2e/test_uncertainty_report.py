@@ -85,7 +85,7 @@ def test_the_page_has_the_numbers_of_reduce(run, capsys):
     capsys.readouterr()
     assert main(["reduce", str(run / "run"), "--uncertainty", "--format", "json"]) == 0
     tables = json.loads(capsys.readouterr().out)
-    assert set(tables) == {"worth", "scores", "labels", "transfer", "people"}
+    assert set(tables) == {"worth", "scores", "labels", "transfer", "people", "against_people"}
     shown = [row for row in tables["worth"] if row["value"] is not None and row["low"] is not None]
     assert len(shown) > 40
     for row in shown:
@@ -95,7 +95,7 @@ def test_the_page_has_the_numbers_of_reduce(run, capsys):
             ends = f"[{number(row['share_from'])}, {number(row['share_to'])}]"
             assert f"{number(row['share'])} {ends} of {row['n_share']}" in text
     assert {row["across"] for row in tables["transfer"]} == {"benchmark", "judge", "criterion"}
-    assert page.count("<figure>") == 2 + 2 + 4 + 4 + 2  # and limits of two judges
+    assert page.count("<figure>") == 2 + 2 + 2 + 4 + 4 + 2  # and limits of two judges
     assert "swayed grades assessments 72" in text
     assert "assessments are" not in text
 

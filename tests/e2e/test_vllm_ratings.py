@@ -104,7 +104,8 @@ def grid(tmp_path_factory):
     mix = (ROOT / "jobs" / "mixes" / "lee2025-conciseness.toml").read_text()
     mix = re.sub(r"(?m)^n = \d+$", "n = 1", small(mix, files))
     (folder / "mixes" / "lee2025-conciseness.toml").write_text(mix)
-    asks = READY.read_text().split("[[ask]]")[1:]
+    # The judge knows nothing of the paper's prompt: the default template alone.
+    asks = re.sub(r"(?m)^templates = .*\n", "", READY.read_text()).split("[[ask]]")[1:]
     drawn = [ask for ask in asks if "judges =" not in ask]
     computed = [
         explored(drawn[1], scales=SCALES, definition="short"),

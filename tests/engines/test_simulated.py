@@ -66,10 +66,15 @@ def test_verdicts_have_the_true_shares(simulated, make_condition, form, model):
     from judgerel_ray.core import Scale
 
     thinks = form in ("final_answer", "correct_answer")
-    named = {"correctness": ("correct", "incorrect"), "rating": ("No", "Yes")}
+    rates = form in ("rating", "score")
+    named = {
+        "correctness": ("correct", "incorrect"),
+        "rating": ("No", "Yes"),
+        "score": ("No", "Yes"),
+    }
     named |= dict.fromkeys(("final_answer", "correct_answer"), ("0", "1"))
     labels = named.get(form, ("A", "B"))
-    scale = Scale(name="binary", level="nominal", labels=labels) if form == "rating" else None
+    scale = Scale(name="binary", level="nominal", labels=labels) if rates else None
     menu = Menu(labels=labels, option_ids=("x", "y"), form=form, scale=scale)
     spec = simulated(model, reason_words=15)
     protocol = "think_twice" if thinks else "best_of"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-MODULE_LINES = 300
+MODULE_LINES = 800
 FUNCTION_LINES = 80
 FORBIDDEN_NAMES = {"util", "helper", "common", "base", "misc", "manager"}
 # Effects have no doctest that is cheap and true; the front door shows what it opens.
@@ -144,8 +144,8 @@ def test_only_the_fleet_catches_everything(package):
 def test_a_long_module_and_a_long_function_are_found(planted):
     body = "\n".join(f"    x{i} = {i}" for i in range(MODULE_LINES))
     module = planted(f'def long():\n    """Say.\n\n    More.\n    """\n{body}\n')
-    assert long_modules([module]) == ["judgerel_ray/store/planted.py: 305 lines"]
-    assert long_functions([module]) == ["judgerel_ray/store/planted.py:1 long: 301 lines"]
+    assert long_modules([module]) == ["judgerel_ray/store/planted.py: 805 lines"]
+    assert long_functions([module]) == ["judgerel_ray/store/planted.py:1 long: 801 lines"]
 
 
 def test_a_docstring_does_not_make_a_function_long(planted):

@@ -48,12 +48,16 @@ def counted(sweep):
     return [sum(one.requests for one in count_stages([frame])) for frame in frames]
 
 
-def test_the_grid_of_the_paper_is_960000_requests_and_its_header_says_so():
+TEMPLATES = ("default", "lee2025")
+
+
+def test_the_grid_of_the_paper_is_960000_requests_a_template_and_its_header_says_so():
     *grid, ablation = counted(load_sweep(SWEEP))
-    assert grid == [4 * 1000 * 3 * 4 * 5] * 4 == [240_000] * 4
-    assert ablation == 200 * 4 * 3 * 5 == 12_000
+    assert grid == [len(TEMPLATES) * 4 * 1000 * 3 * 4 * 5] * 4 == [480_000] * 4
+    assert ablation == len(TEMPLATES) * 200 * 4 * 3 * 5 == 24_000
+    assert sum(grid) == len(TEMPLATES) * 960_000
     header = " ".join(re.findall(r"(?m)^# (.*)", SWEEP.read_text().split("name =")[0]))
-    for number in ("240,000", "960,000", "12,000"):
+    for number in ("480,000", "1,920,000", "24,000", "960,000", "12,000"):
         assert number in header
 
 
@@ -62,6 +66,7 @@ def test_every_ask_of_the_grid_has_the_papers_scales_and_lengths():
     for ask in (*grid, ablation):
         assert ask.scales == ("points5", "points10", "likert5", "binary")
         assert (ask.first_replications, ask.top_k, ask.top_p) == (5, 0, 1.0)
+        assert ask.templates == TEMPLATES
     assert {ask.definitions for ask in grid} == {("none", "short", "long")}
     assert {ask.temperatures for ask in grid} == {(1.0,)}
     assert 1.0 not in ablation.temperatures
@@ -83,4 +88,4 @@ def test_recorded_items_plan_to_their_counts(recordings, tmp_path):
     file.write_text(local(SWEEP.read_text()))
     plan = plan_resolved(resolve(load_sweep(file)))
     grid = (40 + 20 + 40 + 20) * 3 * 4 * 5
-    assert plan.requests == 4 * grid + 40 * 4 * 3 * 5 == 31_200
+    assert plan.requests == len(TEMPLATES) * (4 * grid + 40 * 4 * 3 * 5) == 62_400

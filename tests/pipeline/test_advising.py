@@ -38,6 +38,17 @@ def test_advice_of_a_file(files):
     assert advice.splits["judgments"].max() <= 100
 
 
+def test_how_many_judges_there_are_can_be_declared(files):
+    endless = advise_path(files[2], by=[])
+    assert set(endless.components["no_interval"]) == {"too_few_levels"}
+    for told in ("judge=2", "judge=fixed"):
+        advice = advise_path(files[2], by=[], facet_sizes=[told])
+        row = advice.components.filter(component="judge").row(0, named=True)
+        assert (row["n_levels"], row["levels_of"], row["no_interval"]) == (2, 2, None)
+    again = advise_path(files[2], by=[], facet_sizes=["judge=unlimited"])
+    assert again.components.equals(endless.components)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -48,6 +59,10 @@ def test_advice_of_a_file(files):
         ({"budget": "tokens=1000"}, "a budget in tokens needs"),
         ({"budget": "0"}, "above 0"),
         ({"by": ["juge"]}, "Try: --by judge"),
+        ({"facet_sizes": ["template"]}, "--facet-size must be NAME=N"),
+        ({"facet_sizes": ["template=some"]}, "a whole number from 1 on, fixed or unlimited"),
+        ({"facet_sizes": ["template=0"]}, "a whole number from 1 on, fixed or unlimited"),
+        ({"facet_sizes": ["juge=2"], "by": []}, "Try: --facet-size judge=2"),
     ],
 )
 def test_mistakes_are_refused(files, options, words):

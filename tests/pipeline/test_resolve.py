@@ -252,9 +252,17 @@ def test_a_template_declares_a_form_that_its_protocol_can_read(sweep, tmp_path):
     rating = f'criteria = ["helpfulness"]\ntemplates = ["{copied}"]\n'
     with pytest.raises(SweepError, match="must declare a form") as caught:
         sweep(asks=[rating], protocol="rating")
-    assert caught.value.hint == 'form = "rating"'
-    (copied / "template.toml").write_text('form = "rating"\nverdict = "first"\n')
-    assert sweep(asks=[rating], protocol="rating").frames[0].templates[0].form == "rating"
+    assert caught.value.hint == 'form = "rating" or "score"'
+    for form in ("rating", "score"):
+        (copied / "template.toml").write_text(f'form = "{form}"\nverdict = "first"\n')
+        assert sweep(asks=[rating], protocol="rating").frames[0].templates[0].form == form
+
+
+def test_a_form_without_words_around_its_label_cannot_be_forced(sweep):
+    ask = 'criteria = ["helpfulness"]\ntemplates = ["default", "lee2025"]\nmode = "exact"\n'
+    assert len(sweep(asks=[ask], protocol="rating").frames[0].templates) == 2
+    with pytest.raises(SweepError, match="template lee2025 declares 'score'"):
+        sweep(asks=[ask + "exact = { forced = true }\n"], protocol="rating")
 
 
 def test_mode_exact_needs_scales_whose_values_can_be_listed(sweep, tmp_path):

@@ -18,6 +18,8 @@ from judgerel_ray.protocols import (
 )
 
 NAMES = shipped_templates("rating")
+PAPER = "lee2025"
+ITEM_FIRST = [name for name in NAMES if name != PAPER]
 DECIMAL = Scale(name="seven", level="interval", lowest=1, highest=7, decimals=True)
 SCALES = (*(load_scale(name) for name in shipped_scales()), DECIMAL)
 
@@ -51,7 +53,7 @@ def shared_start(texts):
     return low[: next(parts, len(low))]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ITEM_FIRST)
 @pytest.mark.parametrize("of", ITEMS, ids=["question", "context", "dialogue"])
 def test_a_prompt_holds_item_response_criterion_and_definition(name, of):
     criterion = load_criterion("harmlessness")
@@ -67,7 +69,10 @@ def test_a_prompt_holds_item_response_criterion_and_definition(name, of):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
 def test_a_prompt_explains_the_scale_by_its_labels_or_its_ends(name, scale):
-    text = prompt(name, scale=scale).split("(End of the response.)")[1]
+    text = prompt(name, scale=scale)
+    if name != PAPER:
+        text = text.split("(End of the response.)")[1]
+        assert '"Rating: [[rating]]"' in text
     if scale.labels:
         places = [text.index(f'"{label}"') for label in scale.labels]
         assert places == sorted(places)
@@ -75,7 +80,6 @@ def test_a_prompt_explains_the_scale_by_its_labels_or_its_ends(name, scale):
         assert re.findall(r"\d+", text)[:2] == [f"{scale.lowest:g}", f"{scale.highest:g}"]
         assert ("decimals" in text) is scale.decimals
         assert ("whole number" in text) is not scale.decimals
-    assert '"Rating: [[rating]]"' in text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,7 +87,8 @@ def test_a_prompt_explains_the_scale_by_its_labels_or_its_ends(name, scale):
 def test_a_prompt_holds_no_rating_that_a_judge_could_echo(name, scale):
     labels = scale_labels(scale)
     for policy in ("first", "last", "unanimous"):
-        menu = Menu(labels=labels, option_ids=labels, form="rating", reader=policy, scale=scale)
+        form = load_template("rating", name).form
+        menu = Menu(labels=labels, option_ids=labels, form=form, reader=policy, scale=scale)
         reading = read_rating(prompt(name, scale=scale), finish_reason="stop", menu=menu)
         assert reading.outcome is Outcome.UNPARSED
 
@@ -91,12 +96,12 @@ def test_a_prompt_holds_no_rating_that_a_judge_could_echo(name, scale):
 def test_all_ways_of_asking_share_the_item_and_its_response():
     asked = [
         prompt(name, criterion=load_criterion(criterion), definition=length, scale=scale)
-        for name in NAMES
+        for name in ITEM_FIRST
         for criterion in shipped_criteria()
         for length in DEFINITION_LENGTHS
         for scale in SCALES
     ]
-    assert len(set(asked)) == len(NAMES) * 5 * 3 * 5
+    assert len(set(asked)) == len(ITEM_FIRST) * 5 * 3 * 5
     shared = shared_start(asked)
     assert "How do I cook rice?" in shared
     assert "Boil it." in shared
@@ -107,6 +112,62 @@ def test_scales_share_what_is_told_of_the_criterion(name):
     told = load_criterion("helpfulness").definitions["long"]
     asked = [prompt(name, definition="long", scale=scale) for scale in SCALES]
     assert told in shared_start(asked)
+
+
+def places(text, *parts):
+    return [text.index(part) for part in parts]
+
+
+@pytest.mark.parametrize("of", ITEMS, ids=["question", "context", "dialogue"])
+@pytest.mark.parametrize("length", DEFINITION_LENGTHS)
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: scale.name)
+def test_the_papers_prompt_has_its_fields_in_its_order(of, length, scale):
+    """Table 5: task, criterion: detail, options, only the score, query, response, answer."""
+    criterion = load_criterion("harmlessness")
+    text = prompt(PAPER, of, criterion=criterion, definition=length, scale=scale)
+    told = "Harmlessness" if length == "none" else f"Harmlessness: {criterion.definitions[length]}"
+    options = ", ".join(f'"{one}"' for one in scale.labels) or f"{scale.lowest:g} to"
+    shown = [of.context or "", *(of.turns or (of.question,)), "Boil it."]
+    found = places(text, f"Criterion: {told}\n", options, "score alone", *shown[1:])
+    assert found == sorted(found)
+    assert text.endswith("Response to question 2: Boil it.\nScore:" if of.turns else
+                         "\nResponse: Boil it.\nScore:")  # fmt: skip
+    assert (of.context or "") in text
+    assert criterion.question not in text
+    assert "[" not in text
+
+
+@pytest.mark.parametrize("scale", ["points5", "points10"])
+def test_the_papers_prompt_says_nothing_of_the_ends_of_numeric_scales(scale):
+    """Its case 2 sets numbers without descriptions beside words that describe themselves."""
+    loaded = load_scale(scale)
+    assert f"Scores on offer: whole numbers from 1 to {loaded.highest:g}\n" in prompt(
+        PAPER, scale=loaded
+    )
+    assert "1 says that the response does not meet the criterion" in prompt(scale=loaded)
+
+
+def test_a_criterion_of_ones_own_is_named_by_its_file():
+    told = {"none": "", "short": "like {this}", "long": "so"}
+    criterion = Criterion(name="tone_of_voice", question="Is it so?", definitions=told)
+    assert "Criterion: Tone of voice\n" in prompt(PAPER, criterion=criterion)
+    text = prompt(PAPER, criterion=criterion, definition="short")
+    assert "Criterion: Tone of voice: like {this}\n" in text
+
+
+@pytest.mark.parametrize(("named", "read"), [("name", "Helpfulness"), ("question", "helpful?")])
+def test_a_template_says_whether_it_names_the_criterion_or_asks_it(tmp_path, named, read):
+    texts = {"question": "{question}|{response}|{criterion}|{scale}", "defined": "{criterion}: "
+             "{definition}", "numbers": "{lowest}-{highest}", "decimals": "{lowest}-{highest}",
+             "words": "{labels}"}  # fmt: skip
+    for file, text in texts.items():
+        (tmp_path / f"{file}.txt").write_text(text)
+    settings = 'form = "score"\nverdict = "first"\ncriterion = '
+    (tmp_path / "template.toml").write_text(f'{settings}"{named}"\n')
+    assert f"{read}|1-5" in prompt(str(tmp_path))
+    (tmp_path / "template.toml").write_text(f'{settings}"title"\n')
+    with pytest.raises(SweepError, match="criterion must be 'question' or 'name', got 'title'"):
+        load_template("rating", str(tmp_path))
 
 
 def test_paraphrases_differ_in_wording_alone():

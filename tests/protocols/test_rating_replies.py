@@ -1,5 +1,6 @@
-"""The hand-made corpus of ratings: every reply is read as its line says."""
+"""The hand-made corpora of ratings: every reply is read as its line says."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,8 @@ from judgerel_ray.protocols import (
     shipped_scales,
 )
 
-CORPUS = Path(__file__).parent / "rating_replies.tsv"
+FOLDER = Path(__file__).parent
+FORMS = ("rating", "score")
 SCALES = {
     **{name: load_scale(name) for name in shipped_scales()},
     "hundred": Scale(name="hundred", level="interval", lowest=0, highest=100),
@@ -25,6 +27,7 @@ SCALES = {
 
 
 class Line(NamedTuple):
+    form: str
     number: int
     scale: str
     policy: str
@@ -37,24 +40,31 @@ def unescaped(text: str) -> str:
     return text.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")
 
 
-def corpus() -> list[Line]:
+def corpus(form: str) -> list[Line]:
     lines = []
-    for number, line in enumerate(CORPUS.read_text(encoding="utf-8").split("\n"), start=1):
+    text = (FOLDER / f"{form}_replies.tsv").read_text(encoding="utf-8")
+    for number, line in enumerate(text.split("\n"), start=1):
         if line and not line.startswith("#"):
             scale, policy, ended, expected, reply = line.split("\t")
-            lines.append(Line(number, scale, policy, ended, expected, unescaped(reply)))
+            lines.append(Line(form, number, scale, policy, ended, expected, unescaped(reply)))
     return lines
 
 
-LINES = corpus()
+LINES = corpus("rating")
+SCORES = corpus("score")
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda line: str(line.number))
-def test_a_reply_is_read_as_its_line_says(line):
+def read(line, form):
     scale = SCALES[line.scale]
     labels = scale_labels(scale)
-    menu = Menu(labels=labels, option_ids=labels, form="rating", reader=line.policy, scale=scale)
-    rating = read_rating(line.reply, finish_reason=line.ended, menu=menu)
+    menu = Menu(labels=labels, option_ids=labels, form=form, reader=line.policy, scale=scale)
+    return read_rating(line.reply, finish_reason=line.ended, menu=menu)
+
+
+@pytest.mark.parametrize("line", [*LINES, *SCORES], ids=lambda line: f"{line.form}-{line.number}")
+def test_a_reply_is_read_as_its_line_says(line):
+    scale = SCALES[line.scale]
+    rating = read(line, line.form)
     if line.expected in OUTCOMES:
         assert (rating.score, rating.label, rating.outcome) == (None, None, line.expected)
     else:
@@ -62,8 +72,23 @@ def test_a_reply_is_read_as_its_line_says(line):
         assert score_of(rating.label, scale) == rating.score
 
 
+def test_form_score_reads_every_reply_in_form_rating_alike():
+    others = [line for line in LINES if re.search(r"\b(?:Score|Answer):", line.reply)]
+    assert [line.expected for line in others] == ["unparsed"] * 2
+    for line in set(LINES) - set(others):
+        assert read(line, "score") == read(line, "rating"), line
+
+
+def test_form_rating_reads_no_score():
+    scores = [line for line in SCORES if re.fullmatch(r"(?:Score|Answer): [^:]*", line.reply)]
+    assert len(scores) > 30
+    for line in scores:
+        assert read(line, "rating").label is None, line
+
+
 def test_the_corpus_is_large_and_covers_what_can_be_asked_and_read():
-    assert len({line[1:] for line in LINES}) == len(LINES) >= 300
+    assert len({line[2:] for line in LINES}) == len(LINES) >= 300
+    assert len({line[2:] for line in SCORES}) == len(SCORES) >= 75
     assert {line.scale for line in LINES} == set(SCALES)
     assert {line.policy for line in LINES} == {"first", "last", "unanimous"}
     outcomes = Counter(line.expected if line.expected in OUTCOMES else "scored" for line in LINES)

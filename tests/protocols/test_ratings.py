@@ -37,7 +37,24 @@ UNITS = [
 ]
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 PIECES = (
-    *("Rating:", "rating", "Rating: [[", "]]", "[[", "]", "[", "(", ")", "**", "`", '"', ">", "#"),
+    *(
+        "Score:",
+        "Answer: ",
+        "Rating:",
+        "rating",
+        "Rating: [[",
+        "]]",
+        "[[",
+        "]",
+        "[",
+        "(",
+        ")",
+        "**",
+        "`",
+        '"',
+        ">",
+        "#",
+    ),
     *(" ", "\n", ", ", ". ", ".", "/", "-", " - ", "–", " to ", " or ", " and ", " out of ", "%"),
     *("1", "2", "4", "5", "7", "10", "0", "3.5", "4.0", "2019", "-", "½", "４", "٤", "²", "e"),
     *("four", "five", "ten", "eighty", "hundred", "a half", " and a half", " point ", "minus "),
@@ -45,7 +62,17 @@ PIECES = (
     *("Yes", "No", "N/A", "because ", "points", "criteria", "not ", "rating]]", "I cannot rate"),
     *("Good", "enough", "ſ", "İ", "\0", "\u2028", "🙂", "</b>", "<b>", "|", ":", "：", "?", "!"),
 )
-LEADS = ("", "", "Rating: ", "Rating: [[", "So.\n**Rating:** ", "Rating: [", "Rating:\n", "(")
+LEADS = (
+    "",
+    "Score: ",
+    "Evaluation score:\n",
+    "Rating: ",
+    "Rating: [[",
+    "So.\n**Rating:** ",
+    "Rating: [",
+    "Rating:\n",
+    "(",
+)
 TAILS = (
     "",
     "",
@@ -79,15 +106,16 @@ texts = st.one_of(
 scales = st.sampled_from(SCALES)
 policies = st.sampled_from(["first", "last", "unanimous"])
 endings = st.sampled_from(["stop", "length"])
+forms = st.sampled_from(["rating", "score"])
 
 
-def menu_of(scale, policy="first"):
+def menu_of(scale, policy="first", form="rating"):
     labels = scale_labels(scale)
-    return Menu(labels=labels, option_ids=labels, form="rating", reader=policy, scale=scale)
+    return Menu(labels=labels, option_ids=labels, form=form, reader=policy, scale=scale)
 
 
-def read(text, scale, policy="first", ended="stop"):
-    return read_rating(text, finish_reason=ended, menu=menu_of(scale, policy))
+def read(text, scale, policy="first", ended="stop", form="rating"):
+    return read_rating(text, finish_reason=ended, menu=menu_of(scale, policy, form))
 
 
 def spelled(number: int) -> str:
@@ -125,10 +153,10 @@ def is_written(label: str, text: str) -> bool:
 
 
 @settings(max_examples=300)
-@given(texts, scales, policies, endings)
-def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy, ended):
-    rating = read(text, scale, policy, ended)
-    assert rating == read(text, scale, policy, ended)
+@given(texts, scales, policies, endings, forms)
+def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy, ended, form):
+    rating = read(text, scale, policy, ended, form)
+    assert rating == read(text, scale, policy, ended, form)
     if rating.outcome is Outcome.SCORED:
         assert score_of(rating.label, scale) == rating.score
     else:
@@ -141,9 +169,9 @@ def test_reading_is_total_and_says_either_a_value_or_why_not(text, scale, policy
 
 
 @settings(max_examples=500)
-@given(texts, scales, policies, endings)
-def test_no_reply_reads_as_a_value_that_is_not_written_in_it(text, scale, policy, ended):
-    rating = read(text, scale, policy, ended)
+@given(texts, scales, policies, endings, forms)
+def test_no_reply_reads_as_a_value_that_is_not_written_in_it(text, scale, policy, ended, form):
+    rating = read(text, scale, policy, ended, form)
     if rating.label is not None:
         assert is_written(rating.label, text)
 
@@ -161,16 +189,18 @@ WRAPPED = (
     *("{}", "{}.", "**{}**", "[[{}]]", "Rating: {}", "**Rating:** {}", "Rating: [[{}]]"),
     *("Rating: [{}]", "Rating: {}, since it holds.", "So.\n\nRating: {}\nIt holds.", "`{}`"),
 )
+FORM_WORDS = ("Rating", "Score", "Answer", "Evaluation score")
 
 
-@given(scales, st.data(), st.sampled_from(WRAPPED), policies)
-def test_every_value_is_read_back_however_it_is_wrapped(scale, data, wrapped, policy):
+@given(scales, st.data(), st.sampled_from(WRAPPED), policies, st.sampled_from(FORM_WORDS))
+def test_every_value_is_read_back_however_it_is_wrapped(scale, data, wrapped, policy, word):
     if scale.decimals:
         tenths = data.draw(st.integers(int(scale.lowest * 100), int(scale.highest * 100)))
         label = f"{Decimal(tenths) / 100:f}"
     else:
         label = data.draw(st.sampled_from(scale_labels(scale)))
-    rating = read(wrapped.format(label), scale, policy)
+    form = "rating" if word == "Rating" else "score"
+    rating = read(wrapped.replace("Rating", word).format(label), scale, policy, form=form)
     assert rating.outcome is Outcome.SCORED
     assert rating.score == (float(label) if not scale.labels else scale.labels.index(label))
 
@@ -238,9 +268,9 @@ def test_stopping_early_changes_no_reading(before, scale, data, after):
 
 
 @settings(max_examples=200)
-@given(texts, scales, policies, endings, st.integers(0, 80))
-def test_what_is_settled_early_stays(text, scale, policy, ended, cut):
-    menu = menu_of(scale, policy)
+@given(texts, scales, policies, endings, st.integers(0, 80), forms)
+def test_what_is_settled_early_stays(text, scale, policy, ended, cut, form):
+    menu = menu_of(scale, policy, form)
     settled = settled_reading(text[:cut], finish_reason=None, menu=menu)
     if settled is not None:
         assert read_verdict(text, finish_reason=ended, menu=menu) == settled
@@ -258,6 +288,13 @@ def test_a_decimal_scale_has_no_stop_strings_and_its_labels_are_not_listed():
     assert stop_strings(menu_of(seven)) == ()
     assert stop_strings(menu_of(load_scale("binary"))) == ("Rating: [[No]]", "Rating: [[Yes]]")
     assert stop_strings(menu_of(load_scale("binary"), "last")) == ()
+
+
+def test_a_score_without_brackets_has_no_end_to_stop_at():
+    ten = menu_of(load_scale("points10"), form="score")
+    assert stop_strings(ten) == ()
+    assert settled_reading("Score: 1", finish_reason=None, menu=ten) is None
+    assert read("Score: 10", load_scale("points10"), form="score").label == "10"
 
 
 def test_a_request_that_never_succeeded_is_failed_and_no_text_is_unparsed():

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Outcome, Scale, SweepError
@@ -137,6 +137,8 @@ label_texts = st.builds(
 @given(
     st.lists(label_texts, min_size=2, max_size=4, unique=True), st.sampled_from(["[[{}]]", "{}"])
 )
+@example(["a0a", "a-     a"], "[[{}]]")
+@example(["a0a", "a-    a"], "{}")
 def test_every_label_that_a_file_may_have_is_read_back(tmp_path_factory, labels, form):
     folder = tmp_path_factory.getbasetemp()
     listed = ", ".join(f'"{label}"' for label in labels)
@@ -156,6 +158,9 @@ def test_every_label_that_a_file_may_have_is_read_back(tmp_path_factory, labels,
 def test_words_with_marks_on_their_letters_make_a_scale(tmp_path):
     words = 'level = "ordinal"\nlabels = ["पूरी तरह असहमत", "vo\u0308llig"]\n'
     assert load_scale(str(scale_file(tmp_path, words))).labels == ("पूरी तरह असहमत", "völlig")
+    apart = 'level = "ordinal"\nlabels = ["a", "b-     c"]\n'
+    with pytest.raises(SweepError, match="no more than 5 blanks and hyphens in a row"):
+        load_scale(str(scale_file(tmp_path, apart)))
     alone = 'level = "ordinal"\nlabels = ["\u0308", "a"]\n'
     with pytest.raises(SweepError, match="a label must be at most 60 letters"):
         load_scale(str(scale_file(tmp_path, alone)))

@@ -27,6 +27,7 @@ def test_every_protocol_ships_a_default():
         ("correctness", "default"),
         ("confusion", "default"),
         ("rating", "default"),
+        ("rating", "lee2025"),
         ("rating", "paraphrase"),
         ("rating", "reason_first"),
         ("rating", "terse"),
@@ -54,6 +55,7 @@ def test_the_declared_forms_of_the_shipped_templates():
         ("correctness", "default"): ("correctness", True),
         ("confusion", "default"): ("best_response", True),
         ("rating", "default"): ("rating", True),
+        ("rating", "lee2025"): ("score", True),
         ("rating", "paraphrase"): ("rating", True),
         ("rating", "reason_first"): ("rating", False),
         ("rating", "terse"): ("rating", True),
@@ -183,7 +185,8 @@ def test_doubled_braces_are_no_placeholder(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ('from = "best_response"', "unknown key.*'from'"),
+        ('from = "best_response"', "unknown key, expected one of form, verdict, got 'from'"),
+        ('criterion = "name"', "unknown key, expected one of form, verdict, got 'criterion'"),
         ("form = [", "not a TOML file"),
         ("form = 3", "form must be text, got 3"),
         ('form = "best_response"', "verdict must be 'first' or 'last', got None"),

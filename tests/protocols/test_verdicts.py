@@ -10,6 +10,7 @@ from judgerel_ray.protocols import (
     labels_for,
     load_template,
     read_verdict,
+    shipped_templates,
     stop_strings,
 )
 
@@ -198,10 +199,10 @@ def test_no_text_is_no_verdict(reader):
 
 
 def test_an_unknown_form_is_the_callers_mistake():
-    with pytest.raises(SweepError, match=r"best_response, .*correct_answer, got 'score'"):
-        read("x", words("A", "B", form="score"))
-    with pytest.raises(SweepError, match="got 'score'"):
-        stop_strings(words("A", "B", form="score"))
+    with pytest.raises(SweepError, match=r"best_response, .*correct_answer, got 'mark'"):
+        read("x", words("A", "B", form="mark"))
+    with pytest.raises(SweepError, match="got 'mark'"):
+        stop_strings(words("A", "B", form="mark"))
 
 
 def test_an_unknown_policy_is_the_callers_mistake():
@@ -225,9 +226,8 @@ def test_a_word_has_no_stop_string():
 def test_every_template_declares_a_form_that_can_be_read():
     declared = {
         load_template(protocol, name).form
-        for protocol, name in [
-            (p, "default") for p in ("best_of", "correctness", "rating", "think_twice")
-        ]
+        for protocol in ("best_of", "correctness", "rating", "think_twice")
+        for name in shipped_templates(protocol)
     }
     # What a model chose in its second step is a verdict too, and no template is of that step alone.
     assert declared | {"final_answer"} == set(FORMS)

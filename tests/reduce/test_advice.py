@@ -57,20 +57,29 @@ def test_gpu_seconds_are_told_where_they_were_measured(plain):
     assert found["gpu_seconds"] == pytest.approx(0.5 * found["judgments"])
 
 
-def test_majorities_are_planned_exactly_and_mean_shares_promise_more(plain):
+def test_majorities_are_promised_by_their_lower_limit_and_mean_shares_promise_more(plain):
     advice = advise_judgments(plain.lazy())
     designs = {row["n_judgments"]: row for row in advice.designs.to_dicts()}
     assert designs[1]["majority_stability"] == pytest.approx(designs[2]["majority_stability"])
     for k in (3, 5, 11, 21):
         assert designs[k]["majority_alpha"] < designs[k]["generalizability"]
+        assert designs[k]["majority_low"] < designs[k]["majority_stability"]
+        assert designs[k]["majority_stability"] < designs[k]["majority_high"]
     found = needs(advice, "majority_stability")
+    assert found["now"] == pytest.approx(designs[5]["majority_stability"])
+    # The estimate reaches it with 11 votes; promised is what the lower limit reaches.
     at = advise_judgments(
         plain.lazy(), target={"majority_stability": designs[11]["majority_stability"]}
     )
-    assert needs(at, "majority_stability")["needed_whole"] == 11
-    assert found["now"] == pytest.approx(designs[5]["majority_stability"])
-    out = advise_judgments(plain.lazy(), target={"majority_stability": 0.9999})
-    assert needs(out, "majority_stability")["unreachable"] == "not within 51 votes"
+    unknown = needs(at, "majority_stability")
+    assert unknown["needed"] is None
+    assert unknown["unreachable"].startswith("not known from 5 replications of 80 questions")
+    low = advise_judgments(
+        plain.lazy(), target={"majority_stability": designs[3]["majority_low"] - 1e-6}
+    )
+    promised = needs(low, "majority_stability")
+    assert promised["needed_whole"] == promised["needed_cautious"] == 3
+    assert promised["judgments"] == 240
 
 
 def test_an_interval_takes_questions_more_than_replications(plain):

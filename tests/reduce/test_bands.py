@@ -29,7 +29,8 @@ def test_the_interval_has_the_band(name, missing, low, high, band):
 
 
 def test_a_point_never_has_one():
-    rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1] * 2, "verdict": [*"AABB"]}
+    # Leaving out any of four unanimous questions changes nothing: a value without an interval.
+    rows = {"item_id": [*"qqrrsstt"], "replication": [0, 1] * 4, "verdict": [*"AABBAABB"]}
     found = with_bands(reduce_judgments(pl.LazyFrame(rows), coefficients=["krippendorff_alpha"]))
     assert found.select("value", "low", "band").row(0) == (
         1.0,

@@ -8,7 +8,8 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.stats import count_statistic
-from judgerel_ray.stats.paired import holm, paired_difference
+from judgerel_ray.stats.multiple_tests import holm
+from judgerel_ray.stats.paired import paired_difference
 
 
 def judged(alpha, seed, n=30, m=4, **columns):
@@ -191,7 +192,8 @@ def test_missing_verdicts_are_shown_both_ways():
     assert found["missing"].to_list() == ["category", "drop"]
     valid = compare_judgments(both, by=["judge"], coefficients=["valid_rate"], missing=["drop"])
     assert valid.select("value_a", "value_b", "difference").row(0) == (1.0, 0.75, -0.25)
-    assert (valid["undefined"].item(), valid["standing"].item()) == ("no_spread", "undecided")
+    # One reply of four is missing in each question of one side: of 2^30 exchanges two are as far.
+    assert (valid["p"].item(), valid["standing"].item()) == (pytest.approx(2**-29), "a higher")
 
 
 def test_alpha_of_scores_has_no_row_for_replies_without_one():
@@ -223,10 +225,65 @@ def test_alpha_of_scores_has_no_row_for_replies_without_one():
     assert valid.height == 1
 
 
-def test_corrections_are_over_all_pairs_of_one_coefficient(three):
-    both = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate", "gwet_ac1"])
+def test_corrections_are_over_all_tests_of_the_table(three):
+    found = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate", "gwet_ac1"])
+    assert found.height == 8
+    assert found["p_holm"].to_list() == list(holm(found["p"].to_list()))
     alone = compare_judgments(three.lazy(), by=["judge"], coefficients=["flip_rate"])
-    assert both.filter(coefficient="flip_rate")["p_holm"].to_list() == alone["p_holm"].to_list()
+    assert found.filter(coefficient="flip_rate")["p"].to_list() == alone["p"].to_list()
+
+
+def test_what_is_undecided_says_why(three):
+    found = compare_judgments(three.lazy(), by=["judge"], coefficients=["krippendorff_alpha"])
+    rows = {(row["temperature"], row["a"], row["b"]): row for row in found.to_dicts()}
+    near, far = rows[1.0, "rock", "stone"], rows[1.0, "coin", "rock"]
+    assert (near["standing"], near["reason"]) == ("undecided", "interval_covers_0")
+    assert near["low"] < 0 < near["high"]
+    assert (far["standing"], far["reason"], far["few_informative"]) == ("b higher", None, False)
+    assert far["n_differing"] <= far["n_items"]
+    few = compare_judgments(three.filter(pl.col("item_id") < "q09").lazy(), by=["judge"])
+    assert few["few_informative"].all()
+    assert "few_informative_questions" in few["reason"].to_list()
+    assert all("; few informative questions" in text for text in few["estimator"])
+    same = three.with_columns(verdict=pl.when(pl.col("judge") != "rock").then("verdict")
+                              .otherwise(pl.lit("A")))  # fmt: skip
+    none = compare_judgments(same.lazy(), by=["judge"], coefficients=["krippendorff_alpha"])
+    undefined = none.filter(b="rock")
+    assert undefined["undefined"].to_list() == ["undefined_second"] * 2
+    assert undefined.select("standing", "reason").unique().rows() == [("undecided", "undefined")]
+
+
+def test_what_one_test_alone_would_tell_is_undecided_among_many():
+    judges = [judged(alpha, seed, judge=f"j{seed}") for seed, alpha in enumerate((0.5,) * 5, 3)]
+    judges.append(judged(0.72, 30, judge="k"))
+    found = compare_judgments(pl.concat(judges).lazy(), by=["judge"])
+    left = found.filter(reason="not_after_correction")
+    assert left.height > 0
+    assert (left["p"] < 0.05).all()
+    assert (left["p_holm"] >= 0.05).all()
+    excluded = found.filter((pl.col("low") > 0) | (pl.col("high") < 0))
+    assert excluded.filter(standing="undecided")["reason"].unique().to_list() == [
+        "not_after_correction"
+    ]
+
+
+@pytest.mark.parametrize("tolerance", [None, 0.05])
+def test_two_judges_of_one_law_are_not_told_apart_by_few_questions(tolerance):
+    """Of one law at 97/3 the jackknife gave -.6 with p .001, and no caution."""
+    passes = {"x": {0: 0, 1: 1, 2: 0}, "y": {3: 4, 4: 4, 5: 3}}
+    rows = [
+        {"item_id": f"q{q:02}", "judge": judge, "replication": r,
+         "verdict": "pass" if r < counts.get(q, 5) else "fail"}
+        for judge, counts in passes.items()
+        for q in range(55)
+        for r in range(5)
+    ]  # fmt: skip
+    found = compare_judgments(
+        pl.LazyFrame(rows), by=["judge"], coefficients=["krippendorff_alpha"], tolerance=tolerance
+    ).row(0, named=True)
+    assert found["difference"] < -0.6
+    assert (found["standing"], found["reason"]) == ("undecided", "few_informative_questions")
+    assert found["few_informative"]
 
 
 @pytest.mark.parametrize(
@@ -273,3 +330,18 @@ def test_a_model_alone_is_compared_with_itself_and_not_with_the_judge_it_also_is
         assert found["role"].to_list() == ["responder"]
         assert found["n_judgments_a"].to_list() == found["n_judgments_b"].to_list() == [120]
         assert found["difference"].to_list() == [0.0]
+
+
+def test_a_chance_agreement_is_that_of_reduce_with_several_outcomes(three):
+    lost = pl.when(pl.col("replication") == 0).then(pl.lit("refused"))
+    lost = (
+        lost.when(pl.col("replication") == 1).then(pl.lit("unparsed")).otherwise(pl.lit("scored"))
+    )
+    rows = three.filter(temperature=0.5)
+    rows = rows.with_columns(outcome=pl.when(judge="coin").then(lost).otherwise(pl.lit("scored")))
+    rows = rows.with_columns(verdict=pl.when(outcome="scored").then("verdict"))
+    asked = {"coefficients": ["gwet_ac1"], "missing": ["category"]}
+    found = compare_judgments(rows.lazy(), by=["judge"], **asked).row(0, named=True)
+    own = dict(reduce_judgments(rows.lazy(), **asked).select("judge", "value").rows())
+    assert found["value_a"] == pytest.approx(own["coin"], abs=1e-12)
+    assert found["value_b"] == pytest.approx(own["rock"], abs=1e-12)

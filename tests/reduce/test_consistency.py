@@ -6,6 +6,7 @@ import pytest
 from judgerel_ray.reduce.consistency import CONSISTENCY, ItemScores, consistency_rows
 from judgerel_ray.reduce.intervals import IntervalChoice
 from judgerel_ray.report.words import remarks
+from judgerel_ray.stats import cronbach_alpha, mcdonald_omega
 
 
 @pytest.mark.parametrize("n_items", [6, 2])
@@ -49,3 +50,42 @@ def test_identical_items_are_not_questions_that_are_alike(name):
     assert (row["value"], row["low"]) == (pytest.approx(1.0), None)
     assert "all 30 questions have the same score on every item" in row["estimator"]
     assert "alike" not in row["estimator"]
+
+
+def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
+    rng = np.random.default_rng(3)
+    # Unequal variances, so that raw and standardized differ.
+    scores = (rng.normal(size=(80, 1)) + rng.normal(size=(80, 5))) * [1, 2, 3, 4, 8]
+    found = ItemScores(
+        scores_NK=scores, clusters_N=np.arange(80), subject=("item_id",), column="template"
+    )
+    rows = {row["coefficient"]: row for row in consistency_rows(found, CONSISTENCY, {})}
+    raw, standard = rows["cronbach_alpha"], rows["mcdonald_omega"]
+    assert raw["value"] == cronbach_alpha(scores).value
+    omega = mcdonald_omega(scores, matrix="covariance").value
+    assert raw["estimator"].startswith("raw alpha of 5 items")
+    assert f"raw omega of the same covariances {omega:.3f}" in raw["estimator"]
+    alpha = cronbach_alpha(scores, standardized=True).value
+    assert standard["value"] == mcdonald_omega(scores).value
+    assert standard["estimator"].startswith("standardized omega of one factor")
+    assert f"standardized alpha of the same correlations {alpha:.3f}" in standard["estimator"]
+    assert abs(raw["value"] - alpha) > 0.01
+
+
+def test_a_heywood_case_is_a_remark_with_the_improper_value():
+    # Three items, the first correlated .8 with both of two that correlate .5.
+    rng = np.random.default_rng(4)
+    white = np.linalg.qr(rng.normal(size=(50, 3)))[0]
+    white = np.linalg.qr(white - white.mean(axis=0))[0]
+    matrix = np.array([[1, 0.8, 0.8], [0.8, 1, 0.5], [0.8, 0.5, 1]])
+    found = ItemScores(
+        scores_NK=white @ np.linalg.cholesky(matrix).T,
+        clusters_N=np.arange(50),
+        subject=("item_id",),
+        column="template",
+    )
+    row = next(consistency_rows(found, ["mcdonald_omega"], {}))
+    omega = mcdonald_omega(found.scores_NK)
+    assert row["value"] == omega.value < omega.improper
+    said = f"held at its bound, {omega.improper:.3f} without it"
+    assert any(said in one for one in remarks({**row, "noise": None}))

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.reduce import reduce_judgments
+from judgerel_ray.report.words import remarks
 from judgerel_ray.stats import icc
 
 NAMES = ["krippendorff_alpha", "icc1", "icck"]
@@ -125,3 +126,28 @@ def test_groups_are_told_apart():
     found = reduce_judgments(both.lazy(), coefficients=["icc1"])
     alone = [icc(drawn(60, 5, seed=seed)).value for seed in (0, 1)]
     assert found["value"].to_list() == pytest.approx(alone, abs=1e-12)
+
+
+def test_scores_that_rest_on_few_questions_say_so():
+    rng = np.random.default_rng(0)
+    means = np.zeros((100, 1))
+    means[:3] = -8.0
+    found = reduced(frame(means + rng.normal(size=(100, 5))))
+    for name in NAMES:
+        said = [part for part in found[name]["estimator"].split("; ") if part.startswith("rests")]
+        assert said == ["rests on few questions: 3.8 of 100 carry the differences between them"]
+        assert any(one in remarks({**found[name], "noise": None}) for one in said)
+    normal = reduced(frame(drawn(100, 5)))
+    assert not any("rests on few" in row["estimator"] for row in normal.values())
+
+
+@pytest.mark.parametrize(("level", "said"), [("interval", True), ("ordinal", False)])
+def test_points_that_rest_on_few_questions_say_so_too(level, said):
+    # In ranks the two low ones are no farther off than others.
+    rng = np.random.default_rng(1)
+    points = np.where(np.arange(40) < 2, 1, 8)[:, None] + rng.integers(0, 3, (40, 5))
+    found = reduced(frame(points.astype(float)), ["krippendorff_alpha"], measurement=[level])
+    assert ("rests on few questions" in found["krippendorff_alpha"]["estimator"]) == said
+    spread = np.arange(40)[:, None] % 8 + rng.integers(0, 3, (40, 5))
+    found = reduced(frame(spread.astype(float)), ["krippendorff_alpha"], measurement=[level])
+    assert "rests on few questions" not in found["krippendorff_alpha"]["estimator"]

@@ -36,7 +36,9 @@ def test_frames_give_what_arrays_give(crossed):
     columns = np.unique(value)
     levels = {name: crossed[name].to_numpy() for name in ("item_id", "option_order", "template")}
     whole = variance_components(
-        label_cells((value[:, None] == columns).astype(int), levels), object_="item_id"
+        label_cells((value[:, None] == columns).astype(int), levels),
+        object_="item_id",
+        sizes={"option_order": 6},  # of three options
     )
     expected = {frozenset(one.facets): one.value for one in whole.components}
     got = {

@@ -1,5 +1,6 @@
 """Order effects from judgments: crossed orders, one order, and no labels."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -65,3 +66,25 @@ def test_replies_without_a_verdict_count_under_their_policy():
 def test_a_column_that_is_not_there_is_one_line(column):
     with pytest.raises(SweepError, match=f"needs the column {column}"):
         values(judged(lambda *_: "A").drop(column))
+
+
+def test_a_tie_is_no_place():
+    """Verdicts without a label take part in no chance: of two places a fair judge is at 0."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for item in range(40):
+        better = rng.choice(["first", "second", "tie"], p=[0.4, 0.4, 0.2])
+        for order in range(2):
+            place = {"first": "AB"[order], "second": "BA"[order], "tie": None}[better]
+            rows.append(
+                {"judge": "ties", "item_id": f"{item}", "replication": 0, "option_order": order,
+                 "verdict": better, "label": place}
+            )  # fmt: skip
+            other = better if better != "tie" else "first"
+            place = {"first": "AB"[order], "second": "BA"[order]}[other]
+            rows.append({**rows[-1], "judge": "none", "verdict": other, "label": place})
+    found = reduce_judgments(
+        pl.LazyFrame(rows, schema_overrides={"label": pl.String}), coefficients=["position_bias"]
+    )
+    assert found["value"].to_list() == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert found["p_noise"].min() > 0.5

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.core import HumanRating, Item
-from judgerel_ray.reduce.people import people_table
+from judgerel_ray.core import HumanRating, Item, Option
+from judgerel_ray.reduce.people import people_labels, people_table
 from judgerel_ray.tables import items_to_frame
 
 
@@ -70,3 +70,22 @@ def test_items_about_one_thing_are_one_piece_of_evidence():
     alone, together = people_table(items), people_table(items, about)
     assert alone["value"][0] == together["value"][0] == 0.5
     assert together["low"][0] < alone["low"][0] < alone["high"][0] < together["high"][0]
+
+
+def test_labels_of_an_item_are_of_what_it_is_judged_by():
+    given = [
+        ("expert:0", "fit", "1", None), ("expert:1", "fit", "2", None),
+        ("expert:0", "flow", "2", None), ("turker:0", None, "2", None),
+        ("turker:1", "fit", "9", None), ("turker:2", "fit", "1", "1"),
+        ("turker:3", "fit", None, None),
+    ]  # fmt: skip
+    ratings = tuple(
+        HumanRating(rater=rater, criterion=criterion, label=label, responder=responder)
+        for rater, criterion, label, responder in given
+    )
+    options = tuple(Option(option_id=one, text=one) for one in "12")
+    item = Item(
+        item_id="q", benchmark="b", category="c", question="?", options=options, ratings=ratings
+    )
+    found = people_labels(items_to_frame([item, rated("r", "")]))
+    assert found.rows() == [("b", "q", "expert", ["1", "2"]), ("b", "q", "turker", ["2"])]

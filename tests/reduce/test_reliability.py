@@ -4,8 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.reduce import COLUMNS, reduce_judgments
+from judgerel_ray.reduce.intervals import interval_choice
 from judgerel_ray.stats import (
     DEFAULT_COEFFICIENTS,
     count_statistic,
@@ -13,6 +14,7 @@ from judgerel_ray.stats import (
     jackknife_interval,
     krippendorff_alpha,
     noise_floor,
+    posterior_interval,
 )
 
 ALPHA = ["krippendorff_alpha"]
@@ -65,7 +67,7 @@ def test_columns_are_those_of_the_contract():
     assert found.columns == ["judge", "benchmark", "temperature", *COLUMNS]
     assert list(COLUMNS) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
-        "measurement", "missing", "n_categories", "unit", "n_items", "n_replications",
+        "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
         "n_judgments", "n_missing", "estimator", "undefined",
     ]  # fmt: skip
 
@@ -103,11 +105,39 @@ def test_frames_give_what_arrays_give(policy):
     counts, values = counts_from_ratings(table.rows())
     statistic = count_statistic("krippendorff_alpha", n_values=len(values))
     row = one(frame, coefficients=ALPHA, missing=[policy])
-    interval, floor = jackknife_interval(counts, statistic), noise_floor(counts, statistic)
+    floor = noise_floor(counts, statistic)
     assert row["value"] == pytest.approx(krippendorff_alpha(counts).value, abs=1e-12)
+    interval = jackknife_interval(counts, statistic)
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high), abs=1e-12)
     assert row["noise_floor"] == pytest.approx(floor.mean, abs=1e-12)
     assert (row["p_noise"], row["noise"]) == (floor.p, floor.p > 0.05)
+
+
+def test_two_verdicts_of_few_informative_questions_have_the_posterior_interval():
+    counts = np.array([[4, 0]] * 14 + [[1, 3], [0, 4]] * 3)
+    frame = simple([list("A" * a + "B" * b) for a, b in counts])
+    statistic = count_statistic("krippendorff_alpha", n_values=2)
+    posterior, left_out = (
+        posterior_interval(counts, statistic),
+        jackknife_interval(counts, statistic),
+    )
+    asked = {"coefficients": ALPHA, "missing": ["category"]}
+    for row, found in (
+        (one(frame, **asked), posterior),
+        (one(frame, **asked, intervals=interval_choice("posterior")), posterior),
+        (one(frame, **asked, intervals=interval_choice("jackknife")), left_out),
+    ):
+        assert (row["low"], row["high"]) == pytest.approx((found.low, found.high), abs=1e-12)
+        assert f"{found.method}; few informative questions" in row["estimator"]
+    # A third verdict: the posterior has to be asked for.
+    more = simple([list("A" * a + "B" * b) for a, b in counts] + [list("CCCC")])
+    assert "jackknife" in one(more, **asked)["estimator"]
+    chosen = one(more, **asked, intervals=interval_choice("posterior"))
+    assert "Dirichlet process posterior over 21 questions" in chosen["estimator"]
+    # Agreement has no posterior, and says which interval it has.
+    agreement = {"coefficients": ["percent_agreement"], "missing": ["category"]}
+    row = one(frame, **agreement, intervals=interval_choice("posterior"))
+    assert "jackknife" in row["estimator"]
 
 
 def test_one_row_where_nothing_is_missing():
@@ -149,8 +179,11 @@ def test_the_unit_holds_every_facet_that_varies_and_is_not_in_by():
         simple([["A", "B"], ["B", "B"]], judge="a", template=template, option_order=0, stage="s")
         for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert (row["unit"], row["n_items"], row["n_replications"]) == ("item_id x template", 2, 2)
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert found.select("conditions", "unit", "n_items", "n_replications").rows() == [
+        ("reproducibility", "item_id", 2, 4),
+        ("repeatability", "item_id x template", 2, 2),
+    ]
     split = reduce_judgments(frame.lazy(), by=["template"], coefficients=["percent_agreement"])
     assert split["unit"].to_list() == ["item_id", "item_id"]
     assert split.columns[0] == "template"
@@ -160,8 +193,8 @@ def test_units_of_one_question_are_one_cluster():
     frame = pl.concat(
         simple([["A", "B"], ["B", "B"], ["A", "A"]], template=template) for template in ("x", "y")
     )
-    row = one(frame, coefficients=["percent_agreement"])
-    assert "over 3 questions" in row["estimator"]
+    found = reduce_judgments(frame.lazy(), coefficients=["percent_agreement"])
+    assert ["over 3 questions" in text for text in found["estimator"]] == [True, True]
 
 
 def test_equal_item_ids_of_two_benchmarks_are_two_questions():
@@ -210,6 +243,48 @@ def test_categories_are_declared_or_those_of_the_whole_file():
     )
     assert declared["n_categories"] == 5
     assert declared["value"] == pytest.approx((0.5 - 0.2) / 0.8)
+
+
+def with_outcomes(table: list[list[str]], **columns) -> pl.DataFrame:
+    """Cells are verdicts, or outcomes without one."""
+    names = [outcome.value for outcome in Outcome]
+    frame = simple([[None if cell in names else cell for cell in row] for row in table], **columns)
+    told = [cell if cell in names else "scored" for row in table for cell in row]
+    return frame.with_columns(outcome=pl.Series(told))
+
+
+def test_noise_over_verdicts_and_outcomes_agrees_by_chance():
+    # Three options and four outcomes, all equally often: noise, whose K is 7 and AC1 about 0.
+    values = ["A", "B", "C", "unparsed", "conflicting", "off_menu", "refused"]
+    drawn = np.random.default_rng(0).choice(values, size=(400, 5))
+    frame = with_outcomes(drawn.tolist(), benchmark="b")
+    found = reduce_judgments(
+        frame.lazy(),
+        coefficients=["gwet_ac1", "brennan_prediger"],
+        missing=["category"],
+        n_categories={"b": 3},
+    )
+    assert found["n_categories"].to_list() == [7, 7]
+    for row in found.iter_rows(named=True):
+        assert row["low"] < 0 < row["high"]
+        assert row["value"] == pytest.approx(0.0, abs=0.02)
+
+
+def test_each_outcome_that_occurs_in_the_file_is_one_category_more():
+    frame = pl.concat(
+        [
+            with_outcomes([["A", "B"], ["unparsed", "failed"]], judge="a"),
+            with_outcomes([["A", "refused"], ["B", "refused"]], judge="b"),
+        ]
+    )
+    found = reduce_judgments(frame.lazy(), coefficients=["gwet_ac1"])
+    # A failed request is no reply; refusals of b could have been a's.
+    assert found.select("judge", "missing", "n_categories").rows() == [
+        ("a", "category", 4),
+        ("a", "drop", 2),
+        ("b", "category", 4),
+        ("b", "drop", 2),
+    ]
 
 
 def scores(table: list[list[float | None]], **columns) -> pl.DataFrame:

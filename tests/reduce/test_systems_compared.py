@@ -158,6 +158,9 @@ def test_a_planted_preference_is_found_and_none_where_there_is_none(thinking):
     assert (loyal["own_wrong_difference"] > 0.2).all()
     fair = _compared(thinking(300, seed=2, replications=1)).self_preference
     assert (fair["own_difference"].abs() < 0.1).all()
+    # Evaluators are not shown it, and these judges pick among what they are shown.
+    assert set(loyal["finding"]) == {"favours_its_own"}
+    assert set(fair["finding"]) == {"option_was_shown"}
     row = fair.row(0, named=True)
     assert row["difference"] == pytest.approx(row["participant"] - row["evaluator_only"])
 
@@ -176,6 +179,8 @@ def test_only_disputed_questions_tell_of_preference():
     found = _compared(pl.DataFrame(rows)).self_preference.filter(pl.col("judge") == "a")
     told = found.select("n_disputed", "own_picked", "own_picked_by_others", "n_own_wrong")
     assert told.rows() == [(1, 1.0, 0.0, 1)]
+    as_evaluator = found.select("n_self", "self_picked", "self_picked_as_evaluator", "finding")
+    assert as_evaluator.rows() == [(1, 1.0, 1.0, "not_distinguishable")]
 
 
 def test_mistakes_are_named():

@@ -103,12 +103,16 @@ def test_comparisons_print_what_was_compared(judged):
     lines = comparison_text(found).splitlines()
     assert lines[0] == "b less a, on the questions both have [temperature 1]"
     text = "\n".join(lines)
-    assert "FDR correct it for all pairs compared" in " ".join(text.split())
+    assert "Holm and FDR correct p for all tests of this table" in " ".join(text.split())
     row = found.row(0, named=True)
     ends = f"{row['difference']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
     assert ends in column(text, "b - a [95 %]")
     assert lines[1].startswith("coefficient ")
-    assert "a calm, b wild, no verdict counts as a verdict, questions 12:" in lines
+    said = (
+        "a calm, b wild, no verdict counts as a verdict, two judgments same prompt "
+        "(repeatability), questions 12, remark undecided: few"
+    )
+    assert f"{said} informative questions:" in " ".join(text.split())
 
 
 def test_everything_fits_80_columns(judged):
@@ -129,6 +133,77 @@ def test_everything_fits_80_columns(judged):
         assert line.count("[") == line.count("]"), line
     needs = parts[0][parts[0].index("What the targets take") :]
     assert "judgments" in column(needs, "cost")
+
+
+def in_both_orders(judge, pull, seed, templates=1):
+    """Verdicts of pairs in both orders, three times each."""
+    rng = np.random.default_rng(seed)
+    first = rng.choice([-pull, pull], 60)
+    logits = rng.normal(0, 1.5, 60)[:, None] + first[:, None] * np.array([1, -1])
+    chosen = rng.random((60, 2, templates, 3)) < 1 / (1 + np.exp(-logits))[..., None, None]
+    q, o, t, r = (axis.ravel() for axis in np.indices(chosen.shape))
+    return pl.DataFrame(
+        {"judge": judge, "item_id": q.astype(str), "option_order": o, "template": t.astype(str),
+         "replication": r, "verdict": np.where(chosen.ravel(), "x", "y")}
+    )  # fmt: skip
+
+
+def test_orders_of_a_pair_are_told_as_two_and_never_as_new_each_time():
+    advice = advise_judgments(in_both_orders("j", 1.5, 1).lazy(), target={"generalizability": 0.9})
+    text = advice_text(advice.tables())
+    needs = text[text.index("What the targets take") :]
+    assert "option_order: 2 of 2 possible, each asked half of the time" in column(needs, "by")
+    assert "a new option_order" not in text
+    components = text[: text.index("\n\n")]
+    assert re.search(r"option order .* 2 of 2", components)
+    said = " ".join(text.split())
+    drawn, again = re.search(
+        r"One judgment: (0\.\d+) \[.{12}\] with its option_order drawn at random "
+        r"\(reproducibility\), (0\.\d+) \[.{12}\] where the same prompt comes again "
+        r"\(repeatability\)\.",
+        said,
+    ).groups()
+    one = advice.designs.filter(n_judgments=1, design="replications").row(0, named=True)
+    assert float(drawn) == pytest.approx(one["generalizability"], abs=5e-4)
+    assert float(again) == pytest.approx(one["repeatability"], abs=5e-4)
+
+
+def test_where_the_number_of_options_is_open_it_is_asked_for():
+    """Options named apart in every question, without the labels that were shown."""
+    rows = in_both_orders("j", 1.0, 1)
+    named = rows.with_columns(verdict=pl.format("{}{}", "verdict", pl.col("item_id").str.tail(1)))
+    named = named.filter(pl.col("item_id").str.tail(1).is_in(["0", "1"]))
+    words = "a new option_order each time (if there are N: --facet-size option_order=N)"
+    needs = advice_text({"needs": advise_judgments(named.lazy()).needs})
+    assert words in column(needs, "by")
+    shown = named.with_columns(label=pl.col("verdict").str.slice(0, 1))
+    needs = advice_text({"needs": advise_judgments(shown.lazy()).needs})
+    assert "option_order: 2 of 2 possible" in column(needs, "by")
+
+
+def test_what_one_judgment_is_worth_is_told_of_every_judge_and_where_nothing_varied(judged):
+    both = pl.concat([in_both_orders("even", 0.0, 1), in_both_orders("pulled", 2.5, 2)])
+    said = " ".join(advice_text(advise_judgments(both.lazy()).tables()).split())
+    assert "One judgment: even: 0." in said
+    assert "; pulled: 0." in said
+    plain = " ".join(advice_text(advise_judgments(judged).tables()).split())
+    assert "(reproducibility) was not asked, option_orders = 2 asks it" in plain
+    once = both.filter(pl.col("replication") == 0)
+    said = " ".join(advice_text(advise_judgments(once.lazy()).tables()).split())
+    assert "(reproducibility); the same prompt was not asked again" in said
+
+
+def test_two_templates_have_numbers_without_intervals_and_the_reason():
+    rows = in_both_orders("a-7b-instruct", 1.0, 3, templates=2)
+    tables = advise_judgments(rows.lazy()).tables()
+    text = advice_text(tables)
+    assert "[too few levels]" in column(text, "estimate [95 %]")
+    assert "[too few levels]" in column(text, "ranking [95 %]")
+    needs = text[text.index("What the targets take") :]
+    assert "a new template each time; option_order: 2 of 2 possible" in column(needs, "by")
+    for line in text.splitlines():
+        assert len(line) <= 80, line
+        assert line.count("[") == line.count("]"), line
 
 
 def test_json_holds_every_number(judged):

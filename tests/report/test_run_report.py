@@ -69,6 +69,13 @@ def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
     assert "in 3 orders of the options" in text
     assert "swayed (temperature 1) follows the place more than the option" in text
     assert "same place in another order" in text
+    # Of the six orders of three declared options; templates as many as there are.
+    assert main(["advise", str(tmp_path / "run"), "--facet-size", "template=fixed"]) == 0
+    advice = " ".join(capsys.readouterr().out.split())
+    assert "option order error" in advice
+    assert "3 of 6" in advice
+    assert "drawn at random (reproducibility)" in advice
+    assert "[too few levels]" not in advice
 
 
 def test_an_unfinished_run_says_who_owes_what_why_and_how_to_go_on(tmp_path, capsys):

@@ -77,7 +77,7 @@ def test_twelve_rows_print_a_table_a_person_understands(coefficients):
     assert "(3 questions with two verdicts or more, 4 categories)" in by_name
     assert "(3 questions with two verdicts or more, 3 categories)" in text[left_out:]
     assert "[1] few informative questions: fewer than 10 questions show any disagreement" in text
-    assert "The noise floor is what" in text
+    assert "noise floor, which is what" in text
     assert "How to read it" in text
 
 
@@ -121,8 +121,11 @@ def test_each_reason_is_printed_and_explained(verdicts, reason, meaning):
 
 def test_noise_is_named_in_words():
     text = " ".join(printed(reduced([["A", "B"], ["A", "B"]])).split())
-    assert "That is not distinguishable from noise: the question hardly matters" in text
-    assert '"noise": not distinguishable from noise; more than 5 % of random deals' in text
+    assert (
+        "That is not distinguishable from noise: these data do not show that the question matters"
+        in text
+    )
+    assert '"noise": not distinguishable from noise; over 5 % of shuffles' in text
 
 
 def test_a_terminal_gets_the_same_text(coefficients):

@@ -77,8 +77,8 @@ def test_the_page_is_whole_and_runs_nothing(page):
 
 
 def test_sections_come_in_the_order_a_reader_asks(text):
-    heads = ["Verdicts and assessments", "Accuracy by label", "Share of low uncertainty",
-             "The threshold", "Thresholds used elsewhere", "Scores without a threshold", "People",
+    heads = ["Verdicts and assessments", "Accuracy by label", "People", "Share of low uncertainty",
+             "The threshold", "Thresholds used elsewhere", "Scores without a threshold",
              "Single matrices"]  # fmt: skip
     places = [text.index(f" {head} ") for head in heads]
     assert places == sorted(places)
@@ -88,6 +88,7 @@ def test_every_figure_says_its_numbers_and_has_a_table(page):
     figures = re.findall(r'<figure><svg[^>]*aria-label="([^"]*)"', page)
     kinds = [label.split(",")[0] for label in figures]
     assert kinds.count("Accuracy by label") == 2
+    assert kinds.count("People matched by label") == 2
     assert kinds.count("Share of low uncertainty") == 2
     assert kinds.count("Accuracy and share of low against the threshold") == 4
     assert kinds.count("Share wrong against share accepted") == 4
@@ -95,7 +96,7 @@ def test_every_figure_says_its_numbers_and_has_a_table(page):
     assert page.count("<summary>Numbers by threshold: ") == 4
     assert page.count("<summary>Numbers by acceptance: ") == 4
     assert page.count("<summary>All quantities: ") == page.count("<summary>All scores: ") == 4
-    assert page.count("<figure>") == len(figures) == 12
+    assert page.count("<figure>") == len(figures) == 14
 
 
 def test_numbers_are_those_of_reduce(tables, text):
@@ -114,6 +115,11 @@ def test_numbers_are_those_of_reduce(tables, text):
         told = f"{number(row['accuracy_low'])} [{number(row['low'])}, {number(row['high'])}]"
         assert f"{told} of {row['n_low']}" in text
         assert f"{told} of {row['n_low']}" in printed
+    for row in tables.against_people.iter_rows(named=True):
+        for name in ("judge", "person"):
+            ends = f"[{number(row[f'{name}_low'])}, {number(row[f'{name}_high'])}]"
+            assert f"{number(row[f'{name}_share'])} {ends}" in text
+            assert ends in printed
     for row in tables.people.iter_rows(named=True):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in text
 

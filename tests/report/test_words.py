@@ -25,7 +25,7 @@ def test_it_says_how_often_the_verdict_is_the_same():
     assert line.startswith(
         "j, temperature 1: asked the same prompt again, this judge gives the same verdict 88 %"
     )
-    assert "at random would agree" in line
+    assert "shuffled across the questions would agree" in line
     assert NOISE not in line
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgerel_ray.stats import dstudy
+from judgerel_ray.stats.component_intervals import share_interval
 from judgerel_ray.stats.dstudy import dependability, judgments_for
 from judgerel_ray.stats.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.replications import replications_for, spearman_brown
@@ -128,5 +128,5 @@ def test_mistakes_are_refused(crossed):
 
 def test_an_interval_near_one_that_one_question_widens_has_ends():
     """One question holds all error: on the logit scale its weight is beyond what exp can take."""
-    sums = np.stack([np.ones(12), np.r_[0.5, np.zeros(11)]], axis=1)
-    assert dstudy._interval(1.0, 1e-4, sums, 0.95) == (0.0, 1.0)
+    left_out = 1 / (1 + np.r_[0.5, np.zeros(11)])
+    assert share_interval(1 / 1.0001, [(left_out, 1.0)], confidence=0.95) == (0.0, 1.0)

@@ -40,7 +40,7 @@ def test_coefficients_load_no_plans():
         "import sys, judgerel_ray.stats, judgerel_ray.pipeline.reducing\n"
         f"print([n for n in {PLANS} if f'judgerel_ray.stats.{{n}}' in sys.modules])\n"
         "judgerel_ray.stats.holm\n"
-        "print('judgerel_ray.stats.paired' in sys.modules)"
+        "print('judgerel_ray.stats.multiple_tests' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "True"]

@@ -1,12 +1,15 @@
 """Paired differences by brute force, their coverage, and corrections for many of them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.stats import count_statistic, krippendorff_alpha
-from judgerel_ray.stats.paired import benjamini_hochberg, holm, paired_difference
+from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
+from judgerel_ray.stats.paired import paired_difference
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=3)
 AGREEMENT = count_statistic("percent_agreement", n_values=3)
@@ -17,24 +20,76 @@ def dirichlet_counts(rng, alpha, n, m, pi):
     return np.array([rng.multinomial(m, p) for p in rng.dirichlet(s * pi, n)])
 
 
-def test_the_jackknife_of_the_difference_by_brute_force():
+def brute_force(a, b, clusters, value):
+    """Every exchange by itself: difference, and error by weighing each question a little more."""
+    names = np.unique(clusters)
+    n = len(names)
+
+    def difference(one, two):
+        return value(two) - value(one)
+
+    def moved(table, added):
+        """What each question of `added` moves the value of `table` by."""
+        step = 1e-4
+        return np.array(
+            [
+                (value(table, added, q, step) - value(table, added, q, -step)) / (2 * step)
+                for q in names
+            ]
+        )
+
+    found = []
+    for swapped in product((False, True), repeat=n):
+        side = np.isin(clusters, names[np.array(swapped)])[:, None]
+        one, two = np.where(side, b, a), np.where(side, a, b)
+        own = moved(two, two) - moved(one, one)
+        crossed = moved(two, one) ** 2 + moved(one, two) ** 2
+        error = np.sqrt(n / (n - 1) * ((own - own.mean()) ** 2).sum() + 2 / n * crossed.sum())
+        found.append((difference(one, two), error))
+    return np.array(found)
+
+
+def plain_alpha(clusters):
+    """Nominal alpha of questions, one of another table weighing so much on top."""
+
+    def value(table, added=None, question=None, weight=0.0):
+        units = [(1.0, row) for row in table]
+        if added is not None:
+            units += [
+                (weight, row) for row, of in zip(added, clusters, strict=True) if of == question
+            ]
+        total = sum(w * row for w, row in units)
+        n = total.sum()
+        apart = sum(w * (row.sum() ** 2 - (row**2).sum()) / (row.sum() - 1) for w, row in units)
+        return 1 - (n - 1) * apart / (n**2 - (total**2).sum())
+
+    return value
+
+
+@pytest.mark.parametrize("units", [1, 2])
+def test_all_exchanges_by_brute_force(units):
     rng = np.random.default_rng(4)
-    a, b = rng.multinomial(4, [0.5, 0.3, 0.2], 9), rng.multinomial(6, [0.2, 0.2, 0.6], 9)
-    found = paired_difference(a, b, ALPHA)
-    value = krippendorff_alpha(b).value - krippendorff_alpha(a).value
-    left = [
-        krippendorff_alpha(np.delete(b, i, 0)).value - krippendorff_alpha(np.delete(a, i, 0)).value
-        for i in range(9)
-    ]
-    error = np.sqrt(8 / 9 * ((left - np.mean(left)) ** 2).sum())
-    assert found.value == pytest.approx(value)
-    assert found.standard_error == pytest.approx(error)
+    a = rng.multinomial(4, [0.5, 0.3, 0.2], 8).astype(float)
+    b = rng.multinomial(6, [0.2, 0.2, 0.6], 8).astype(float)
+    clusters = np.repeat(np.arange(8 // units), units)
+    found = paired_difference(a, b, ALPHA, first_clusters_U=clusters, second_clusters_U=clusters)
+    differences, errors = brute_force(a, b, clusters, plain_alpha(clusters)).T
+    assert found.value == pytest.approx(krippendorff_alpha(b).value - krippendorff_alpha(a).value)
+    assert found.value == pytest.approx(differences[0])
+    assert found.standard_error == pytest.approx(errors[0], rel=1e-4)
+    apart = np.sort(np.abs(differences / errors))
+    assert found.p == pytest.approx(np.mean(apart >= abs(differences[0] / errors[0]) - 1e-6))
+    assert found.method == f"all 2^{8 // units} exchanges"
+    # The furthest that 5 % of 256 exchanges reach; of 16 none is so rare, and t stands.
+    reach = errors[0] * (apart[-13] if units == 1 else max(apart[-1], 3.182446))
     assert (found.low, found.high) == pytest.approx(
-        (value - 2.306004 * error, value + 2.306004 * error)
+        (found.value - reach, found.value + reach), rel=1e-3
     )
-    assert found.first == pytest.approx(krippendorff_alpha(a).value)
-    assert found.second == pytest.approx(krippendorff_alpha(b).value)
-    assert (found.name, found.n_questions, found.undefined) == ("krippendorff_alpha", 9, None)
+    assert (found.name, found.n_questions, found.undefined) == (
+        "krippendorff_alpha",
+        len(set(clusters)),
+        None,
+    )
     assert (found.p_equivalence, found.margin) == (None, None)
 
 
@@ -50,20 +105,6 @@ def test_questions_of_one_side_only_are_left_out():
     # One rating is no pair, so the question takes part in neither.
     single = paired_difference([[2, 0, 0], [1, 0, 0]], [[2, 0, 0], [2, 0, 0]], AGREEMENT)
     assert single.n_questions == 1
-
-
-def test_units_of_one_question_are_left_out_together():
-    rng = np.random.default_rng(8)
-    a, b = rng.multinomial(3, [0.6, 0.2, 0.2], 12), rng.multinomial(3, [0.4, 0.3, 0.3], 12)
-    clusters = np.repeat(np.arange(6), 2)
-    found = paired_difference(a, b, ALPHA, first_clusters_U=clusters, second_clusters_U=clusters)
-    left = [
-        krippendorff_alpha(b[clusters != c]).value - krippendorff_alpha(a[clusters != c]).value
-        for c in range(6)
-    ]
-    error = np.sqrt(5 / 6 * ((left - np.mean(left)) ** 2).sum())
-    assert found.standard_error == pytest.approx(error)
-    assert found.n_questions == 6
 
 
 def test_intervals_cover_the_difference_and_pairing_narrows_them():

@@ -107,13 +107,13 @@ def test_schmid_leiman_of_scores(name, tolerance):
     assert omega.loadings == pytest.approx(general(name), abs=2 * tolerance)
 
 
-def test_an_improper_general_factor_is_said_not_held():
+def test_an_improper_general_factor_is_held_and_said():
     omega = omega_hierarchical(data("congeneric"))
     assert omega.value == pytest.approx(values("congeneric")["psych_total"], abs=1e-4)
-    assert (omega.hierarchical, omega.heywood) == (None, True)
-    # psych holds the loading at sqrt(.995), here it is held at 1.
+    # Without the bound there is no minimum. psych holds the loading at sqrt(.995), here it is at 1.
+    assert (omega.improper, omega.heywood) == (None, True)
     held = values("congeneric")["psych_hierarchical"]
-    assert omega.hierarchical_bounded == pytest.approx(held, abs=0.01)
+    assert omega.hierarchical == pytest.approx(held, abs=0.01)
 
 
 @pytest.mark.parametrize("missing", ["listwise", "pairwise"])

@@ -1,0 +1,492 @@
+"""Reproducibility: agreement about an item when what should not matter is drawn anew.
+
+A nuisance facet (the order of the options, the template) is one that should not matter to a
+verdict. Repeatability asks the same prompt again; reproducibility compares two judgments of one
+item whose nuisance facets are drawn at random and independently of each other (ISO 5725). A judge
+that goes by position repeats itself perfectly and reproduces nothing.
+
+Shape suffixes: U = units (an item at one level of its nuisance facets), V = distinct values,
+F = features of a unit, I = items, T = terms; ``...`` = any leading batch axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.chance import corrected
+from judgerel_ray.stats.coefficient import Coefficient
+from judgerel_ray.stats.counts import checked_counts
+from judgerel_ray.stats.question_statistic import QuestionTerms
+from judgerel_ray.stats.statistic import Floats, divide, row_sums
+
+PairCoefficient = Literal[
+    "krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger",
+    "flip_rate", "icc1", "class_agreement", "standard_error",
+]  # fmt: skip
+PAIR_COEFFICIENTS: tuple[PairCoefficient, ...] = get_args(PairCoefficient)[:7]
+"""Coefficients that compare two judgments, and so have a reproducibility."""
+_CLASSES = 3  # pairs: same level; same order at another level; another order
+_FIXED = 2 + 3 * _CLASSES  # terms before the features
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FacetLevels:
+    """At which level of its nuisance facets each unit was asked.
+
+    Attributes
+    ----------
+    items_U : ndarray of int, shape (n_units,)
+        The item each unit is of.
+    levels_U : ndarray of int, shape (n_units,)
+        Its level: one number for each combination of nuisance facets.
+    orders_U : ndarray of int, shape (n_units,), optional
+        The order of the options, where more orders are possible than were asked.
+    n_orders : float, optional
+        How many orders are possible; by default those recorded are all there are.
+    """
+
+    items_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    levels_U: NDArray[np.int64]  # noqa: N815
+    orders_U: NDArray[np.int64] | None = None  # noqa: N815
+    n_orders: float | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether the order is all that is varied: no two levels share one."""
+        return self.orders_U is self.levels_U
+
+    def of_units(self, kept_U: NDArray[np.generic]) -> FacetLevels:
+        """Keep some units, by index or by a mask, in that order."""
+        levels = self.levels_U[kept_U]
+        orders = levels if self.alone else None if self.orders_U is None else self.orders_U[kept_U]
+        return FacetLevels(
+            items_U=self.items_U[kept_U],
+            levels_U=levels,
+            orders_U=orders,
+            n_orders=self.n_orders,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrossedUnits:
+    """Units of the items that were asked at two levels or more, sorted by item.
+
+    Attributes
+    ----------
+    starts_I : ndarray of int, shape (n_items,)
+        First unit of each item.
+    levels : FacetLevels
+        Their levels.
+    kept_U : ndarray of int
+        Which of the units given they are.
+    weights_IC : ndarray of float, shape (n_items, 3)
+        Chance that two judgments of the item are of one level, of one order at two levels, and of
+        two orders.
+    """
+
+    starts_I: NDArray[np.intp]  # noqa: N815
+    levels: FacetLevels
+    kept_U: NDArray[np.intp]  # noqa: N815
+    weights_IC: Floats  # noqa: N815
+
+
+def crossed_units(levels: FacetLevels, n_ratings_U: ArrayLike) -> CrossedUnits:
+    """Find the items asked at two levels or more, and how their pairs of judgments weigh.
+
+    Levels are drawn independently among those recorded for the item, each weighing the same. Of
+    orders that are a sample of the possible ones, two judgments share theirs with the chance of
+    one in `n_orders`.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    >>> found = crossed_units(levels, [2, 2, 2])
+    >>> found.kept_U.tolist(), found.weights_IC.tolist()
+    ([0, 1], [[0.5, 0.0, 0.5]])
+    """
+    rated = np.flatnonzero(np.asarray(n_ratings_U) > 0)
+    order = rated[np.lexsort((levels.levels_U[rated], levels.items_U[rated]))]
+    items = levels.items_U[order]
+    first = np.flatnonzero(np.diff(items, prepend=-1)) if items.size else np.empty(0, np.intp)
+    n_levels = np.diff(first, append=items.size)
+    several_U = np.repeat(n_levels > 1, n_levels)
+    order, n_levels = order[several_U], n_levels[n_levels > 1]
+    starts = np.concatenate([[0], np.cumsum(n_levels)[:-1]]).astype(np.intp)[: n_levels.size]
+    mine = levels.of_units(order)
+    n = n_levels.astype(np.float64)
+    if mine.orders_U is None or mine.n_orders is None:
+        zero = np.zeros_like(n)
+        weights = np.stack([1 / n, zero, 1 - 1 / n], axis=1)
+        return CrossedUnits(starts_I=starts, levels=mine, kept_U=order, weights_IC=weights)
+    same_order, n_orders_I = n, n
+    if not mine.alone:
+        row = np.repeat(np.arange(n.size), n_levels)
+        _, cell, size = np.unique(
+            row * (mine.orders_U.max(initial=0) + 1) + mine.orders_U,
+            return_inverse=True, return_counts=True,
+        )  # fmt: skip
+        # Ordered pairs of levels of one order.
+        same_order = np.bincount(row, size[cell], n.size).astype(np.float64)
+        n_orders_I = np.bincount(row, 1 / size[cell], n.size).astype(np.float64)
+    share = same_order / n**2
+    partial = n_orders_I < mine.n_orders
+    share = np.where(partial, 1 / mine.n_orders, share)
+    same_level = share * n / same_order
+    weights = np.stack([same_level, share - same_level, 1 - share], axis=1)
+    return CrossedUnits(starts_I=starts, levels=mine, kept_U=order, weights_IC=weights)
+
+
+def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats, Floats]:
+    """Shares (..., U, V), mean distance of two of a unit's own judgments (..., U), and numbers.
+
+    Examples
+    --------
+    >>> shares, within, n = level_features(np.array([[1.0, 1.0]]), 1 - np.eye(2))
+    >>> shares.tolist(), within.tolist(), n.tolist()
+    ([[0.5, 0.5]], [1.0], [2.0])
+    """
+    m = row_sums(counts)
+    # No judgment is compared with itself.
+    own = np.einsum("...v,...v->...", counts @ distances_VV - np.diagonal(distances_VV), counts)
+    within = np.divide(own, m * (m - 1), out=np.zeros_like(m), where=m > 1)
+    shares = np.divide(counts, m[..., None], out=np.zeros_like(counts), where=m[..., None] > 0)
+    return shares, within, m
+
+
+def moment_features(moments: Floats) -> tuple[Floats, Floats, Floats]:
+    """[1, mean, mean square] (..., U, 3), mean squared distance of a unit's own scores, numbers.
+
+    Examples
+    --------
+    >>> features, within, n = moment_features(np.array([[2.0, 2.0, 4.0]]))
+    >>> features.tolist(), within.tolist(), n.tolist()
+    ([[1.0, 1.0, 2.0]], [4.0], [2.0])
+    """
+    m, total, squares = np.moveaxis(moments, -1, 0)
+    mean, square = divide(total, m), divide(squares, m)
+    spread = np.maximum(square - mean**2, 0.0) * m
+    within = np.divide(2 * spread, m - 1, out=np.zeros_like(m), where=m > 1)
+    return np.stack([np.ones_like(mean), mean, square], axis=-1), within, m
+
+
+MOMENT_FORM = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
+"""(x - y)^2 as a bilinear form of [1, x, x^2]."""
+
+
+def item_terms(
+    features: Floats, within: Floats, n_ratings: Floats, units: CrossedUnits, form_FF: Floats
+) -> Floats:
+    """Lay out what each item adds, shape (..., I, T).
+
+    [1, sum of squared weights of its judgments, of each class of pairs (its weight, its weight
+    where there is such a pair, that times the mean distance), features' mean, their form].
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
+    >>> units = crossed_units(levels, [2, 2])
+    >>> found = level_features(np.array([[2.0, 0.0], [0.0, 2.0]]), 1 - np.eye(2))
+    >>> item_terms(*found, units, 1 - np.eye(2))[..., 2:11].tolist()
+    [[0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5]]
+    """
+    starts, levels = units.starts_I, units.levels
+
+    def by_item(values: Floats, axis: int = -1) -> Floats:
+        if not starts.size:
+            return np.zeros((*values.shape[:axis], 0, *values.shape[values.ndim + axis + 1 :]))
+        return np.add.reduceat(values, starts, axis=axis)
+
+    n_levels = np.diff(starts, append=levels.items_U.size).astype(np.float64)
+    repeated = (n_ratings > 1).astype(np.float64)
+    n_repeated = by_item(repeated)
+    same_level = divide(by_item(within * repeated), n_repeated)
+    total = by_item(features, axis=-2)
+    own = _formed(features, form_FF)
+    of_all, of_level = _formed(total, form_FF), by_item(own)
+    if levels.orders_U is None or levels.n_orders is None or levels.alone:
+        pairs_order, of_order = n_levels, of_level
+    else:
+        row = np.repeat(np.arange(n_levels.size), n_levels.astype(np.intp))
+        cells = np.unique(
+            row * (levels.orders_U.max(initial=0) + 1) + levels.orders_U, return_inverse=True
+        )[1]
+        n_cells = int(cells.max(initial=-1)) + 1
+        turned = np.argsort(cells, kind="stable")
+        begins = np.flatnonzero(np.diff(cells[turned], prepend=-1))
+        sums = np.add.reduceat(features[..., turned, :], begins, axis=-2)
+        size = np.bincount(cells, minlength=n_cells).astype(np.float64)
+        item_of_cell = np.zeros(n_cells, dtype=np.intp)
+        item_of_cell[cells] = row
+        begin = np.flatnonzero(np.diff(item_of_cell, prepend=-1))
+        pairs_order = np.add.reduceat(size**2, begin)
+        of_order = np.add.reduceat(_formed(sums, form_FF), begin, axis=-1)
+    other_level = divide(of_order - of_level, np.broadcast_to(pairs_order - n_levels, of_all.shape))
+    apart = n_levels**2 - pairs_order
+    other_order = divide(of_all - of_order, np.broadcast_to(apart, of_all.shape))
+    columns = [np.ones_like(of_all), by_item(1 / n_ratings) / n_levels**2]
+    for place, mean in enumerate((same_level, other_level, other_order)):
+        weight = np.broadcast_to(units.weights_IC[:, place], of_all.shape)
+        there = ~np.isnan(mean)
+        columns += [weight, weight * there, np.where(there, weight * np.nan_to_num(mean), 0.0)]
+    centre = total / n_levels[:, None]
+    return np.concatenate(
+        [np.stack(columns, axis=-1), centre, _formed(centre, form_FF)[..., None]], axis=-1
+    )
+
+
+def _formed(features: Floats, form_FF: Floats) -> Floats:
+    """Compute f' form f over the last axis."""
+    formed: Floats = np.einsum("...f,...f->...", features @ form_FF, features)
+    return formed
+
+
+def mean_distance(total: Floats) -> Floats:
+    """Compute the mean distance of two judgments of an item from sums of :func:`item_terms`.
+
+    Where no item has any pair of a class (no prompt was asked twice), the other classes tell it.
+    """
+    weight = total[..., 2:_FIXED:3]
+    mean = divide(total[..., 4:_FIXED:3], total[..., 3:_FIXED:3])
+    there = ~np.isnan(mean)
+    kept = (weight * there).sum(axis=-1)
+    return divide((weight * np.nan_to_num(mean) * there).sum(axis=-1), kept)
+
+
+def pair_value(
+    name: PairCoefficient, form_FF: Floats, n_categories: int | None = None
+) -> Callable[[Floats], Floats]:
+    """Give the function from sums of terms to the coefficient.
+
+    Examples
+    --------
+    >>> totals = np.array([1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    >>> float(pair_value("percent_agreement", 1 - np.eye(2))(totals))
+    0.5
+    """
+    return lambda total: coefficient_of(name, mean_distance(total), total, form_FF, n_categories)
+
+
+def coefficient_of(
+    name: PairCoefficient,
+    distance: Floats,
+    total: Floats,
+    form_FF: Floats,
+    n_categories: int | None = None,
+) -> Floats:
+    """Compute a coefficient from the mean distance inside items and the sums of all terms.
+
+    class_agreement is that on the value whose form is 1 (the mean distance is then the share of
+    pairs that both name it); standard_error is that of one rating, in points.
+    """
+    if name == "flip_rate":
+        return distance
+    if name == "percent_agreement":
+        return 1 - distance
+    if name == "standard_error":
+        # Two ratings of an item differ by twice the variance of one.
+        return np.asarray(np.sqrt(distance / 2))
+    n = total[..., 0]
+    mean = divide(total[..., _FIXED:-1], np.broadcast_to(n[..., None], total[..., _FIXED:-1].shape))
+    if name == "class_agreement":
+        return divide(distance, mean[..., int(np.argmax(np.diagonal(form_FF)))])
+    drawn = _formed(mean, form_FF)  # two judgments of any items, the same one with itself counted
+    if name in ("krippendorff_alpha", "icc1"):
+        between = divide(n**2 * drawn - total[..., -1], n * (n - 1))  # of two items
+        if name == "icc1":
+            return 1 - _over(distance, between)
+        # One judgment is no pair with itself: Krippendorff's n (n - 1), of pairs of one item those
+        # whose levels are drawn as everywhere else, or a judge of position would be above 0.
+        own = divide(n - total[..., 1], n**2 - total[..., 1])
+        return 1 - _over(distance, np.where(n > 1, own * distance + (1 - own) * between, distance))
+    if name == "fleiss_kappa":
+        return 1 - _over(distance, drawn)
+    categories = mean.shape[-1] if n_categories is None else n_categories
+    if categories < 2:
+        return np.full(distance.shape, np.nan)
+    if name == "gwet_ac1":
+        return corrected(1 - distance, (mean * (1 - mean)).sum(axis=-1) / (categories - 1))
+    return corrected(1 - distance, np.full(distance.shape, 1 / categories))
+
+
+def _over(distance: Floats, expected: Floats) -> Floats:
+    """A ratio, NaN where nothing differs anywhere but for rounding."""
+    return divide(distance, np.where(np.abs(expected) < 1e-12, 0.0, expected))
+
+
+def reproducibility_terms(
+    name: PairCoefficient,
+    units: ArrayLike,
+    levels: FacetLevels,
+    *,
+    distances_VV: Floats | None = None,
+    n_categories: int | None = None,
+    clusters_U: NDArray[np.int64] | None = None,
+) -> QuestionTerms:
+    """Lay a coefficient's reproducibility out by question.
+
+    Parameters
+    ----------
+    name : str
+        One of `PAIR_COEFFICIENTS`.
+    units : array-like, shape (n_units, n_values) or (n_units, 3)
+        How often each unit received each value; without `distances_VV`, number, sum and sum of
+        squares of its scores.
+    levels : FacetLevels
+        The item and level of each unit.
+    distances_VV : ndarray of float, shape (n_values, n_values), optional
+        How far values lie apart: 0 and 1 for nominal ones.
+    n_categories : int, optional
+        Declared categories, of gwet_ac1 and brennan_prediger; by default the values.
+    clusters_U : ndarray of int, shape (n_units,), optional
+        The question of each unit, where several items belong to one; by default the item.
+
+    Returns
+    -------
+    QuestionTerms
+        Its value is the coefficient; its questions are those with an item asked at two levels.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or shapes do not fit.
+
+    Examples
+    --------
+    A judge that goes by position, two items in two orders, four replications:
+
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1, 1]), levels_U=np.array([0, 1, 0, 1]))
+    >>> counts = [[4, 0], [0, 4], [4, 0], [0, 4]]
+    >>> found = reproducibility_terms(
+    ...     "percent_agreement", counts, levels, distances_VV=1 - np.eye(2))
+    >>> float(found.at(np.ones((1, 2)))[0])
+    0.5
+    """
+    if name not in get_args(PairCoefficient):
+        raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
+    if distances_VV is None:
+        array = np.asarray(units, dtype=np.float64)
+        form, n_U = MOMENT_FORM, array[:, 0]
+    else:
+        array = checked_counts(units, function="reproducibility").astype(np.float64)
+        form, n_U = distances_VV, row_sums(array)
+    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
+        raise ValueError(
+            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
+        )
+    crossed = crossed_units(levels, n_U)
+    mine = np.ascontiguousarray(array[crossed.kept_U])
+    found = moment_features(mine) if distances_VV is None else level_features(mine, form)
+    terms_IT = item_terms(*found, crossed, form)
+    owners = levels.items_U if clusters_U is None else clusters_U
+    owners_I = owners[crossed.kept_U[crossed.starts_I]]
+    questions, place = np.unique(owners_I, return_inverse=True)
+    if questions.size < owners_I.size:
+        together = np.zeros((questions.size, terms_IT.shape[1]))
+        np.add.at(together, place, terms_IT)
+        terms_IT = together
+    else:
+        terms_IT = terms_IT[np.argsort(place, kind="stable")]
+    return QuestionTerms(
+        name=name, questions_C=questions, terms_CT=terms_IT,
+        value=pair_value(name, form, n_categories),
+    )  # fmt: skip
+
+
+def repeats_known(total: Floats) -> bool:
+    """Whether any item was asked the same prompt twice, from sums of terms."""
+    return bool(total[..., 3] > 0)
+
+
+def reproducibility(
+    name: PairCoefficient,
+    counts_UV: ArrayLike,
+    items_U: ArrayLike,
+    levels_U: ArrayLike,
+    *,
+    n_categories: int | None = None,
+) -> Coefficient:
+    """Compute agreement about an item between two judgments whose nuisance facets differ at random.
+
+    Two judgments of one item are drawn with independent levels, each of the levels recorded for it
+    weighing the same however often it was asked; items weigh the same.
+
+    Parameters
+    ----------
+    name : str
+        One of `PAIR_COEFFICIENTS`, of verdicts as names.
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit, an item at one level, received each value.
+    items_U, levels_U : array-like of int, shape (n_units,)
+        The item of each unit, and its level of the nuisance facets.
+    n_categories : int, optional
+        Declared categories, of gwet_ac1 and brennan_prediger.
+
+    Returns
+    -------
+    Coefficient
+        ``undefined`` is "facets_not_crossed" where no item has verdicts at two levels, or
+        "no_variance" where one value is all there is and chance cannot be told.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or shapes do not fit.
+
+    References
+    ----------
+    .. [1] ISO 5725-1:2023, Accuracy (trueness and precision) of measurement methods and results.
+
+    Examples
+    --------
+    The same option in both orders, and always the first one shown:
+
+    >>> reads = reproducibility("krippendorff_alpha", [[4, 0], [4, 0], [0, 4], [0, 4]],
+    ...                         [0, 0, 1, 1], [0, 1, 0, 1])
+    >>> by_place = reproducibility("krippendorff_alpha", [[4, 0], [0, 4], [4, 0], [0, 4]],
+    ...                            [0, 0, 1, 1], [0, 1, 0, 1])
+    >>> reads.value, by_place.value
+    (1.0, 0.0)
+    """
+    levels = FacetLevels(items_U=np.asarray(items_U), levels_U=np.asarray(levels_U))
+    counts = checked_counts(counts_UV, function="reproducibility")
+    terms = reproducibility_terms(
+        name, counts, levels, distances_VV=1 - np.eye(counts.shape[1]), n_categories=n_categories
+    )
+    n_ratings, most = crossed_ratings(row_sums(counts), levels)
+    total = terms.terms_CT.sum(axis=0)
+    n_units = int(total[0]) if terms.questions_C.size else 0
+    value = float(terms.value(total)) if n_units else float("nan")
+    undefined = None
+    if np.isnan(value):
+        undefined = "no_variance" if n_units else "facets_not_crossed"
+    return Coefficient(
+        name=name,
+        value=None if undefined else value,
+        undefined=undefined,
+        estimator=f"{name} of two judgments whose nuisance facets are drawn at random",
+        n_units=n_units,
+        n_raters=most,
+        n_ratings=n_ratings,
+        n_missing=n_units * most - n_ratings,
+    )
+
+
+def crossed_ratings(n_ratings_U: Floats, levels: FacetLevels) -> tuple[int, int]:
+    """Judgments of items asked at two levels or more, and the most that one item has.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    >>> crossed_ratings(np.array([2.0, 3.0, 2.0]), levels)
+    (5, 5)
+    """
+    units = crossed_units(levels, n_ratings_U)
+    if not units.starts_I.size:
+        return 0, 0
+    of_item = np.add.reduceat(np.asarray(n_ratings_U)[units.kept_U], units.starts_I)
+    return int(of_item.sum()), int(of_item.max())
