@@ -156,7 +156,7 @@ def main() -> None:
     print("| five equal judges | questions | wrongly placed before % (any) | as shipped | "
           "flagged % | no interval % |\n|---|---|---|---|---|---|")  # fmt: skip
     for law in laws:
-        for n in (20, 55, 200):
+        for n in (20, 55, 200, 500):
             print(cell(law, n, runs=given.runs, seed=given.seed, power=False), flush=True)
     print("\n| judges that differ | questions | told apart before % | as shipped % |")
     print("|---|---|---|---|")

@@ -25,7 +25,7 @@ EXCHANGES = 1_999
 """Exchanges of two judges drawn: those of many judges are many pairs."""
 FEW_DECIDING = 10
 """Degrees of freedom, or questions that differ, below which a comparison rests on few."""
-_MANY = 400  # questions: from here on Student's t errs by a point at most (bench/rank_levels.py)
+_MANY = 400  # questions: from here on Student's t holds, whatever dominates (bench/rank_levels.py)
 _PLAIN = 0.2  # a p of Student's above it is not worth exchanges: nothing is sure by it
 _FAR, _ENOUGH = 1e-6, 50  # nor is one below this, of so many degrees of freedom
 _NONE = 1e-9

@@ -9,6 +9,7 @@ import pytest
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.selection import SelectionOptions, selection_tables
 from judgerel_ray.reduce.systems import read_systems
+from judgerel_ray.report.selection_text import selection_text
 from judgerel_ray.stats import clopper_pearson
 
 FEW = SelectionOptions(resamples=50)
@@ -158,6 +159,25 @@ def test_accuracy_stands_beside_that_of_other_questions_answers(thinking):
     }
     row = _tables(noise).systems.row(0, named=True)
     assert (row["noise"], row["auroc_noise"]) == (True, True)
+
+
+@pytest.mark.parametrize(("n_wrong", "few"), [(4, "few_wrong"), (30, None), (57, "few_right")])
+def test_a_ranking_that_rests_on_few_answers_is_flagged_where_it_is_read(n_wrong, few):
+    rng = np.random.default_rng(2)
+    rows = {
+        "item_id": [str(n) for n in range(60)],
+        "verdict": ["1"] * 60,
+        "gold": ["2"] * n_wrong + ["1"] * (60 - n_wrong),
+        "confidence": rng.random(60),
+    }
+    tables = _tables(rows).tables()
+    row = tables["systems"].row(0, named=True)
+    assert row["few"] == few
+    assert row["auroc_low"] < row["auroc"] < row["auroc_high"]
+    assert row["aurc_low"] < row["aurc"] < row["aurc_high"]
+    text = " ".join(selection_text(tables).split())
+    assert ("fewer than ten questions have one" in text) == (few is not None)
+    assert few is None or f", {few.replace('_', ' ')} answers" in text
 
 
 @pytest.mark.slow

@@ -199,6 +199,10 @@ def test_scores_stand_side_by_side(tables):
     )
     told = quantities(tables, "firm", "grades")
     assert (score["auroc"], score["aurc"]) == (told["auroc"]["value"], told["aurc"]["value"])
+    ends = told["aurc"]["low"], told["aurc"]["high"]
+    assert (score["aurc_low"], score["aurc_high"]) == ends
+    said = str(told["auroc"]["estimator"])
+    assert said == "margin" if score["few"] is None else said.startswith("margin; few ")
     means = rows_of(tables, "firm", "grades").select("margin", "entropy", "dobrushin").mean().row(0)
     shown = tables.scores.filter(judge="firm", benchmark="grades")
     for name, mean in zip(("margin", "entropy", "dobrushin"), means, strict=True):
