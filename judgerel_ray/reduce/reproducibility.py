@@ -28,6 +28,7 @@ from judgerel_ray.stats.facet_agreement import (
     PAIR_COEFFICIENTS,
     FacetLevels,
     PairCoefficient,
+    lay_out,
     pair_value,
     repeats_known,
     reproducibility_terms,
@@ -183,9 +184,11 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
     for place, value in enumerate(found.values):
         chosen = np.zeros((len(found.values), len(found.values)))
         chosen[place, place] = 1.0
-        floor = facet_floors(found.counts_UV, facets, [one], distances_VV=chosen)[0]
-        laid_out = _terms(group, facets, found.counts_UV, one, chosen)
-        row = _row(group, laid_out, found.counts_UV, one, chosen, floor, None, "nominal")
+        laid = lay_out(found.counts_UV, facets, distances_VV=chosen)
+        floor = facet_floors(laid, facets, [one])[0]
+        terms = reproducibility_terms(one.name, laid, facets, clusters_U=group.table.clusters_U)
+        pooled = _by_question(group, terms, found.counts_UV)
+        row = _row(group, terms, pooled, one, floor, None, "nominal")
         name = f"class_agreement:{str(value).removeprefix('=')}"
         n_counted = int(found.counts_UV.sum())
         yield _completed(
@@ -286,13 +289,19 @@ def _rows(
         values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
         distances = level_distances(found.counts_UV, values, level, facets)
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
+    terms: QuestionTerms | None = None
+    pooled = None
     if not why:
-        floors = facet_floors(units, facets, wanted, distances_VV=distances)
-    laid_out: QuestionTerms | None = None
+        laid = lay_out(units, facets, distances_VV=distances)
+        floors = facet_floors(laid, facets, wanted)
+        terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
+        pooled = _by_question(group, terms, units) if distances is not None else None
     for one, floor in zip(wanted, floors, strict=True):
-        if not why:
-            laid_out = _terms(group, facets, units, one, distances, laid_out)
-        row = _row(group, laid_out, units, one, distances, floor, why, level)
+        if terms is not None:
+            form = MOMENT_FORM if distances is None else distances
+            value = pair_value(one.name, form, one.n_categories)
+            terms = replace(terms, name=one.name, value=value)
+        row = _row(group, terms, pooled, one, floor, why, level)
         printed = categories if one.name in _WITH_CATEGORIES else None
         yield _completed(group, facets, row, policy, level, printed, counted)
 
@@ -346,31 +355,24 @@ def level_distances(
     return pairs.distances_VV / scale if scale > 0 else pairs.distances_VV
 
 
-def _terms(
-    group: Group,
-    facets: FacetLevels,
-    units: NDArray[np.generic],
-    one: Wanted,
-    distances: NDArray[np.float64] | None,
-    laid_out: QuestionTerms | None = None,
-) -> QuestionTerms:
-    """A coefficient by question; those of another on the same distances are laid out alike."""
-    if laid_out is not None:
-        form = MOMENT_FORM if distances is None else distances
-        value = pair_value(one.name, form, one.n_categories)
-        return replace(laid_out, name=one.name, value=value)
-    return reproducibility_terms(
-        one.name, units, facets, distances_VV=distances, n_categories=one.n_categories,
-        clusters_U=group.table.clusters_U,
-    )  # fmt: skip
+def _by_question(
+    group: Group, terms: QuestionTerms, units: NDArray[np.generic]
+) -> NDArray[np.float64]:
+    """How often each question that takes part received each value, over all its levels."""
+    n = len(terms.terms_CT)
+    if not n:
+        return np.zeros((0, units.shape[1]))
+    owner = np.minimum(np.searchsorted(terms.questions_C, group.table.clusters_U), n - 1)
+    mine = terms.questions_C[owner] == group.table.clusters_U
+    columns = [np.bincount(owner[mine], column[mine], n).astype(np.float64) for column in units.T]
+    return np.stack(columns, axis=1)
 
 
 def _row(
     group: Group,
     terms: QuestionTerms | None,
-    units: NDArray[np.generic],
+    pooled_CV: NDArray[np.float64] | None,
     one: Wanted,
-    distances: NDArray[np.float64] | None,
     floor: NoiseFloor | None,
     why: str | None,
     level: Level,
@@ -392,7 +394,7 @@ def _row(
         return {**empty, "undefined": "no_variance"}
     if not repeats_known(total):
         words += "; no prompt was asked twice, so only judgments at different levels are compared"
-    interval = _interval(group, terms, value, units, one, counted=distances is not None)
+    interval = _interval(group, terms, value, pooled_CV, one)
     return {
         **empty,
         "value": value,
@@ -408,17 +410,15 @@ def _interval(
     group: Group,
     terms: QuestionTerms,
     value: float,
-    units: NDArray[np.generic],
+    pooled_CV: NDArray[np.float64] | None,
     one: Wanted,
-    *,
-    counted: bool,
 ) -> Interval:
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
     if one.name == "standard_error":
         return positive_interval(terms, value)
     like = "percent_agreement" if one.name == "class_agreement" else one.name
-    statistic = count_statistic(like, n_values=max(1, units.shape[1]))
+    statistic = count_statistic(like, n_values=1 if pooled_CV is None else pooled_CV.shape[1])
     choice = group.intervals
     if choice.method == "bootstrap":
         if n < 2:
@@ -432,13 +432,9 @@ def _interval(
             value, terms.left_out(), 0.95, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
-    if found.undefined or not counted:
+    if found.undefined or pooled_CV is None:
         return found
-    owner = np.searchsorted(terms.questions_C, group.table.clusters_U)
-    owner = np.minimum(owner, n - 1)
-    mine = terms.questions_C[owner] == group.table.clusters_U
-    columns = [np.bincount(owner[mine], column[mine], n).astype(np.float64) for column in units.T]
-    return flagged(found, np.stack(columns, axis=1), np.arange(n), statistic)
+    return flagged(found, pooled_CV, np.arange(n), statistic)
 
 
 def _drawn(names: Sequence[str]) -> str:

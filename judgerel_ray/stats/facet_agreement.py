@@ -152,7 +152,7 @@ def level_features(counts: Floats, distances_VV: Floats) -> tuple[Floats, Floats
     """
     m = row_sums(counts)
     # No judgment is compared with itself.
-    own = np.einsum("...v,...v->...", counts @ distances_VV - np.diagonal(distances_VV), counts)
+    own = _formed(counts, distances_VV) - counts @ np.diagonal(distances_VV)
     within = np.divide(own, m * (m - 1), out=np.zeros_like(m), where=m > 1)
     shares = np.divide(counts, m[..., None], out=np.zeros_like(counts), where=m[..., None] > 0)
     return shares, within, m
@@ -241,6 +241,9 @@ def item_terms(
 
 def _formed(features: Floats, form_FF: Floats) -> Floats:
     """Compute f' form f over the last axis."""
+    if np.array_equal(form_FF, 1 - np.eye(len(form_FF))):  # all pairs but those of equal values
+        apart: Floats = row_sums(features) ** 2 - np.einsum("...f,...f->...", features, features)
+        return apart
     formed: Floats = np.einsum("...f,...f->...", features @ form_FF, features)
     return formed
 
@@ -318,9 +321,74 @@ def _over(distance: Floats, expected: Floats) -> Floats:
     return divide(distance, np.where(np.abs(expected) < 1e-12, 0.0, expected))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LaidOut:
+    """Units of crossed items with all that coefficients and their floors are computed from.
+
+    Attributes
+    ----------
+    crossed : CrossedUnits
+        The units that take part, by item.
+    units_UF : ndarray of float
+        Their counts, or number, sum and sum of squares of their scores.
+    features : tuple of ndarray
+        As of :func:`level_features` or :func:`moment_features`.
+    form_FF : ndarray of float
+        Distances of values, or `MOMENT_FORM`.
+    terms_IT : ndarray of float, shape (n_items, n_terms)
+        As of :func:`item_terms`.
+    counted : bool
+        Whether units are counts.
+    """
+
+    crossed: CrossedUnits
+    units_UF: Floats  # noqa: N815  a shape, not a case
+    features: tuple[Floats, Floats, Floats]
+    form_FF: Floats  # noqa: N815
+    terms_IT: Floats  # noqa: N815
+    counted: bool
+
+
+def lay_out(
+    units: ArrayLike | LaidOut, levels: FacetLevels, *, distances_VV: Floats | None = None
+) -> LaidOut:
+    """Lay units out once for several coefficients and their floors.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or shapes do not fit.
+
+    Examples
+    --------
+    >>> levels = FacetLevels(items_U=np.array([0, 0, 1]), levels_U=np.array([0, 1, 0]))
+    >>> lay_out([[2, 0], [1, 1], [0, 2]], levels, distances_VV=1 - np.eye(2)).units_UF.tolist()
+    [[2.0, 0.0], [1.0, 1.0]]
+    """
+    if isinstance(units, LaidOut):
+        return units
+    if distances_VV is None:
+        array, form = np.asarray(units, dtype=np.float64), MOMENT_FORM
+        n_U = array[:, 0]
+    else:
+        array = checked_counts(units, function="reproducibility").astype(np.float64)
+        form, n_U = distances_VV, row_sums(array)
+    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
+        raise ValueError(
+            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
+        )
+    crossed = crossed_units(levels, n_U)
+    mine = np.ascontiguousarray(array[crossed.kept_U])
+    found = moment_features(mine) if distances_VV is None else level_features(mine, form)
+    return LaidOut(
+        crossed=crossed, units_UF=mine, features=found, form_FF=form,
+        terms_IT=item_terms(*found, crossed, form), counted=distances_VV is not None,
+    )  # fmt: skip
+
+
 def reproducibility_terms(
     name: PairCoefficient,
-    units: ArrayLike,
+    units: ArrayLike | LaidOut,
     levels: FacetLevels,
     *,
     distances_VV: Floats | None = None,
@@ -333,9 +401,9 @@ def reproducibility_terms(
     ----------
     name : str
         One of `PAIR_COEFFICIENTS`.
-    units : array-like, shape (n_units, n_values) or (n_units, 3)
+    units : array-like, shape (n_units, n_values) or (n_units, 3), or LaidOut
         How often each unit received each value; without `distances_VV`, number, sum and sum of
-        squares of its scores.
+        squares of its scores. Or both as :func:`lay_out` has them, for several coefficients.
     levels : FacetLevels
         The item and level of each unit.
     distances_VV : ndarray of float, shape (n_values, n_values), optional
@@ -368,20 +436,8 @@ def reproducibility_terms(
     """
     if name not in get_args(PairCoefficient):
         raise ValueError(f"reproducibility: name must be one of {PAIR_COEFFICIENTS}, got {name!r}")
-    if distances_VV is None:
-        array = np.asarray(units, dtype=np.float64)
-        form, n_U = MOMENT_FORM, array[:, 0]
-    else:
-        array = checked_counts(units, function="reproducibility").astype(np.float64)
-        form, n_U = distances_VV, row_sums(array)
-    if levels.items_U.shape != n_U.shape or levels.levels_U.shape != n_U.shape:
-        raise ValueError(
-            f"reproducibility: levels must have shape {n_U.shape}, got {levels.items_U.shape}"
-        )
-    crossed = crossed_units(levels, n_U)
-    mine = np.ascontiguousarray(array[crossed.kept_U])
-    found = moment_features(mine) if distances_VV is None else level_features(mine, form)
-    terms_IT = item_terms(*found, crossed, form)
+    laid = lay_out(units, levels, distances_VV=distances_VV)
+    crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U
     owners_I = owners[crossed.kept_U[crossed.starts_I]]
     questions, place = np.unique(owners_I, return_inverse=True)
@@ -393,7 +449,7 @@ def reproducibility_terms(
         terms_IT = terms_IT[np.argsort(place, kind="stable")]
     return QuestionTerms(
         name=name, questions_C=questions, terms_CT=terms_IT,
-        value=pair_value(name, form, n_categories),
+        value=pair_value(name, laid.form_FF, n_categories),
     )  # fmt: skip
 
 

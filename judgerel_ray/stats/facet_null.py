@@ -10,26 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
-from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.facet_agreement import (
-    MOMENT_FORM,
     CrossedUnits,
     FacetLevels,
+    LaidOut,
     PairCoefficient,
     coefficient_of,
-    crossed_units,
     item_terms,
+    lay_out,
     level_features,
     mean_distance,
-    moment_features,
 )
 from judgerel_ray.stats.noise import NOTHING, NoiseFloor, floor_of
-from judgerel_ray.stats.statistic import Floats, row_sums
+from judgerel_ray.stats.statistic import Floats
 
 LABELS = 5_000_000
 """Verdicts permuted in all, where the fewest permutations do not need more."""
@@ -49,7 +47,7 @@ class Wanted:
 
 
 def facet_floors(
-    units: ArrayLike,
+    units: ArrayLike | LaidOut,
     levels: FacetLevels,
     wanted: Sequence[Wanted],
     *,
@@ -60,7 +58,7 @@ def facet_floors(
 
     Parameters
     ----------
-    units : array-like, shape (n_units, n_values) or (n_units, 3)
+    units : array-like, shape (n_units, n_values) or (n_units, 3), or LaidOut
         Counts; without `distances_VV`, number, sum and sum of squares of each unit's scores.
     levels : FacetLevels
         The item and level of each unit.
@@ -93,23 +91,14 @@ def facet_floors(
     >>> round(floor.mean, 3), floor.sd, floor.p
     (0.0, 0.0, 1.0)
     """
-    if distances_VV is None:
-        array, form = np.asarray(units, dtype=np.float64), MOMENT_FORM
-        n_U = array[:, 0]
-    else:
-        array = checked_counts(units, function="facet_floors").astype(np.float64)
-        form, n_U = distances_VV, row_sums(array)
-    crossed = crossed_units(levels, n_U)
-    if not crossed.starts_I.size:
+    laid = lay_out(units, levels, distances_VV=distances_VV)
+    if not laid.crossed.starts_I.size:
         return tuple(NOTHING for _ in wanted)
-    mine = np.ascontiguousarray(array[crossed.kept_U])
-    features = moment_features if distances_VV is None else None
-    found = features(mine) if features else level_features(mine, form)
-    total = item_terms(*found, crossed, form).sum(axis=-2)
-    strata = _strata(crossed)
-    if features is None and n_U[crossed.kept_U].sum() <= DENSE:
-        return _permuted(mine, crossed, strata, form, total, wanted, seed)
-    shape = _closed(mine, found, crossed, strata, form, counted=features is None)
+    total, form = laid.terms_IT.sum(axis=-2), laid.form_FF
+    strata = _strata(laid.crossed)
+    if laid.counted and laid.units_UF.sum() <= DENSE:
+        return _permuted(laid.units_UF, laid.crossed, strata, form, total, wanted, seed)
+    shape = _closed(laid, strata)
     return tuple(_normal(one, total, form, *shape) for one in wanted)
 
 
@@ -170,26 +159,18 @@ def _value(one: Wanted, total: Floats, form_FF: Floats) -> Floats:
     return coefficient_of(one.name, mean_distance(total), total, form_FF, one.n_categories)
 
 
-def _closed(
-    units_UF: Floats,
-    found: tuple[Floats, Floats, Floats],
-    units: CrossedUnits,
-    strata_U: NDArray[np.intp],
-    form_FF: Floats,
-    *,
-    counted: bool,
-) -> tuple[float, float]:
+def _closed(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
     """Mean and standard deviation of the mean distance over all permutations.
 
     What verdicts have in common with their stratum is fixed; what is left of the distance between
     two of them is uncorrelated over pairs, so variances add up.
     """
-    features, _, m_U = found
+    units, form_FF, counted = laid.crossed, laid.form_FF, laid.counted
+    features, _, m_U = laid.features
     n_strata = int(strata_U.max()) + 1
     n_S = np.bincount(strata_U, m_U, n_strata)
-    sums = np.zeros((n_strata, units_UF.shape[1]))
-    np.add.at(sums, strata_U, features * m_U[:, None])
-    mean_SF = sums / n_S[:, None]
+    sums = [np.bincount(strata_U, column * m_U, n_strata) for column in features.T]
+    mean_SF = np.stack(sums, axis=1) / n_S[:, None]
     apart_SS = mean_SF @ form_FF @ mean_SF.T
     # Of two judgments, and never of one with itself.
     itself_S = mean_SF @ np.diagonal(form_FF) if counted else np.zeros(n_strata)
@@ -276,15 +257,16 @@ def _pair_weights(
         right = left + apart
         same = np.zeros(left.size, bool) if orders is None else orders[left] == orders[right]
         pairs.append((left, right, same))
-        np.add.at(number[:, 0], row_U[left[same]], 2)
-        np.add.at(number[:, 1], row_U[left[~same]], 2)
+        for kind, mine in enumerate((same, ~same)):
+            number[:, kind] += 2 * np.bincount(row_U[left[mine]], minlength=starts.size)
     each = np.divide(scaled[:, 1:], number, out=np.zeros_like(number), where=number > 0)
     first, second = np.zeros((n_strata, n_strata)), np.zeros((n_strata, n_strata))
     for left, right, same in pairs:
         weight = np.where(same, each[row_U[left], 0], each[row_U[left], 1])
-        np.add.at(first, (strata_U[left], strata_U[right]), 2 * weight)
+        place = strata_U[left] * n_strata + strata_U[right]
         square = (2 * weight) ** 2 / (m_U[left] * m_U[right])
-        np.add.at(second, (strata_U[left], strata_U[right]), square)
+        first += np.bincount(place, 2 * weight, n_strata**2).reshape(first.shape)
+        second += np.bincount(place, square, n_strata**2).reshape(first.shape)
     within: Floats = np.bincount(strata_U, _within_weights(units, m_U), n_strata).astype(float)
     return within, first, second
 
@@ -302,7 +284,7 @@ def _normal(one: Wanted, total: Floats, form_FF: Floats, mean: float, sd: float)
     if spread < 1e-12:
         spread, p = 0.0, 1.0 if abs(value - centre) < 1e-9 else 0.0
     else:
-        p = float(2 * ndtr(-abs(value - centre) / spread))
+        p = erfc(abs(value - centre) / spread / sqrt(2))
     return NoiseFloor(
         mean=centre, sd=spread, p=p, n_permutations=0,
         method="all permutations over items inside each level, in closed form, two-sided",
