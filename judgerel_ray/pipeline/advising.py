@@ -56,8 +56,11 @@ def advise_path(
     spendable = None if budget is None else _budget(budget)
     judged = open_judgments(path)
     seconds = gpu_seconds(judged.run) if judged.run else None
+    sizes = [_facet_size(text) for text in facet_sizes or ()]
+    if len(dict(sizes)) < len(sizes):
+        raise SweepError(f"--facet-size names a facet twice, got {', '.join(facet_sizes or ())}")
     populations = Populations(
-        sizes=dict(_facet_size(text) for text in facet_sizes or ()),
+        sizes=dict(sizes),
         n_options=judged.n_categories,
         own_orders=judged.run is not None,
     )

@@ -21,7 +21,9 @@ from judgerel_ray.reduce.facets import (
 from judgerel_ray.reduce.greedy import SERVING_NOISE
 from judgerel_ray.reduce.grouping import Block
 from judgerel_ray.reduce.needs import NEED_COLUMNS, TARGETS, need_rows
+from judgerel_ray.reduce.order_effects import read_places
 from judgerel_ray.reduce.panels import panel_table
+from judgerel_ray.reduce.places import by_place
 from judgerel_ray.reduce.planning import DESIGN_COLUMNS, design_rows, make_plan
 from judgerel_ray.reduce.policy import Missing
 from judgerel_ray.reduce.splits import SPLIT_COLUMNS, split_rows
@@ -138,6 +140,9 @@ def advise_judgments(
     [('generalizability', 'replications', 3)]
     """
     targets = checked_targets(TARGETS if target is None else target)
+    places = read_places(frame, frame.collect_schema().names())
+    if places and places.own_menus:
+        frame = by_place(frame, places)
     groups = tuple(
         facet_groups(
             frame, by=by, nested=nested, missing=missing, block=block, populations=populations

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.reduce.grouping import varying_facets
-from judgerel_ray.reduce.matrix import ORDER, unit_counts
-from judgerel_ray.reduce.order_effects import SHOWN
+from judgerel_ray.reduce.matrix import unit_counts
+from judgerel_ray.reduce.places import ORDER, place
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.reduce.reproducibility import NUISANCE, level_distances
 from judgerel_ray.stats import Level
@@ -105,12 +105,12 @@ class ComparedSides:
         )
         return first, second
 
-    def of_places(self, n_categories: int) -> tuple[QuestionTerms, QuestionTerms]:
+    def of_places(self, n_places: int) -> tuple[QuestionTerms, QuestionTerms]:
         """Position bias of both sides, by question."""
-        shown = pl.when(SCORED).then(pl.col(SHOWN))
-        unit = (SIDE, *self.cluster)
+        unit = (SIDE, *self.cluster, ORDER)
+        shown = pl.when(SCORED).then(place())
         found = unit_counts(self.rows, shown, unit=unit, cluster=self.cluster)
-        spare = max(0, n_categories - found.counts_UV.shape[1])
+        spare = max(0, n_places - found.counts_UV.shape[1])
         labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
         n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(unit).n_unique()).item()
         first, second = (
@@ -131,8 +131,7 @@ def compared_sides(
 ) -> ComparedSides | None:
     """Find what should not matter and varies inside either of two sides alike.
 
-    None where it varies in one side alone or in neither: then the same prompt again is all that
-    both have.
+    None where nothing varies on both: then the same prompt again is all that both have.
 
     Examples
     --------
@@ -143,6 +142,8 @@ def compared_sides(
     """
     recorded = [name for name in NUISANCE if name in unit]
     varying = [varying_facets(both.filter(pl.col(SIDE) == side), recorded) for side in (0, 1)]
-    if not varying[0] or varying[0] != varying[1]:
+    # One that varies on one side alone is held there: its levels are units of their own.
+    shared = tuple(name for name in varying[0] if name in varying[1])
+    if not shared:
         return None
-    return ComparedSides(rows=both, unit=tuple(unit), nuisance=varying[0], n_orders=n_orders)
+    return ComparedSides(rows=both, unit=tuple(unit), nuisance=shared, n_orders=n_orders)

@@ -13,9 +13,10 @@ from judgerel_ray.reduce.compared_facets import SIDE, ComparedSides, compared_si
 from judgerel_ray.reduce.comparison_verdict import with_verdicts
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.reduce.grouping import Block, varying_facets
-from judgerel_ray.reduce.matrix import ORDER, UnitCounts, unit_counts
-from judgerel_ray.reduce.order_effects import SHOWN
+from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.order_effects import read_places
 from judgerel_ray.reduce.pairing import Pair, Row, pairs_between, pairs_inside
+from judgerel_ray.reduce.places import ORDER, SHOWN, by_place, n_options
 from judgerel_ray.reduce.policy import (
     FAILED,
     LABEL,
@@ -29,7 +30,7 @@ from judgerel_ray.reduce.policy import (
 )
 from judgerel_ray.reduce.reproducibility import possible_orders
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
-from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS
+from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
 
 COMPARED = ("krippendorff_alpha", "percent_agreement")
@@ -124,6 +125,7 @@ def compare_judgments(
     """
     if tolerance is not None and not 0 < tolerance < float("inf"):
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
+    frame_a, frame_b, shown = _by_places(frame_a, frame_b)
     policies = [_policy(name) for name in missing]
     if frame_b is None:
         pairs = tuple(pairs_inside(frame_a, by, block))
@@ -132,11 +134,27 @@ def compare_judgments(
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(pair, coefficients, policies, measurement, tolerance, n_categories)
+        for row in _compared(
+            pair, coefficients, policies, measurement, tolerance, n_categories, shown
+        )
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
     return with_verdicts(table, tolerance)
+
+
+def _by_places(
+    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None
+) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
+    """Verdicts by place where items have options of their own, and how many options there are."""
+    frames = [one for one in (frame_a, frame_b) if one is not None]
+    found = [read_places(one, one.collect_schema().names()) for one in frames]
+    read = [one for one in found if one is not None]
+    pairs = [one for one in read if len(one.labels) == len(one.orders) == _PAIR]
+    if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
+        frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
+    shown = max((n_options(one) or 0 for one in read), default=0)
+    return frames[0], frames[1] if len(frames) > 1 else None, shown or None
 
 
 def _policy(name: str) -> Missing:
@@ -154,6 +172,7 @@ def _compared(
     measurement: Level | None,
     tolerance: float | None,
     declared: Mapping[str, int] | None,
+    shown: int | None,
 ) -> Iterator[Row]:
     """The rows of one pair."""
     both = pl.concat(
@@ -162,6 +181,7 @@ def _compared(
     )
     level = measurement or own_level(both)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
+    options = _declared_options(both, declared or {})
     # What is one thing on either side (the judges compared) tells no unit apart.
     varying = {
         name
@@ -169,7 +189,7 @@ def _compared(
         for name in varying_facets(both.filter(pl.col(SIDE) == side), facets)
     }
     unit = (SIDE, "item_id", *(name for name in facets if name in varying))
-    sides = compared_sides(both, unit, possible_orders(_declared_options(both, declared or {})))
+    sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
     ordered = sides is not None and ORDER in sides.nuisance
     names = [*(COMPARED if named is None else named)]
     if named is None and ordered:
@@ -243,13 +263,17 @@ def _of_facets(
     if name == "swap_consistency":
         first, second = sides.of_swaps(value)
     elif name == "position_bias":
-        first, second = sides.of_places(_categories(both, "drop", declared or {}))
+        first, second = sides.of_places(_declared_options(both, declared or {}) or 2)
     else:
         chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
         first, second = sides.of_coefficient(chosen, value, level, categories)
     common = np.intersect1d(first.questions_C, second.questions_C).size
     if not common:
         return Difference(name=name, undefined="facets_not_crossed"), *_n_items(both, unit)
+    asked_again = {repeats_known(one.terms_CT.sum(axis=0)) for one in (first, second)}
+    if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
+        # Judgments at different levels alone agree otherwise than any two do.
+        return Difference(name=name, undefined="repeats_on_one_side"), *_n_items(both, unit)
     found = terms_difference(first, second, margin=tolerance)
     return found, *_n_items(both, unit)
 
@@ -315,6 +339,7 @@ def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) ->
         ) from error
 
 
+_PAIR = 2
 _NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
 
 

@@ -12,13 +12,12 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import is_judge
+from judgerel_ray.reduce.places import NO_OPTION, ORDER
 
 FacetSize = int | Literal["fixed", "unlimited"]
 """A number of levels, those recorded (fixed), or endlessly many."""
-ORDER = "option_order"
 _QUESTION = "item_id"
 _COUNTED_OPTIONS = 8  # 40,320 orders: as good as endlessly many
-_NO_OPTION = ("tie", "tied", "none", "neither", "both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +148,7 @@ def labels_chosen(frame: pl.LazyFrame, groups: Sequence[str]) -> dict[tuple[obje
     if "label" not in columns:
         return {}
     label = pl.col("label").cast(pl.String)
-    chosen = label.filter(~label.str.to_lowercase().is_in(_NO_OPTION)).drop_nulls().n_unique()
+    chosen = label.filter(~label.str.to_lowercase().is_in(NO_OPTION)).drop_nulls().n_unique()
     judged, counted = frame.filter(is_judge(columns)), chosen.alias("__labels")
     found = (judged.group_by(groups).agg(counted) if groups else judged.select(counted)).collect(
         engine="streaming"
@@ -167,7 +166,7 @@ def _orders(
     """Orders of the options; None where nothing tells how many options there are."""
     if n_options is None:
         verdict = pl.col("verdict").cast(pl.String)
-        read = part.filter(~verdict.str.to_lowercase().is_in(_NO_OPTION))
+        read = part.filter(~verdict.str.to_lowercase().is_in(NO_OPTION))
         each = read.group_by(_QUESTION).agg(verdict.n_unique())["verdict"].max()
         least = next((k for k in range(_COUNTED_OPTIONS + 1) if factorial(k) >= seen), None)
         if not isinstance(each, int) or least is None:

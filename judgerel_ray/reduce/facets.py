@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.reduce.facet_sizes import (
-    ORDER,
     Populations,
     checked_facet_sizes,
     group_sizes,
@@ -30,6 +29,7 @@ from judgerel_ray.reduce.facet_units import (
 from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
+from judgerel_ray.reduce.places import ORDER
 from judgerel_ray.reduce.policy import Missing, own_level, value_of
 from judgerel_ray.stats.facet_cells import label_cells
 from judgerel_ray.stats.variance_components import VarianceComponents, variance_components

@@ -21,7 +21,7 @@ from judgerel_ray.reduce.estimates import (
     in_words,
     noise_columns,
 )
-from judgerel_ray.reduce.matrix import ORDER
+from judgerel_ray.reduce.places import ORDER
 from judgerel_ray.reduce.policy import SCORED, number_of_row, value_of
 from judgerel_ray.stats import CountStatistic, Interval, measure, noise_floors, score_floor
 from judgerel_ray.stats.krippendorff import alpha_statistic

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, nest_rows
+from judgerel_ray.reduce.places import ORDER
 from judgerel_ray.stats.facet_agreement import FacetLevels
 
-ORDER = "option_order"
-"""The facet whose possible levels are known: k options have k! orders."""
 _CELLS = 50_000_000  # counts held at once: 400 MB
 
 

@@ -12,6 +12,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
 from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.nesting import UnitRows
+from judgerel_ray.reduce.places import ORDER, SHOWN, Places, place, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
@@ -25,9 +26,19 @@ from judgerel_ray.stats.order_effects import (
     swapped,
 )
 
-SHOWN = "label"
-"""The column that names the label shown: where the option stood."""
-_ORDER = "option_order"
+_ORDER = ORDER
+
+
+def read_places(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> Places | None:
+    """Read the places of judgments whose questions were asked in several orders.
+
+    Examples
+    --------
+    >>> read_places(pl.LazyFrame({"item_id": ["q"], "verdict": ["A"]}), ["item_id", "verdict"])
+    """
+    if not labels_by_default(source, columns):
+        return None
+    return places_in(source.rows if isinstance(source, Tally) else source, columns)
 
 
 def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> list[str]:
@@ -87,9 +98,12 @@ def places_of(rows: UnitRows) -> int | None:
     """
     if SHOWN not in rows.units.columns:
         return None
-    placed = UnitRows(units=rows.units.filter(pl.col(SHOWN).is_not_null()), kinds=rows.kinds)
-    options = placed.seen().filter(SCORED)["verdict"].n_unique()
-    return max(options, placed.units[SHOWN].n_unique())
+    units = rows.units.with_columns(place()).filter(pl.col(SHOWN).is_not_null())
+    placed = UnitRows(units=units, kinds=rows.kinds)
+    # Of one question, since others may have options of their own.
+    options = placed.long(["item_id"]).filter(SCORED).group_by("item_id")
+    most = options.agg(pl.col("verdict").n_unique())["verdict"].max()
+    return max(int(str(most or 0)), units[SHOWN].n_unique())
 
 
 def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -160,14 +174,16 @@ def order_rows(
     if "position_bias" in names:
         policy = "drop" if group.n_without else "category"
         if _ORDER not in group.unit:
-            labels = np.zeros((0, 2), dtype=np.int64)
+            labels, questions = np.zeros((0, 2), dtype=np.int64), None
         else:
-            shown = pl.when(SCORED).then(pl.col(SHOWN))
-            found = unit_counts(rows, shown, unit=cluster, cluster=cluster)
+            # Each order weighs the same: one asked more often would pass for a place preferred.
+            asked = [*cluster, _ORDER]
+            found = unit_counts(rows, pl.when(SCORED).then(place()), unit=asked, cluster=cluster)
             # Positions that nothing ever named are on the menu all the same.
             spare = max(0, (group.n_places or 0) - found.counts_UV.shape[1])
             labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
-        yield _row(group, policy, position_bias(labels), crossed=_ORDER in group.unit)
+            questions = found.clusters_U
+        yield _row(group, policy, position_bias(labels, questions), crossed=_ORDER in group.unit)
 
 
 def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:

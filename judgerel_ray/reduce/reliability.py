@@ -34,13 +34,14 @@ from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import (
-    SHOWN,
     check_order,
     labels_by_default,
     order_rows,
     orders_of,
     places_of,
+    read_places,
 )
+from judgerel_ray.reduce.places import SHOWN, by_place, n_options
 from judgerel_ray.reduce.policy import (
     LABEL,
     MISSING,
@@ -153,6 +154,9 @@ def reduce_judgments(
     policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
+    places = read_places(source, columns)
+    if places and places.own_menus:
+        source = by_place(source.rows if isinstance(source, Tally) else source, places)
     check_items(items, chosen, columns)
     extra = [*([items] if items else []), *check_gold(chosen, columns)]
     unnamed = coefficients is None
@@ -171,7 +175,7 @@ def reduce_judgments(
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     rows = []
     for key, group, part, moments in _groups(
-        counted, n_categories or {}, scales or {}, intervals, apart
+        counted, n_categories or {}, scales or {}, intervals, apart, n_options(places)
     ):
         more = leading_by_default(group, part.units) if unnamed and not items else ()
         wanted = [*dict.fromkeys((*chosen, *more))]
@@ -306,6 +310,7 @@ def _groups(
     scales: Mapping[str, Scale],
     intervals: IntervalChoice,
     nuisance: Sequence[str],
+    shown: int | None,
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
@@ -329,7 +334,7 @@ def _groups(
         options = _declared_options(part, declared)
         table = unit_table(
             counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
-            n_orders=possible_orders(options),
+            n_orders=possible_orders(shown if options is None else options),
         )  # fmt: skip
         group = Group(
             table=table,

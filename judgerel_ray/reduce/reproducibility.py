@@ -65,6 +65,7 @@ NUISANCE = ("option_order", "template", "definition")
 """Facets that should not matter to a verdict, where they are recorded."""
 _OF_SCORES = ("krippendorff_alpha", "icc1")
 _POOLED = ("entropy_agreement", "total_agreement")
+_NO_FACETS = ("item_id", "replication", "verdict", "score", "outcome", "label")
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
 _COUNTED_OPTIONS = 8  # more orders than anybody asks for
 
@@ -83,7 +84,7 @@ def checked_nuisance(
     """
     chosen = nuisance or ()
     for name in chosen:
-        if name not in columns or name in ("item_id", "replication", "verdict", "score", "outcome"):
+        if name not in columns or name in _NO_FACETS:
             raise SweepError(
                 f"no facet {name!r} to treat as a nuisance, got columns {', '.join(columns)}",
                 where={"nuisance": ",".join(chosen)},
@@ -432,6 +433,8 @@ def _interval(
             value, terms.left_out(), 0.95, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
+    if found.low is not None:  # no agreement beyond chance is below -1
+        found = replace(found, low=max(found.low, -1.0))
     if found.undefined or pooled_CV is None:
         return found
     return flagged(found, pooled_CV, np.arange(n), statistic)

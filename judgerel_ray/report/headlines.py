@@ -321,8 +321,19 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
         return []
     compared = coefficients.filter(pl.col("conditions").is_not_null())
     valued = compared.filter(pl.col("value").is_not_null())
-    known = valued.filter(conditions=REPRODUCIBILITY)
-    return [UNASKED] if known.is_empty() and valued.height else []
+    reproduced = valued.filter(conditions=REPRODUCIBILITY)
+    names = group_columns(coefficients)
+    if not names:
+        return [UNASKED] if valued.height and reproduced.is_empty() else []
+    known = set(reproduced.select(names).rows())
+    groups = list(dict.fromkeys(valued.select(names).rows()))
+    lacking = [key for key in groups if key not in known]
+    if not lacking:
+        return []
+    if len(lacking) == len(groups):
+        return [UNASKED]
+    told = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
+    return [f"Of {'; '.join(told)}: {UNASKED}"]
 
 
 def _silent(coefficients: pl.DataFrame) -> list[str]:

@@ -100,7 +100,9 @@ def one_judgment(designs: pl.DataFrame) -> str:
             continue
         who = ", ".join(cell(part[name][0]) for name in named)
         said.append(f"{who}: {_of_one(part)}" if who else _of_one(part))
-    return f"One judgment: {'; '.join(said)}." if said else ""
+    return (
+        f"One judgment, its reliability for ranking questions: {'; '.join(said)}." if said else ""
+    )
 
 
 def _of_one(part: pl.DataFrame) -> str:
@@ -110,14 +112,16 @@ def _of_one(part: pl.DataFrame) -> str:
     again = same and _with_ends(same, "repeatability", "repeatability_low", "repeatability_high")
     if spread is None:
         return (
-            f"{again} where the same prompt comes again (repeatability); what another template or "
-            "order of the options does (reproducibility) was not asked, option_orders = 2 asks it"
+            f"{again} where every question keeps its prompt (repeatability of the ranking); what "
+            "another template or order of the options does (reproducibility) was not asked, "
+            "option_orders = 2 asks it"
         )
     drawn = _with_ends(spread, "generalizability", "low", "high")
     told = f"{drawn} with its {spread['facets'].replace(', ', ' and ')} drawn at random"
     if same is None:
         return f"{told} (reproducibility); the same prompt was not asked again"
-    return f"{told} (reproducibility), {again} where the same prompt comes again (repeatability)"
+    alone = f"{again} where all keep one order and wording (repeatability of the ranking)"
+    return f"{told} (reproducibility), {alone}"
 
 
 def _with_ends(row: Row, value: str, low: str, high: str) -> str:

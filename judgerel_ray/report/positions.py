@@ -132,6 +132,8 @@ def _followed(counts: pl.DataFrame, columns: Sequence[str], groups: Sequence[str
     for name in ("verdict", "label"):
         agree = _pairs(counts, unit, [name]).rename({"__pairs": f"__{name}"})
         pairs = pairs.join(agree, on=unit, nulls_equal=True)
+    if "label" not in columns:  # then nothing is known of places
+        pairs = pairs.with_columns(__label=pl.lit(None, pl.Float64))
     crossed = _without_still(pairs.filter(pl.col("__all") > 0).sort(unit), groups)
     question = crossed.group_by([*groups, "item_id"], maintain_order=True).agg(
         same_option=pl.col("__verdict").sum() / pl.col("__all").sum(),

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 NOISE = "not distinguishable from noise"
-NOISE_SHARE = 0.05
 GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
 _MISSING = {
     "category": "counts as a verdict",
@@ -41,6 +40,8 @@ _REASONS = {
     "are; ask again with more replications",
     "facets not crossed": "no item has verdicts at two levels of what should not matter (two "
     "orders of its options, two templates); ask each item at both",
+    "repeats on one side": "one side was asked the same prompt again and the other was not, so "
+    "their judgments are not compared alike; ask both as often",
     "levels unequal": "levels were asked unequally often, and it takes judgments in equal numbers",
     "no verdicts": "no reply held a verdict",
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
@@ -287,6 +288,8 @@ def conditions(row: Row, repeated: Row | None = None) -> str:
     if row.get("conditions") == "reproducibility":
         facets = [_FACETS.get(name, reason(name)) for name in nuisance(row, repeated)]
         drawn = " and ".join(facets) or "what should not matter"
+        if "no prompt was asked twice" in str(row.get("estimator")):
+            return f"{drawn} another one (reproducibility; no prompt was asked twice)"
         return f"{drawn} drawn at random (reproducibility)"
     return "the same prompt again (repeatability)" if row.get("conditions") else ""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import erfc, isfinite, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,10 +76,11 @@ def facet_floors(
 
     Notes
     -----
-    Levels that few items share (orders drawn item by item) are numbered inside each item, and the
-    first, second, ... of them are the strata. Above 50,000 judgments, and for scores that are known
-    by their sums alone, mean and spread are those of all permutations in closed form, and p is
-    normal; below, 199 to 999 permutations are computed.
+    Of orders that are a sample of the possible ones, all judgments of an item in an order move
+    together. Levels that few items share (orders drawn item by item) are numbered inside each item,
+    and the first, second, ... of them are the strata. Above 50,000 judgments, and for scores that
+    are known by their sums alone, mean and spread are those of all permutations in closed form, and
+    p is normal; below, 199 to 999 permutations are computed.
 
     Examples
     --------
@@ -129,12 +130,19 @@ def _permuted(
     block = max(1, min(n_permutations, _CELLS // (n_units * n_values), LABELS // n_ratings))
     rng = np.random.default_rng(seed)
     nulls: list[list[Floats]] = [[] for _ in wanted]
+    # Orders that each question has drawn for itself stay with what the judge made of them: a judge
+    # that goes by position repeats itself in one order whatever the item is.
+    of_units = _sampled_orders(units)
     parts = [np.flatnonzero(strata_U == stratum) for stratum in np.unique(strata_U)]
     for start in range(0, n_permutations, block):
         n = min(block, n_permutations - start)
         tables = np.zeros((n, n_units * n_values))
         for mine in parts:
             rows = whole[mine]
+            if of_units:
+                drawn = rng.permuted(np.broadcast_to(np.arange(mine.size), (n, mine.size)), axis=1)
+                tables.reshape(n, n_units, n_values)[:, mine] = rows[drawn]
+                continue
             values = np.repeat(np.arange(n_values), rows.sum(axis=0))
             place = np.repeat(mine * n_values, rows.sum(axis=1))
             dealt = rng.permuted(np.broadcast_to(values, (n, values.size)), axis=1)
@@ -152,6 +160,16 @@ def _permuted(
         floor_of(float(_value(one, total, form_VV)), np.concatenate(null), said)
         for one, null in zip(wanted, nulls, strict=True)
     )
+
+
+def _sampled_orders(units: CrossedUnits) -> bool:
+    """Whether items were asked in some of the orders that are possible, and not in all."""
+    levels = units.levels
+    possible = levels.n_orders or 0.0
+    if levels.orders_U is None or not isfinite(possible):
+        return False
+    pairs = np.unique(np.stack([levels.items_U, levels.orders_U]), axis=1).shape[1]
+    return pairs < possible * units.starts_I.size
 
 
 def _value(one: Wanted, total: Floats, form_FF: Floats) -> Floats:

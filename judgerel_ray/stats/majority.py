@@ -135,12 +135,17 @@ def majority_probabilities(shares_UV: Floats, k: int) -> Floats:
         for z, weight in tie_nodes(c, k):
             # Others get c at most; those that get c too tie, and the vote is shared.
             others = powers[..., : c + 1] * np.where(order[: c + 1] == c, z, 1.0)
+            one = np.zeros((n_units, k - c + 1))
+            one[:, 0] = 1.0
+            # Of all values but one: those before it, and those after.
+            after = [one]
+            for u in range(n_values - 1, 0, -1):
+                after.append(_product(after[-1], others[:, u]))
+            before = one
             for v in range(n_values):
-                rest = np.zeros((n_units, k - c + 1))
-                rest[:, 0] = 1.0
-                for u in range(n_values):
-                    rest = rest if u == v else _product(rest, others[:, u])
-                wins[:, v] += weight * powers[:, v, c] * rest[:, k - c]
+                rest = np.einsum("nj,nj->n", before, after[n_values - 1 - v][:, ::-1])
+                wins[:, v] += weight * powers[:, v, c] * rest
+                before = _product(before, others[:, v])
     return wins * float(factorial(k))
 
 

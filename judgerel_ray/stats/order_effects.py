@@ -145,7 +145,7 @@ def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
     )
 
 
-def position_bias(labels_QL: ArrayLike) -> Coefficient:
+def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) -> Coefficient:
     r"""Compute how far verdicts go by where an option stands.
 
     With the shares s of the labels (first option, second, ...) on each question, orders drawn at
@@ -159,8 +159,10 @@ def position_bias(labels_QL: ArrayLike) -> Coefficient:
     Parameters
     ----------
     labels_QL : array-like of int, shape (n_questions, n_labels)
-        How often verdicts on each question named each label, over all orders. Every label on the
-        menu has a column.
+        How often verdicts on each question named each label, over all orders or in each. Every
+        label on the menu has a column.
+    questions_Q : array-like, shape (n_questions,), optional
+        The question of each row, where a row is a question in one order; its orders weigh the same.
 
     Returns
     -------
@@ -187,9 +189,9 @@ def position_bias(labels_QL: ArrayLike) -> Coefficient:
     -0.333
     """
     counts = checked_counts(labels_QL, function="position_bias")
-    counts = counts[row_sums(counts) > 0]
-    n, n_labels = counts.shape
-    terms = position_terms(counts)
+    n_labels = counts.shape[1]
+    terms = position_terms(counts, questions_Q=questions_Q)
+    n = len(terms.terms_CT)
     why = "no_verdicts" if n == 0 else "too_few_units" if n < 2 else None
     why = why or ("no_variance" if n_labels < 2 else None)
     value, left_out, p, sd = None, np.empty(0), None, None
@@ -200,15 +202,17 @@ def position_bias(labels_QL: ArrayLike) -> Coefficient:
         words += f"; p of {how}"
     if why is None and n > 2:
         left_out = terms.left_out()
-    found = _told("position_bias", words, value, why, left_out, row_sums(counts))
+    m_U: Floats = row_sums(counts)
+    if questions_Q is not None:
+        number = np.unique(np.asarray(questions_Q), return_inverse=True)[1]
+        m_U = np.bincount(number, m_U).astype(np.float64)
+    found = _told("position_bias", words, value, why, left_out, m_U[m_U > 0])
     if p is None:
         return found
     return replace(found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p)
 
 
-def position_terms(
-    labels_QL: ArrayLike, *, questions_Q: NDArray[np.generic] | None = None
-) -> QuestionTerms:
+def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None) -> QuestionTerms:
     """Lay position bias out by question: [1, sum of squared shares, shares of the labels].
 
     Examples
@@ -222,10 +226,14 @@ def position_terms(
     counts = counts[kept]
     n_labels = counts.shape[1]
     shares: Floats = counts / row_sums(counts)[:, None]
-    terms = np.concatenate(
-        [np.ones((len(counts), 1)), row_sums(shares**2)[:, None], shares], axis=1
-    )
     names = np.arange(kept.size) if questions_Q is None else np.asarray(questions_Q)
+    questions, number = np.unique(names[kept], return_inverse=True)
+    together = [np.bincount(number, column, questions.size) for column in shares.T]
+    n_rows = np.bincount(number, minlength=questions.size)[:, None]
+    shares = np.stack(together, axis=1) / n_rows if together else np.zeros((0, 0))
+    terms = np.concatenate(
+        [np.ones((len(shares), 1)), row_sums(shares**2)[:, None], shares], axis=1
+    )
 
     def value(total: Floats) -> Floats:
         """The mean product over pairs of questions, 0 at chance and 1 at most."""
@@ -236,7 +244,7 @@ def position_terms(
         standardised: Floats = (divide(both, n * (n - 1)) - chance) / (1 - chance)
         return standardised
 
-    return QuestionTerms(name="position_bias", questions_C=names[kept], terms_CT=terms, value=value)
+    return QuestionTerms(name="position_bias", questions_C=questions, terms_CT=terms, value=value)
 
 
 def _position_test(shares_QL: Floats) -> tuple[float, float, str]:

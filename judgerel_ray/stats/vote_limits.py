@@ -120,7 +120,11 @@ class VoteLimits:
             target, _ = nnls(rows, np.append(2 * root[:, 0], heavy), maxiter=50 * n_atoms)
             step = target / target.sum() - weights
             now, slope, t = self._log(likelihood @ weights), float(gradient @ step), 1.0
-            while t > 1e-6 and self._log(likelihood @ (weights + t * step)) < now + t * slope / 3:
+            # A step that makes an observed row impossible is none, whatever it gains elsewhere.
+            while t > 1e-6 and (
+                (probable := likelihood @ (weights + t * step)).min() <= _TINY
+                or self._log(probable) < now + t * slope / 3
+            ):
                 t /= 2
             weights = weights + t * step
         return weights

@@ -1,0 +1,115 @@
+"""Places that options stood in: how many there are, and menus that differ from item to item.
+
+Labels of a file say where the chosen option stood ("A", "B"); a tie stands nowhere, whatever its
+label. Where items have options of their own (two of six systems each), what a verdict names in one
+item is on no other's menu: verdicts are then taken by the place their option has in the first
+order, or chance would be that of all options of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+ORDER, SHOWN = "option_order", "label"
+NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
+"""Labels that name no place."""
+_PAIR = 2
+_HEAD = 2_000_000  # rows looked at; a place that none of them names is named next to never
+
+
+def place() -> pl.Expr:
+    """Give the place of the chosen option, null where it names none.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"label": ["A", "Tie", ""]}).select(place()).to_series().to_list()
+    ['A', None, None]
+    """
+    text = pl.col(SHOWN).cast(pl.String).str.strip_chars()
+    tie = text.str.to_lowercase().is_in(NO_OPTION) | (text == "")
+    return pl.when(~tie).then(text).alias(SHOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """What labels say of the options of a file whose questions were asked in several orders.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The places, sorted.
+    orders : tuple
+        The orders recorded, sorted.
+    own_menus : bool
+        Whether items have two options of their own, in two orders.
+    """
+
+    labels: tuple[str, ...]
+    orders: tuple[object, ...]
+    own_menus: bool
+
+
+def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
+    """Read the places of a file; None without labels, or with one order.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "option_order": [0, 1] * 2,
+    ...                      "label": ["A", "B"] * 2, "verdict": ["x", "x", "z", "z"]})
+    >>> places_in(rows, ["label", "option_order", "verdict"])
+    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False)
+    """
+    if not {SHOWN, ORDER, "verdict"} <= set(columns):
+        return None
+    head = rows.head(_HEAD)
+    kinds = (
+        head.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
+        .filter(pl.col(SHOWN).is_not_null(), pl.col("verdict").is_not_null())
+        .group_by(SHOWN, ORDER, "verdict")
+        .len()
+        .collect(engine="streaming")
+    )
+    orders = tuple(kinds[ORDER].drop_nulls().unique().sort().to_list())
+    if len(orders) < _PAIR:
+        return None
+    labels = tuple(kinds[SHOWN].unique().sort().to_list())
+    # What a verdict names beyond the labels is of no menu that all items share.
+    own = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
+    return Places(labels=labels, orders=orders, own_menus=own)
+
+
+def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
+    """Name each verdict by the place its option has in the first order; ties stay as they are.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"option_order": [0, 1, 1], "label": ["A", "B", "A"],
+    ...                      "verdict": ["x", "x", "z"]})
+    >>> found = places_in(rows.with_columns(item_id=pl.lit("q")), rows.collect_schema().names())
+    >>> by_place(rows, found).collect()["verdict"].to_list()
+    ['A', 'A', 'B']
+    """
+    first, second = places.labels
+    turned = pl.when(place() == first).then(pl.lit(second)).otherwise(pl.lit(first))
+    stood = pl.when(pl.col(ORDER) == places.orders[0]).then(place()).otherwise(turned)
+    known = place().is_not_null() & pl.col("verdict").is_not_null() & pl.col(ORDER).is_not_null()
+    verdict = pl.when(known).then(stood).otherwise(pl.col("verdict").cast(pl.String))
+    return rows.with_columns(verdict=verdict)
+
+
+def n_options(places: Places | None) -> int | None:
+    """How many options each question has, as far as its places tell: at least three.
+
+    Of two places nothing is lost by not knowing, and a third may be a tie.
+
+    Examples
+    --------
+    >>> n_options(Places(labels=("A", "B", "C"), orders=(0, 1), own_menus=False))
+    3
+    >>> n_options(None) is None
+    True
+    """
+    return len(places.labels) if places and len(places.labels) > _PAIR else None
