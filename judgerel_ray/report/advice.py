@@ -63,9 +63,11 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
     >>> print(comparison_text(found).splitlines()[0])
     b less a, on the questions both have
     """
-    return _section(
+    text = _section(
         comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
     )
+    compared = set(comparisons["conditions"].drop_nulls())
+    return f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text
 
 
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -179,6 +181,10 @@ def _estimated(row: Row) -> str:
     return told.replace("confounded with residual", "not told apart from repeats")
 
 
+_UNASKED = (
+    "Only the same prompt asked again is compared: of reproducibility nothing is known, unless both "
+    "sides are asked in several orders (option_orders = 2) or with several templates."
+)
 _COMPARED = {
     "reproducibility": "own order and wording (reproducibility)",
     "repeatability": "same prompt (repeatability)",
@@ -207,7 +213,8 @@ _DESIGNS_NOTE = """\
 From 0 to 1. Ranking: the reliability of the mean of so many judgments for telling questions apart,
 whatever the levels it was asked at; same prompt: where that very prompt is asked again; value: for
 the mean as it stands. Same majority: how often a second set wins alike, as far as the data can
-tell; their alpha: how far majorities agree beyond chance."""
+tell; their alpha: how far majorities agree beyond chance. Both are of one and the same prompt: a
+judge that goes by position has them high."""
 _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
 even the low end of the 95 % interval reaches the target (of majorities nothing less is promised).

@@ -31,7 +31,8 @@ def table_within(heads: Sequence[str], lines: Sequence[Sequence[str]], above: Se
         [heads[i] for i in rest],
         [[line[i] for i in rest] for line in lines],
         labels=[
-            ", ".join(f"{heads[i].replace('_', ' ')} {line[i]}" for i in places) for line in lines
+            ", ".join(f"{heads[i].replace('_', ' ')} {line[i]}" for i in places if line[i])
+            for line in lines
         ]
         if places
         else (),

@@ -56,11 +56,11 @@ def test_options_of_their_own_make_no_judge_reliable(choose, menu):
     found = reduce_judgments(pairs(choose, menu=menu).lazy())
     alpha = value(found, coefficient="krippendorff_alpha", conditions="reproducibility")
     assert abs(alpha["value"]) < 0.12
-    assert alpha["noise"]
+    assert alpha["p_noise"] > 0.005
     assert value(found, coefficient="gwet_ac1", conditions="reproducibility")["n_categories"] == 2
     bias = value(found, coefficient="position_bias")
     assert bias["value"] == pytest.approx(0.88 if choose is first_shown else 0.0, abs=0.08)
-    assert bias["noise"] == (choose is coin)
+    assert (bias["p_noise"] > 0.005) == (choose is coin)
 
 
 @pytest.mark.parametrize("menu", [None, of_six])
@@ -89,7 +89,7 @@ def test_orders_asked_unequally_often_are_no_place_preferred():
     assert value(found, coefficient="position_bias")["noise"]
 
 
-@pytest.mark.parametrize("label", ["tie", None, "C-tie"])
+@pytest.mark.parametrize("label", ["tie", None])
 def test_a_tie_stands_nowhere(label):
     frame = pairs(coin, menu=lambda _rng, _item: ("x", "y"))
     tie = pl.col("replication") == 2
@@ -98,7 +98,8 @@ def test_a_tie_stands_nowhere(label):
         label=pl.when(tie).then(pl.lit(label)).otherwise("label"),
     )
     bias = value(reduce_judgments(frame.lazy()), coefficient="position_bias")
-    assert bias["noise"] == (label != "C-tie")  # what no word of a tie says is a place
+    assert bias["p_noise"] > 0.005
+    assert abs(bias["value"]) < 0.05
 
 
 def test_orders_of_four_options_are_a_sample_without_a_declaration():

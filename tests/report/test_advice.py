@@ -158,9 +158,10 @@ def test_orders_of_a_pair_are_told_as_two_and_never_as_new_each_time():
     assert re.search(r"option order .* 2 of 2", components)
     said = " ".join(text.split())
     drawn, again = re.search(
-        r"One judgment: (0\.\d+) \[.{12}\] with its option_order drawn at random "
-        r"\(reproducibility\), (0\.\d+) \[.{12}\] where the same prompt comes again "
-        r"\(repeatability\)\.",
+        r"One judgment, its reliability for ranking questions: (0\.\d+) \[.{12}\] "
+        r"with its option_order drawn at random "
+        r"\(reproducibility\), (0\.\d+) \[.{12}\] where all keep one order and wording "
+        r"\(repeatability of the ranking\)\.",
         said,
     ).groups()
     one = advice.designs.filter(n_judgments=1, design="replications").row(0, named=True)
@@ -184,7 +185,7 @@ def test_where_the_number_of_options_is_open_it_is_asked_for():
 def test_what_one_judgment_is_worth_is_told_of_every_judge_and_where_nothing_varied(judged):
     both = pl.concat([in_both_orders("even", 0.0, 1), in_both_orders("pulled", 2.5, 2)])
     said = " ".join(advice_text(advise_judgments(both.lazy()).tables()).split())
-    assert "One judgment: even: 0." in said
+    assert "One judgment, its reliability for ranking questions: even: 0." in said
     assert "; pulled: 0." in said
     plain = " ".join(advice_text(advise_judgments(judged).tables()).split())
     assert "(reproducibility) was not asked, option_orders = 2 asks it" in plain
