@@ -182,8 +182,8 @@ def _estimated(row: Row) -> str:
 
 
 _UNASKED = (
-    "Only the same prompt asked again is compared: of reproducibility nothing is known, unless both "
-    "sides are asked in several orders (option_orders = 2) or with several templates."
+    "Only the same prompt asked again is compared: of reproducibility nothing is known, unless "
+    "both sides are asked in several orders (option_orders = 2) or with several templates."
 )
 _COMPARED = {
     "reproducibility": "own order and wording (reproducibility)",

@@ -87,8 +87,8 @@ def one_judgment(designs: pl.DataFrame) -> str:
     >>> from judgerel_ray.reduce.advice import advise_judgments
     >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...         "score": [1.0, 3.0, 5.0, 5.0]}
-    >>> one_judgment(advise_judgments(pl.LazyFrame(rows)).designs)[:53]
-    'One judgment: 0.800 where the same prompt comes again'
+    >>> one_judgment(advise_judgments(pl.LazyFrame(rows)).designs)[:59]
+    'One judgment, its reliability for ranking questions: 0.800 '
     """
     groups = designs.columns[: designs.columns.index("design")]
     ones = designs.filter(pl.col("n_judgments") == 1, pl.col("generalizability").is_not_null())

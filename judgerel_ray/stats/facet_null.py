@@ -169,7 +169,7 @@ def _sampled_orders(units: CrossedUnits) -> bool:
     if levels.orders_U is None or not isfinite(possible):
         return False
     pairs = np.unique(np.stack([levels.items_U, levels.orders_U]), axis=1).shape[1]
-    return pairs < possible * units.starts_I.size
+    return bool(pairs < possible * units.starts_I.size)
 
 
 def _value(one: Wanted, total: Floats, form_FF: Floats) -> Floats:
