@@ -35,7 +35,7 @@ def mt_bench(judge):
         option = "other" if named not in ("tie", "vicuna-13b-v1.3") else named
         said[question, *sorted((first, second))][first > second].append(option)
         if row["extracted"] != "C":
-            places[question].append(row["extracted"])
+            places[question, first > second].append(row["extracted"])
     return said, places
 
 
@@ -48,7 +48,7 @@ def pilot(judge, regime):
             continue
         option = row["parsed_label"] if not row["swap"] else "21"[int(row["parsed_label"]) - 1]
         said[row["item_id"]][row["swap"]].append(option)
-        places[row["item_id"]].append(row["parsed_label"])
+        places[row["item_id"], row["swap"]].append(row["parsed_label"])
     return said, places
 
 
@@ -96,8 +96,11 @@ def reproducibility(said):
 
 
 def position_bias(places):
-    """Products of the shares of a place over pairs of questions, less chance."""
-    first = [mean(one in "A1" for one in named) for named in places.values()]
+    """Products of the shares of a place over pairs of questions, less chance; orders weigh alike."""
+    orders = defaultdict(list)
+    for (question, _), named in places.items():
+        orders[question].append(mean(one in "A1" for one in named))
+    first = [mean(shares) for shares in orders.values()]
     alike = mean(a * b + (1 - a) * (1 - b) for a, b in combinations(first, 2))
     return (alike - 0.5) / 0.5
 
@@ -117,10 +120,10 @@ def test_the_page_is_what_the_recordings_give(bench):
 @pytest.mark.parametrize(
     ("judge", "read", "values"),
     [
-        ("claude-3-opus-20240229", mt_bench, (0.744, 0.566, 0.777, 0.026)),
-        ("gpt-4-0613", mt_bench, (0.876, 0.813, 0.872, -0.003)),
-        ("claude-haiku-4-5, batched", pilot, (0.816, 0.039, 0.130, 0.746)),
-        ("llama3.2:3b, fresh", pilot, (0.373, 0.211, 0.523, 0.047)),
+        ("claude-3-opus-20240229", mt_bench, (0.744, 0.566, 0.777, 0.027)),
+        ("gpt-4-0613", mt_bench, (0.876, 0.813, 0.872, -0.002)),
+        ("claude-haiku-4-5, batched", pilot, (0.816, 0.039, 0.130, 0.756)),
+        ("llama3.2:3b, fresh", pilot, (0.373, 0.211, 0.523, 0.049)),
     ],
 )
 def test_pairs_counted_one_by_one(bench, judge, read, values):
