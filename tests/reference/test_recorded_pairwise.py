@@ -96,7 +96,7 @@ def reproducibility(said):
 
 
 def position_bias(places):
-    """Products of the shares of a place over pairs of questions, less chance; orders weigh alike."""
+    """Products of a place's shares over pairs of questions, less chance; orders weigh alike."""
     orders = defaultdict(list)
     for (question, _), named in places.items():
         orders[question].append(mean(one in "A1" for one in named))
