@@ -17,7 +17,6 @@ ORDER, SHOWN = "option_order", "label"
 NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
 _PAIR = 2
-_HEAD = 2_000_000  # rows looked at; a place that none of them names is named next to never
 
 
 def place() -> pl.Expr:
@@ -64,9 +63,8 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     """
     if not {SHOWN, ORDER, "verdict"} <= set(columns):
         return None
-    head = rows.head(_HEAD)
     kinds = (
-        head.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
+        rows.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
         .filter(pl.col(SHOWN).is_not_null(), pl.col("verdict").is_not_null())
         .group_by(SHOWN, ORDER, "verdict")
         .len()
