@@ -41,7 +41,7 @@ class Places:
     labels : tuple of str
         The places, sorted.
     orders : tuple
-        The orders recorded, sorted.
+        The orders recorded, sorted; not read of more than two places.
     own_menus : bool
         Whether items have two options of their own, in two orders.
     """
@@ -63,6 +63,10 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     """
     if not {SHOWN, ORDER, "verdict"} <= set(columns):
         return None
+    named = rows.select(pl.col(SHOWN).cast(pl.String).unique()).collect(engine="streaming")
+    seen = named.select(place()).to_series().drop_nulls().unique().sort()
+    if seen.len() > _PAIR:  # of more than two, places alone are read: it takes a third of the time
+        return Places(labels=tuple(seen.to_list()), orders=(), own_menus=False)
     kinds = (
         rows.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
         .filter(pl.col(SHOWN).is_not_null(), pl.col("verdict").is_not_null())
