@@ -137,6 +137,7 @@ def reduce(
     interval: str = "auto",
     resamples: int | None = None,
     seed: int | None = None,
+    verdict_names: str | None = None,
 ) -> pl.DataFrame:
     """Coefficients of a run directory or of a file of judgments, as ``judgerel reduce`` prints.
 
@@ -173,6 +174,9 @@ def reduce(
         where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
+    verdict_names : {"option", "place"}, optional
+        What verdicts of a file with several orders of the options and no column label name; without
+        it nothing that compares them across orders has a value.
 
     Returns
     -------
@@ -197,6 +201,7 @@ def reduce(
     """
     from judgerel_ray.pipeline import ReduceOptions, question_path, reduce_path
     from judgerel_ray.reduce.intervals import interval_choice
+    from judgerel_ray.reduce.verdict_names import checked_names
 
     def names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
         return (given,) if isinstance(given, str) else None if given is None else tuple(given)
@@ -212,6 +217,7 @@ def reduce(
         tolerance=tolerance,
         bands=bands,
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
+        verdict_names=checked_names(verdict_names),
     )
     return (question_path if questions else reduce_path)(str(path), options)
 

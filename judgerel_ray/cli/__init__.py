@@ -16,7 +16,7 @@ from rich.console import Console
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
-from judgerel_ray.cli.measuring import add_numbers
+from judgerel_ray.cli.measuring import add_names, add_numbers
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
@@ -70,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
     add_page_ratings(report)
+    add_names(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
     verify = add_verb("verify", help="check a run directory end to end")

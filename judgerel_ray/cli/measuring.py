@@ -49,6 +49,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         metavar="COLS",
         help="facets that should not matter, besides option_order, template, definition",
     )
+    add_names(reduce)
     reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
@@ -105,22 +106,39 @@ def add_numbers(add_verb: AddVerb) -> None:
     advise.add_argument(
         "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
     )
+    add_names(advise)
     advise.add_argument("--format", default="table", help="table, json")
     advise.set_defaults(act=_advise)
+    _add_compare(add_verb)
+
+
+def _add_compare(add_verb: AddVerb) -> None:
+    """Add the verb that compares."""
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
     compare.add_argument("a", metavar="A")
     compare.add_argument("b", metavar="B", nargs="?", help="without it, --by is compared inside A")
     compare.add_argument("--by", help="columns to match on; without B, columns to compare")
     compare.add_argument("--coefficient", action="append", metavar="NAME")
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
+    add_names(compare)
     compare.add_argument("--format", default="table", help="table, json")
     compare.set_defaults(act=_compare)
+
+
+def add_names(verb: argparse.ArgumentParser) -> None:
+    """Add what verdicts name, of a file with several orders of the options and no labels."""
+    verb.add_argument(
+        "--verdict-names",
+        metavar="WHAT",
+        help="option or place: of a file with several option_orders and no column label",
+    )
 
 
 def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int:
     """Print coefficients, or a table of its own."""
     from judgerel_ray.pipeline import ReduceOptions
     from judgerel_ray.reduce.intervals import interval_choice
+    from judgerel_ray.reduce.verdict_names import checked_names
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
@@ -139,6 +157,7 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         tolerance=_tolerance(parsed.tolerance) if parsed.tolerance else None,
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
+        verdict_names=checked_names(parsed.verdict_names),
     )
     judged_path(parsed.path)
     out = parsed.out
@@ -236,6 +255,7 @@ def _advise(parsed: argparse.Namespace) -> int:
         budget=parsed.budget,
         by=_names(parsed.by),
         facet_sizes=parsed.facet_size,
+        verdict_names=parsed.verdict_names,
     )
     tables = advice.tables()
     for name in formats or ():
@@ -257,6 +277,7 @@ def _compare(parsed: argparse.Namespace) -> int:
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,
+        verdict_names=parsed.verdict_names,
     )
     names = (parsed.a, str(parsed.b))
     for name in formats or ():

@@ -41,7 +41,10 @@ def write_page(parsed: argparse.Namespace, path: str) -> str:
 
     names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
     return report_path(
-        path, parsed.out, rating_options(**{name: getattr(parsed, name) for name in names})
+        path,
+        parsed.out,
+        rating_options(**{name: getattr(parsed, name) for name in names}),
+        verdict_names=parsed.verdict_names,
     )
 
 

@@ -22,6 +22,7 @@ GOES_WITH: dict[str, frozenset[str]] = {
     "by": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "block": _COUNTS,
     "missing": _COUNTS,
+    "verdict_names": _COUNTS,
     **dict.fromkeys(
         ("measurement", "items", "nuisance", "tolerance", "bands", "interval"),
         frozenset({COEFFICIENTS}),

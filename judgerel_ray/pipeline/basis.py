@@ -37,7 +37,7 @@ def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
     Effects, Raises: as :func:`judgerel_ray.pipeline.reducing.reduce_path`.
     """
     with reading_of(path):
-        judged = open_judgments(path, extra=options.told_apart)
+        judged = open_judgments(path, extra=options.told_apart, verdict_names=options.verdict_names)
         found = tolerated(judged, without_serving(options))
         failures = failures_of(judged, found, options)
         serving = serving_asked(judged, found, options)

@@ -22,6 +22,7 @@ from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.reduce.verdict_names import VerdictNames, named_verdicts
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
@@ -43,6 +44,7 @@ class ReduceOptions:
     tolerance: Mapping[str, float] | None = None
     bands: bool = False
     intervals: IntervalChoice = AUTO
+    verdict_names: VerdictNames | None = None
 
     def __post_init__(self) -> None:
         if self.block not in ("0", "all"):
@@ -66,6 +68,8 @@ class Judged:
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    verdicts_known: bool = True
+    """Whether verdicts name options, where options were shown in several orders."""
 
     @property
     def source(self) -> pl.LazyFrame | Tally:
@@ -96,7 +100,7 @@ def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame
     """
     options = options or ReduceOptions()
     with reading_of(path):
-        judged = open_judgments(path, extra=options.told_apart)
+        judged = open_judgments(path, extra=options.told_apart, verdict_names=options.verdict_names)
         found = tolerated(judged, without_serving(options))
         serving = serving_asked(judged, found, options)
     found = only_asked(with_bands(found) if options.bands else found, options)
@@ -148,16 +152,25 @@ def with_gold(judged: Judged) -> pl.LazyFrame:
     return joined.with_columns(asked)
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
+def open_judgments(
+    path: str, *, extra: Sequence[str] = (), verdict_names: VerdictNames | None = None
+) -> Judged:
     """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
 
-    Counts of a file tell rows apart by the columns `extra`, too.
+    Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
+    what those of a file name in several orders, `verdict_names` or a column ``label`` tells.
     """
     if not Path(path).is_file():
         from judgerel_ray.store import RunDirectory, scan_judgments
 
         run = RunDirectory(url=path)
         if run.is_run():
+            if verdict_names == "place":
+                raise SweepError(
+                    "verdicts of a run name options, and its column label their places",
+                    where={"run": path},
+                    hint="leave --verdict-names out",
+                )
             scales = declared_scales(run)
             return Judged(
                 frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
@@ -165,7 +178,12 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
         if "://" in path and not Path(path).suffix:
             RunDirectory.open(path)  # says that there is none
     tally = tally_file(path, extra=extra)
-    return Judged(frame=tally.rows, tally=tally)
+    named = named_verdicts(tally, verdict_names, {"file": path})
+    return Judged(
+        frame=named.rows,
+        tally=None if named.changed else tally,
+        verdicts_known=named.known,
+    )
 
 
 def write_coefficients(frame: pl.DataFrame, out: str) -> None:
@@ -243,6 +261,7 @@ def _reduce_source(
         nuisance=options.nuisance,
         intervals=options.intervals,
         scales=judged.scales,
+        verdicts_known=judged.verdicts_known,
     )
 
 

@@ -28,6 +28,7 @@ from judgerel_ray.pipeline.settling import settled_of
 from judgerel_ray.reduce import least_stable, outcome_table
 from judgerel_ray.reduce.columns import is_judge
 from judgerel_ray.reduce.tolerance import AT_MOST
+from judgerel_ray.reduce.verdict_names import checked_names
 from judgerel_ray.report import Measured, render_report, verdict_positions
 from judgerel_ray.report.words import (
     coefficient_name,
@@ -41,10 +42,13 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
-def report_path(path: str, out: str, options: RatingOptions | None = None) -> str:
+def report_path(
+    path: str, out: str, options: RatingOptions | None = None, *, verdict_names: str | None = None
+) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
-    Of ratings `options` say what they are held against and how scales are compared.
+    Of ratings `options` say what they are held against and how scales are compared;
+    `verdict_names`, option or place, what verdicts of a file name.
 
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
@@ -53,7 +57,7 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
     """
     options = options or RatingOptions()
     with reading(path):
-        opened = open_judgments(path)
+        opened = open_judgments(path, verdict_names=checked_names(verdict_names))
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
