@@ -13,6 +13,7 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
+from judgerel_ray.core.text import decoded, printable
 from judgerel_ray.core.types import (
     CHOSEN,
     JUDGE_ROLES,
@@ -63,7 +64,9 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "decoded",
     "digest",
+    "printable",
     "request_key",
     "seed_base",
 ]

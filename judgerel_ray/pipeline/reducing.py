@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
     serving_asked,
@@ -168,27 +169,32 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
     return Judged(frame=tally.rows, tally=tally)
 
 
-def write_coefficients(frame: pl.DataFrame, out: str) -> None:
+def write_coefficients(
+    frame: pl.DataFrame,
+    out: str | Output,
+    *,
+    reads: Sequence[str] = (),
+    force: bool = False,
+) -> None:
     """Write coefficients by the file's ending: .parquet, .csv or .json.
 
-    Effects: writes one file. Retry: safe.
+    `reads` names what they are of, which `out` must not be; by `force` a file at `out` may go that
+    is no earlier output. An `out` of :func:`output_to` has both.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If `out` must not be written.
     """
     from judgerel_ray.report import coefficients_json
 
-    ending = Path(out).suffix
-    try:
-        if ending == ".parquet":
-            frame.write_parquet(out)
-        elif ending == ".csv":
-            frame.write_csv(out)
-        elif ending == ".json":
-            Path(out).write_text(coefficients_json(frame) + "\n", encoding="utf-8")
-        else:
-            raise SweepError(
-                f"--out must end in .parquet, .csv or .json, got {out!r}", where={"file": out}
-            )
-    except OSError as error:
-        raise SweepError(f"cannot write coefficients: {error}", where={"file": out}) from error
+    output = output_to(out, "table", reads=reads, force=force) if isinstance(out, str) else out
+    if output.ending == ".json":
+        output.write(f"{coefficients_json(frame)}\n".encode())
+    else:
+        output.write_frame(frame)
 
 
 def verify_path(path: str) -> tuple[list[str], int]:
