@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,11 @@ def add_files(add_verb: AddVerb) -> None:
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
     items.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of what truthfulqa_pairs and mix draw"
+    )
+    items.add_argument(
+        "--gold-is",
+        choices=("id", "text", "letter", "number", "index", "reference"),
+        help="of a plain file: what gold names the right option by",
     )
     items.set_defaults(act=_items)
     importing = add_verb("import", help="judgments from logs that people hold")
@@ -66,7 +72,15 @@ def _items(parsed: argparse.Namespace) -> int:
     answers = None if parsed.answers is None else source_path(parsed.answers)
     path = source_path(parsed.path)
     with output_file(parsed.out, (".parquet",)):
-        n = write_items(parsed.benchmark, path, parsed.out, answers=answers, seed=parsed.seed)
+        n = write_items(
+            parsed.benchmark,
+            path,
+            parsed.out,
+            answers=answers,
+            seed=parsed.seed,
+            gold_is=parsed.gold_is,
+            tell=lambda line: print(line, file=sys.stderr),
+        )
     print(f"wrote {n} items to {parsed.out}")
     return DONE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
+    from judgerel_ray.core import GoldIs
     from judgerel_ray.importers import TableMapping
 
 
@@ -65,20 +66,34 @@ def write_judgments(
 
 
 def write_items(
-    benchmark: str, path: str, out: str, *, answers: str | None = None, seed: int = 1
+    benchmark: str,
+    path: str,
+    out: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> int:
     """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
 
+    `gold_is` says what ``gold`` is in a plain file, as for
+    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
+    to `tell` in a line.
+
     Effects: writes one file. Retry: safe.
     """
-    from judgerel_ray.benchmarks import load_items
+    from judgerel_ray.benchmarks import read_items
+    from judgerel_ray.pipeline.remarks import gold_note
     from judgerel_ray.tables import items_to_frame
 
-    items = load_items(benchmark, path, answers=answers, seed=seed)
+    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
     if Path(out).suffix != ".parquet":
         raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
     try:
         items_to_frame(items).write_parquet(out)
     except OSError as error:
         raise SweepError(f"cannot write items: {error}", where={"file": out}) from error
+    if tell is not None and read is not None and not read.declared:
+        tell(gold_note(read))
     return len(items)
