@@ -61,7 +61,7 @@ class Judged:
 
     frame: pl.LazyFrame
     menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Options declared, by protocol and benchmark."""
+    """Verdicts declared, by protocol and benchmark: the options, and a tie where there is one."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of ratings that a run declares, by name."""
     run: RunDirectory | None = None
@@ -75,12 +75,23 @@ class Judged:
 
     @property
     def n_categories(self) -> dict[str, int]:
-        """Options by benchmark, of those that all protocols declare alike."""
-        found: dict[str, set[int]] = {}
-        for menu in self.menus.values():
-            for benchmark, size in menu.items():
-                found.setdefault(benchmark, set()).add(size)
-        return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+        """Verdicts by benchmark, of those that all protocols declare alike."""
+        return _alike(self.menus)
+
+    @property
+    def n_options(self) -> dict[str, int]:
+        """Options by benchmark, likewise: what is shown in orders, which a tie is not."""
+        run = self.run
+        return self.n_categories if run is None else _alike(declared_menus(run, ties=False))
+
+
+def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Sizes by benchmark, where all protocols have the same."""
+    found: dict[str, set[int]] = {}
+    for menu in menus.values():
+        for benchmark, size in menu.items():
+            found.setdefault(benchmark, set()).add(size)
+    return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
 
 
 def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
