@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISTAKE
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     """An error without line breaks, and without what a terminal would take for orders."""
     line = " ".join(str(error).split())
     return "".join(one if one.isprintable() else "\ufffd" for one in line)
@@ -138,7 +138,7 @@ def _open_streams() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _file_errors() -> tuple[type[Exception], ...]:
+def _file_errors() -> tuple[type[BaseException], ...]:
     """Classes of what readers and writers of files raise; looked up only when something did."""
     if "polars" not in sys.modules:
         return (OSError,)
@@ -147,7 +147,7 @@ def _file_errors() -> tuple[type[Exception], ...]:
     return file_errors()
 
 
-def _about_a_file(error: Exception, parsed: argparse.Namespace) -> str:
+def _about_a_file(error: BaseException, parsed: argparse.Namespace) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {_one_line(error) or type(error).__name__}"
     given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]
