@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISTAKE
 
 
-def _file_errors() -> tuple[type[Exception], ...]:
+def _file_errors() -> tuple[type[BaseException], ...]:
     """Classes of what readers and writers of files raise; looked up only when something did."""
     if "polars" not in sys.modules:
         return (OSError,)
@@ -136,7 +136,7 @@ def _file_errors() -> tuple[type[Exception], ...]:
     return file_errors()
 
 
-def _about_a_file(error: Exception, parsed: argparse.Namespace) -> str:
+def _about_a_file(error: BaseException, parsed: argparse.Namespace) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
     given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]

@@ -67,6 +67,17 @@ class Judged:
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    only: tuple[pl.Expr, ...] = ()
+    """What rows were chosen by, of those of a run."""
+
+    def keyed(self) -> pl.LazyFrame:
+        """The judgments with keys and seeds, most of a run's bytes: read where they are needed."""
+        if self.run is None:
+            return self.frame
+        from judgerel_ray.store import scan_judgments
+
+        rows = scan_judgments(self.run)
+        return rows.filter(*self.only) if self.only else rows
 
     @property
     def source(self) -> pl.LazyFrame | Tally:
@@ -166,14 +177,13 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
     Counts of a file tell rows apart by the columns `extra`, too.
     """
     if not Path(path).is_file():
-        from judgerel_ray.store import RunDirectory, scan_judgments
+        from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
         run = RunDirectory(url=path)
         if run.is_run():
             scales = declared_scales(run)
-            return Judged(
-                frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
-            )
+            frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
+            return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
         if "://" in path and not Path(path).suffix:
             RunDirectory.open(path)  # says that there is none
     tally = tally_file(path, extra=extra)
@@ -233,7 +243,7 @@ def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     parts = []
     for protocol, menu in sorted(judged.menus.items()):
         rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
-        if not rows.select("key").head(1).collect().is_empty():
+        if not rows.select("role").head(1).collect().is_empty():
             parts.append(_reduce_source(judged, rows, menu, options))
     if not parts:
         return _reduce_source(judged, judged.source, together, options)

@@ -165,7 +165,7 @@ def _standing(run: RunDirectory) -> dict[str, object]:
     standing = read_status(run.url).as_json()
     if standing["state"] == "done":
         return standing
-    landed = scan_judgments(run).select("key")
+    landed = scan_judgments(run, columns=("key",))
     found = (
         read_errors(run)
         .lazy()

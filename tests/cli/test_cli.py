@@ -465,7 +465,8 @@ def test_a_folder_that_is_gone_is_refused_in_one_line(landed, sweep_file, capsys
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("judgerel: files that landed are gone or cut (data as a whole): 6 of 6")
+    said = "files that landed are gone, cut or altered (data as a whole): 6 of 6"
+    assert err.startswith(f"judgerel: {said}")
     assert "judgerel run --ask-lost" in err
     (landed.parent / "elsewhere").rename(landed / "data")
     assert main(arguments) == 0
