@@ -94,7 +94,14 @@ OPTIONS = {
         "--reference WHO",
         "--outside FILE",
     ],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
+    "items": [
+        "BENCHMARK",
+        "PATH",
+        "--out FILE.parquet",
+        "--answers PATH",
+        "--seed S",
+        "--gold-is {id,text,letter,number,index,reference}",
+    ],
     "import": [
         "FORMAT",
         "PATH",
