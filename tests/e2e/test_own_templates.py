@@ -193,7 +193,7 @@ def test_the_pages_example_does_what_it_shows(tmp_path, monkeypatch):
             main(shlex.split(command))
         pattern = re.escape(shown).replace(r"\.\.\.", ".*")
         assert re.fullmatch(pattern, out.getvalue().strip(), re.DOTALL), (command, out.getvalue())
-    ((code, told),) = re.findall(r"```python\n((?:>>> .*\n)+)(.*?)\n```", page, re.DOTALL)
+    ((code, told),) = re.findall(r"```python\n((?:>>> [^\n]*\n)+)(.*?)\n```", page, re.DOTALL)
     *steps, last = [line.removeprefix(">>> ") for line in code.splitlines()]
     names: dict[str, object] = {}
     exec("\n".join(steps), names)
