@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape as escape_markup
 
 import polars as pl
 
+from judgerel_ray.core import printable
 from judgerel_ray.reduce.lead_codes import SOME_FLAG
 
 NOISE = "not distinguishable from noise"
@@ -366,4 +368,15 @@ def cell(value: object) -> str:
     """
     if value is None:
         return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else printable(str(value))
+
+
+def escape(text: str) -> str:
+    r"""Write a text on the page: markup and what would act on it are shown.
+
+    Examples
+    --------
+    >>> escape("1 < 2\x1b[2J")
+    '1 &lt; 2\\x1b[2J'
+    """
+    return escape_markup(printable(text, lines=True))

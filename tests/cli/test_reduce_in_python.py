@@ -10,7 +10,7 @@ import judgerel_ray
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import SweepError
 
-OF_PRINTING = {"help", "path", "format", "out"}
+OF_PRINTING = {"help", "path", "format", "out", "force"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
 OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
@@ -28,6 +28,7 @@ ASKED = {
     "items": (["--items", "template"], {"items": "template"}),
     "missing": (["--missing", "bounds"], {"missing": "bounds"}),
     "nuisance": (["--nuisance", "stage"], {"nuisance": "stage"}),
+    "verdict_names": (["--verdict-names", "option"], {"verdict_names": "option"}),
     "coefficient": (
         ["--coefficient", "icc1", "--coefficient", "flip_rate"],
         {"coefficients": ["icc1", "flip_rate"]},
@@ -58,6 +59,14 @@ def scores(tmp_path):
     return str(path)
 
 
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.csv"
+    lines = [f"q{i // 4},{i % 4 // 2},{i % 2},{'AB'[i % 5 < 2]}" for i in range(24)]
+    path.write_text("\n".join(["item_id,option_order,replication,verdict", *lines]))
+    return str(path)
+
+
 def options():
     """Destinations of all options of the verb."""
     parser = build_parser()
@@ -74,8 +83,9 @@ def test_every_option_that_changes_rows_has_a_counterpart():
 
 
 @pytest.mark.parametrize("option", ASKED)
-def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys):
+def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders, capsys):
     arguments, keywords = ASKED[option]
+    scores = orders if option == "verdict_names" else scores
     assert main(["reduce", scores, *arguments, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     found = judgerel_ray.reduce(scores, **keywords)

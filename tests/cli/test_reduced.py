@@ -7,11 +7,11 @@ import pytest
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.cli.reduced import COEFFICIENTS, GOES_WITH, TABLES
 
-OF_ALL = {"help", "path", "format", "out"}
+OF_ALL = {"help", "path", "format", "out", "force"}
 VALUES = {"block": "all", "missing": "drop", "threshold": "0.5", "risk": "0.2", "delta": "0.2",
           "rule": "formula", "by": "nonsense", "coefficient": "x", "pairing": "first",
           "interval": "bootstrap", "measurement": "nominal", "bins": "5", "points": "3",
-          "compared": "1",
+          "compared": "1", "verdict_names": "place",
           "tolerance": "gwet_ac1=.1"}  # fmt: skip
 ASKED = {name: [f"--{name}"] for name in TABLES} | {
     "reference": ["--reference", "human"], COEFFICIENTS: [],
@@ -28,7 +28,11 @@ def judged(tmp_path):
 
 
 def flag(name):
-    return ["--bands"] if name == "bands" else [f"--{name}", VALUES.get(name, "x")]
+    return ["--bands"] if name == "bands" else [spelled(name), VALUES.get(name, "x")]
+
+
+def spelled(name):
+    return f"--{name.replace('_', '-')}"
 
 
 def test_the_rule_knows_every_flag():
@@ -52,7 +56,7 @@ def test_a_flag_of_another_table_is_refused(table, name, judged, capsys):
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert (
-        f"--{name} would do nothing with {table if table == COEFFICIENTS else ASKED[table][0]}"
+        f"{spelled(name)} would do nothing with {table if table == COEFFICIENTS else ASKED[table][0]}"
         in err
     )
 
