@@ -16,7 +16,7 @@ import polars as pl
 
 from judgerel_ray.reduce.columns import is_judge
 from judgerel_ray.reduce.estimates import Group, Row
-from judgerel_ray.reduce.nesting import KIND, N, UnitRows
+from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.places import SHOWN, place
 from judgerel_ray.reduce.policy import FAILED, LABEL, SCORED
 
@@ -146,7 +146,7 @@ def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Rep
         verdicts = table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0) & SCORED)
         named = verdicts.select(LABEL).to_series().unique()
         only = str(named.item()) if named.len() == 1 else None
-        places = _places(rows)
+        places = _places(rows, n_valid) if rows.places else frozenset()
     return Replies(n_valid=n_valid, n_replies=n_replies, only=only, places=places)
 
 
@@ -168,16 +168,12 @@ def _rows(kind: pl.Expr) -> pl.Expr:
     return pl.col(N).filter(kind.fill_null(False)).sum().cast(pl.Int64)
 
 
-def _places(rows: UnitRows) -> frozenset[str]:
+def _places(rows: UnitRows, n_valid: int) -> frozenset[str]:
     """The places that verdicts name, where labels were counted."""
-    if SHOWN not in rows.units.columns:
-        return frozenset()
-    if rows.units[SHOWN].n_unique() > _TWO:  # one place, and null of replies without a verdict
-        return frozenset(rows.units.select(place())[SHOWN].drop_nulls().unique().to_list())
-    scored = rows.kinds.with_row_index("__kind").filter(SCORED)["__kind"]
-    counted = rows.units.select(place(), KIND, N).explode(KIND, N)
-    named = counted.filter(pl.col(N) > 0, pl.col(KIND).is_in(scored.implode()))
-    return _told(named[SHOWN].unique().to_list())
+    stood = rows.by_place()
+    n_placed = stood.totals()
+    named = [name for name, n in zip(rows.places or (), n_placed, strict=True) if n]
+    return _told([*named, *([None] if n_placed.sum() < n_valid else [])])
 
 
 def _told(places: Sequence[str | None]) -> frozenset[str]:

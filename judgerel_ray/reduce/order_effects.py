@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
-from judgerel_ray.reduce.matrix import unit_counts
+from judgerel_ray.reduce.matrix import unit_counts, unit_table
 from judgerel_ray.reduce.nesting import UnitRows
-from judgerel_ray.reduce.places import ORDER, SHOWN, Places, first_of, place, places_in
+from judgerel_ray.reduce.places import ORDER, SHOWN, Places, first_of, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
@@ -69,7 +70,7 @@ def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> l
     return [SHOWN] if several else []
 
 
-def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
+def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
     """Name the coefficients of orders that lead where a group was asked in several.
 
     Examples
@@ -80,43 +81,52 @@ def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...                 unit=("item_id",), level="nominal", n_categories=2,
-    ...                 n_outcomes=0), ["label"])
+    ...                 n_outcomes=0), nested)
     ()
     """
     if _ORDER not in group.unit:
         return ()
-    return BY_DEFAULT if SHOWN in kept else BY_DEFAULT[:1]
+    return BY_DEFAULT[:1] if rows.places is None else BY_DEFAULT
 
 
-def places_of(rows: UnitRows) -> int | None:
+def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     """Count places that options stood in, where labels were counted; a tie stands in none.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Counted judgments.
+    placed : sequence of str
+        The verdicts that name a place.
 
     Examples
     --------
     >>> from judgerel_ray.reduce.nesting import nest_rows
-    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "label": ["A", "A", None], "n": [2, 1, 1],
-    ...                      "verdict": ["x", "y", "tie"], "outcome": ["scored"] * 3,
-    ...                      "score": [None] * 3})
-    >>> places_of(nest_rows(rows, unit=["item_id", "label"], kinds=["verdict", "score", "outcome"]))
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "n": [2, 1, 1], "verdict": ["x", "y", "tie"],
+    ...                      "outcome": ["scored"] * 3, "score": [None] * 3})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> units = nested.units.with_columns(__places=pl.lit([3]))
+    >>> places_of(replace(nested, units=units, places=("A",)), ["x", "y"])
     2
     """
-    if SHOWN not in rows.units.columns:
+    if rows.places is None:
         return None
-    units = rows.units.with_columns(place()).filter(pl.col(SHOWN).is_not_null())
-    placed = UnitRows(units=units, kinds=rows.kinds)
+    n_labels = rows.by_place().seen().height
+    named = SCORED & pl.col("verdict").is_in(placed)
+    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
+        return n_labels
     # Of one question, since others may have options of their own.
-    options = placed.long(["item_id"]).filter(SCORED).group_by("item_id")
+    options = rows.long(["item_id"]).filter(named).group_by("item_id")
     most = options.agg(pl.col("verdict").n_unique())["verdict"].max()
-    return max(int(str(most or 0)), units[SHOWN].n_unique())
+    return max(int(str(most or 0)), n_labels)
 
 
-def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the column of labels where it is needed; refuse what is not there.
+def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of orders whose columns are not there.
 
     Examples
     --------
-    >>> check_order(["position_bias"], ["label", "option_order"]), check_order(["flip_rate"], [])
-    (['label'], [])
+    >>> check_order(["position_bias"], ["label", "option_order"])
     """
     asked = [name for name in names if name in ORDER_EFFECTS]
     wanted = [_ORDER] if asked else []
@@ -134,11 +144,10 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
                 else "number the orders in which options were shown: 0, 1, 2; a sweep asks them "
                 "with option_orders = 2 or more",
             )
-    return [name for name in wanted if name == SHOWN]
 
 
 def order_rows(
-    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing],
+    group: Group, rows: UnitRows, names: Sequence[str], missing: Sequence[Missing],
     *, continuous: bool = False,
 ) -> Iterator[Row]:  # fmt: skip
     """Compute order effects of one group.
@@ -147,8 +156,8 @@ def order_rows(
     ----------
     group : Group
         The group.
-    rows : pl.DataFrame
-        Its counted rows, with the label for position_bias; swap_consistency reads the table.
+    rows : UnitRows
+        Its counted rows; swap_consistency reads the table.
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
@@ -178,27 +187,30 @@ def order_rows(
     verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
         for policy in policies:
-            yield _swap_row(group, policy, value_of(policy), rows if continuous else None)
+            counts = _counts(rows.long(group.unit), group, policy) if continuous else None
+            yield _swap_row(group, policy, counts)
     if "place_consistency" in names:
-        yield _swap_row(group, verdicts, pl.when(SCORED).then(place()), rows, of_places=True)
+        stood = unit_table(rows.by_place(), unit=group.unit, cluster=group.unit)
+        yield _swap_row(group, verdicts, stood.counts_UK, of_places=True)
     if "order_effect" in names:
         for policy in policies:
-            found = unit_counts(rows, value_of(policy), unit=group.unit, cluster=apart)
+            counted = rows.long(group.unit)
+            found = unit_counts(counted, value_of(policy), unit=group.unit, cluster=apart)
             yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
     placed = [name for name in names if name in ("position_bias", "first_place")]
     if placed:
         first: int | None = 0
-        if _ORDER not in group.unit:
+        if _ORDER not in group.unit or not rows.places:
             labels, questions = np.zeros((0, 2), dtype=np.int64), None
         else:
             # Each order weighs the same: one asked more often would pass for a place preferred.
             asked = [*cluster, _ORDER]
-            found = unit_counts(rows, pl.when(SCORED).then(place()), unit=asked, cluster=cluster)
+            stood = unit_table(rows.by_place(), unit=asked, cluster=cluster)
             # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, (group.n_places or 0) - found.counts_UV.shape[1])
-            labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
-            questions = found.clusters_U
-            first = first_of([str(value) for value in found.values])
+            spare = max(0, (group.n_places or 0) - stood.counts_UK.shape[1])
+            labels = np.pad(stood.counts_UK, ((0, 0), (0, spare)))
+            questions = stood.clusters_U
+            first = first_of(stood.kinds[SHOWN].to_list())
         for name in placed:
             bias = name == "position_bias"
             shown = position_bias(labels, questions) if bias else first_place(
@@ -207,17 +219,21 @@ def order_rows(
             yield _row(group, verdicts, shown, crossed=_ORDER in group.unit)
 
 
+def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
+    """Counts of the group's units, each score a value of its own."""
+    return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+
+
 def _swap_row(
     group: Group,
     policy: Missing,
-    value: pl.Expr,
-    rows: pl.DataFrame | None,
+    counts: NDArray[np.int64] | None = None,
     *,
     of_places: bool = False,
 ) -> Row:
     """Pairs of judgments in two orders that name the same option, or the same place.
 
-    Of the group's table, or of rows where that counts no single scores, or no places.
+    Of the group's table, or of other counts of its units: of single scores, or of places.
     """
     table, levels = group.table, group.table.levels
     what = "place" if of_places else "option"
@@ -230,10 +246,8 @@ def _swap_row(
     if levels is None or levels.orders_U is None or table.turned_U is None:
         return _row(group, policy, none, crossed=False)
     questions, orders = table.turned_U, levels.orders_U
-    if rows is None:
-        counts = table.counts(value).counts_UV
-    else:
-        counts = unit_counts(rows, value, unit=group.unit, cluster=group.unit).counts_UV
+    if counts is None:
+        counts = table.counts(value_of(policy)).counts_UV
     terms = swap_terms(counts, questions, orders, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
