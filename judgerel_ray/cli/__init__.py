@@ -7,19 +7,21 @@ import json
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
+from judgerel_ray.cli.judged import add_exact_values, judged
 from judgerel_ray.cli.measuring import add_numbers
-from judgerel_ray.cli.paths import judged_path, output_file
+from judgerel_ray.cli.paths import output_file
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
-from judgerel_ray.core import EngineError, JudgeRelError, SweepError
+from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -69,6 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
+    add_exact_values(report)
     add_page_ratings(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
@@ -96,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
-        code = act(parsed)
+        with _readings_told():
+            code = act(parsed)
         sys.stdout.flush()
         return code
     except EngineError as error:
@@ -129,6 +133,25 @@ def _one_line(error: Exception) -> str:
     """An error without line breaks, and without what a terminal would take for orders."""
     line = " ".join(str(error).split())
     return "".join(one if one.isprintable() else "\ufffd" for one in line)
+
+
+@contextmanager
+def _readings_told() -> Iterator[None]:
+    """Say on stderr, once each, how files were read otherwise than they are written."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if not isinstance(message, ReadingWarning):
+                others(message, category, *place)
+            elif str(message) not in said:
+                said.add(str(message))
+                print(f"judgerel: {_one_line(message)}", file=sys.stderr)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _open_streams() -> None:
@@ -259,7 +282,7 @@ def _status(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
-    path = judged_path(parsed.path)
+    path = judged(parsed)
     with output_file(parsed.out, (".html", ".htm")):
         print(f"wrote {write_page(parsed, path)}")
     return DONE

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from judgerel_ray.cli.judged import add_exact_values, judged
 from judgerel_ray.cli.panels import add_panels, print_panels
-from judgerel_ray.cli.paths import judged_path, output_file
+from judgerel_ray.cli.paths import output_file
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
 from judgerel_ray.cli.reduced import table_of
@@ -22,6 +23,7 @@ from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline import ReduceOptions
+    from judgerel_ray.pipeline.given import Given
 
 DONE = 0
 AddVerb = Callable[..., argparse.ArgumentParser]
@@ -93,10 +95,16 @@ def add_numbers(add_verb: AddVerb) -> None:
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
+    add_exact_values(reduce)
     add_ratings(reduce)
     add_selection(reduce)
     add_panels(reduce)
     reduce.set_defaults(act=partial(_reduce, reduce.get_default))
+    _add_decisions(add_verb)
+
+
+def _add_decisions(add_verb: AddVerb) -> None:
+    """Add what decisions rest on: advise, compare."""
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
@@ -106,6 +114,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
     )
     advise.add_argument("--format", default="table", help="table, json")
+    add_exact_values(advise)
     advise.set_defaults(act=_advise)
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
     compare.add_argument("a", metavar="A")
@@ -114,6 +123,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     compare.add_argument("--coefficient", action="append", metavar="NAME")
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
     compare.add_argument("--format", default="table", help="table, json")
+    add_exact_values(compare)
     compare.set_defaults(act=_compare)
 
 
@@ -124,8 +134,8 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
+    parsed.path = judged(parsed)
     if table in {"selection", "comparison", "panels", "cascade"}:
-        judged_path(parsed.path)
         act = print_panels if table in {"panels", "cascade"} else print_selection
         return act(parsed, formats or (), by=_names(parsed.by))
     options = ReduceOptions(
@@ -140,7 +150,6 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
     )
-    judged_path(parsed.path)
     out = parsed.out
     if table in {"scales", "ranking", "reference"}:
         return print_ratings(
@@ -153,7 +162,7 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         return count(parsed, options, formats or ())
 
 
-def _tell_unfinished(path: str, formats: Sequence[str]) -> None:
+def _tell_unfinished(path: str | Given, formats: Sequence[str]) -> None:
     """Say before any number that a run still owes requests; beside JSON it is no part of it."""
     from judgerel_ray.pipeline import unfinished
 
@@ -231,7 +240,7 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        judged_path(parsed.path),
+        judged(parsed),
         targets=parsed.target,
         budget=parsed.budget,
         by=_names(parsed.by),
@@ -252,8 +261,8 @@ def _compare(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     found, shared = compare_with_serving(
-        judged_path(parsed.a),
-        None if parsed.b is None else judged_path(parsed.b),
+        judged(parsed, "a"),
+        None if parsed.b is None else judged(parsed, "b"),
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,

@@ -6,8 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.paths import output_file
+
+if TYPE_CHECKING:
+    from judgerel_ray.pipeline.given import Given
 
 DONE = 0
 
@@ -26,7 +30,7 @@ def add_page_ratings(report: argparse.ArgumentParser) -> None:
     _add_choice(report)
 
 
-def write_page(parsed: argparse.Namespace, path: str) -> str:
+def write_page(parsed: argparse.Namespace, path: str | Given) -> str:
     """Write a page; say where it is.
 
     Effects: writes one file. Retry: safe.

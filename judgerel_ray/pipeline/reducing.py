@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
 from judgerel_ray.pipeline.serving import (
     only_asked,
     serving_asked,
@@ -82,7 +83,7 @@ class Judged:
         return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
 
 
-def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -148,23 +149,31 @@ def with_gold(judged: Judged) -> pl.LazyFrame:
     return joined.with_columns(asked)
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
     """
-    if not Path(path).is_file():
+    rows = path.rows if isinstance(path, Given) else path
+    if isinstance(rows, str) and not is_plain(rows):
         from judgerel_ray.store import RunDirectory, scan_judgments
 
-        run = RunDirectory(url=path)
+        run = RunDirectory(url=rows)
         if run.is_run():
             scales = declared_scales(run)
             return Judged(
                 frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
             )
-        if "://" in path and not Path(path).suffix:
-            RunDirectory.open(path)  # says that there is none
-    tally = tally_file(path, extra=extra)
+        if "://" in rows and not Path(rows).suffix:
+            RunDirectory.open(rows)  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
     return Judged(frame=tally.rows, tally=tally)
 
 
@@ -246,10 +255,10 @@ def _reduce_source(
     )
 
 
-def reading_of(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
-    if Path(path).is_file():
+    if is_plain(path):
         return nullcontext()
     from judgerel_ray.store import reading
 
-    return reading(path)
+    return reading(str(path))

@@ -11,6 +11,7 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.cascading import cascaded_of
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.panels import together_of
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
@@ -41,7 +42,7 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
-def report_path(path: str, out: str, options: RatingOptions | None = None) -> str:
+def report_path(path: str | Given, out: str, options: RatingOptions | None = None) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
     Of ratings `options` say what they are held against and how scales are compared.
@@ -52,7 +53,7 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
     Effects: writes one file. Retry: safe.
     """
     options = options or RatingOptions()
-    with reading(path):
+    with reading(str(path)):
         opened = open_judgments(path)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
@@ -66,8 +67,8 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
             measured = replace(held, rated=rated, selected=selected)
         page = render_report(
             measured,
-            title=_title(judged, path),
-            asked=[*_asked(judged, path), *unknown_scales(judged), *_tolerances(measured)],
+            title=_title(judged, str(path)),
+            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
             standing=_standing(judged.run) if judged.run else None,
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
@@ -185,7 +186,9 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        return [("file", path), ("asked", _varied(judged.frame))]
+        notes = judged.tally.notes if judged.tally else ()
+        read = [("read", note) for note in notes]
+        return [("file", path), ("asked", _varied(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     tokens = read_ledger(judged.run).tokens
     several = len(sweep.ask) > 1

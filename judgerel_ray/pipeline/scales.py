@@ -13,6 +13,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
+from judgerel_ray.pipeline.given import Given, warn_of
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.alignment import (
@@ -21,12 +22,13 @@ from judgerel_ray.reduce.alignment import (
     judge_reference,
     mean_reference,
 )
-from judgerel_ray.reduce.columns import is_judge
+from judgerel_ray.reduce.columns import is_judge, is_no_value
 from judgerel_ray.reduce.estimates import REPEATABILITY
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.reduce.scales import SCALE, told_order
+from judgerel_ray.reduce.source import read_source, readable
 from judgerel_ray.reduce.weighted import weighted_groups, weighted_table
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ class Ratings:
 
 
 def open_ratings(
-    path: str, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
+    path: str | Given, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
 ) -> Ratings:
     """Open the ratings of a run directory or a file with a column ``scale``.
 
@@ -193,7 +195,7 @@ def open_ratings(
 
 
 def run_scales(
-    path: str,
+    path: str | Given,
     choice: ScaleChoice | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -218,7 +220,7 @@ def run_scales(
 
 
 def run_alignment(
-    path: str,
+    path: str | Given,
     reference: str,
     *,
     coefficients: Sequence[str] | None = None,
@@ -243,7 +245,7 @@ def run_alignment(
 
 
 def run_ranking(
-    path: str,
+    path: str | Given,
     choice: ScaleChoice | None = None,
     *,
     reference: str | None = None,
@@ -276,18 +278,24 @@ def outside_scores(path: str) -> dict[str, float]:
 def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
     """A table of a few columns; SweepError where it is not one."""
     where = {"file": path}
-    try:
-        found = pl.read_csv(path) if path.endswith(".csv") else pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        said = str(error).splitlines()[0]
-        raise SweepError(f"{flag} cannot be read: {said}", where=where) from error
+    source = read_source(path)
+    warn_of(source.notes)
+    with readable(where):
+        found = source.rows.collect()
     lacking = [name for name in needed if name not in found.columns]
     if lacking:
         raise SweepError(
             f"{flag} needs columns {', '.join(needed)}, got {', '.join(found.columns)}",
             where=where,
         )
-    if not found["score"].dtype.is_numeric():
+    kind = found.schema["score"]
+    if kind == pl.String:  # text files have nothing else
+        number = pl.col("score").str.strip_chars().cast(pl.Float64, strict=False)
+        no_number = number.is_null() & ~is_no_value(pl.col("score")).fill_null(True)
+        if not found.filter(no_number).is_empty():
+            raise SweepError(f"{flag} needs numbers in column score", where=where)
+        found = found.with_columns(number.fill_nan(None))
+    elif not kind.is_numeric():
         raise SweepError(f"{flag} needs numbers in column score", where=where)
     if found["score"].cast(pl.Float64).is_infinite().any():
         raise SweepError(f"{flag} needs finite numbers in column score", where=where)

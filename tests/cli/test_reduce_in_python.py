@@ -41,6 +41,7 @@ ASKED = {
         ["--interval", "bootstrap", "--resamples", "50"],
         {"interval": "bootstrap", "resamples": 50},
     ),
+    "exact_values": (["--exact-values"], {"exact_values": True}),
     "seed": (["--interval", "bootstrap", "--seed", "7"], {"interval": "bootstrap", "seed": 7}),
 }
 
