@@ -4,6 +4,7 @@ from judgerel_ray.core.errors import (
     EngineError,
     EngineLost,
     EngineStartError,
+    FileGone,
     JudgeRelError,
     ReadingWarning,
     RequestRefused,
@@ -14,17 +15,20 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
+from judgerel_ray.core.text import decoded, printable
 from judgerel_ray.core.types import (
     CHOSEN,
     JUDGE_ROLES,
     Ask,
     Completion,
     Condition,
+    GoldIs,
     HumanRating,
     Item,
     Menu,
     Message,
     Option,
+    OwnForm,
     ReaderPolicy,
     Role,
     Scale,
@@ -45,6 +49,8 @@ __all__ = [
     "EngineError",
     "EngineLost",
     "EngineStartError",
+    "FileGone",
+    "GoldIs",
     "HumanRating",
     "Item",
     "JudgeRelError",
@@ -52,6 +58,7 @@ __all__ = [
     "Message",
     "Option",
     "Outcome",
+    "OwnForm",
     "ReaderPolicy",
     "ReadingWarning",
     "RequestRefused",
@@ -65,7 +72,9 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "decoded",
     "digest",
+    "printable",
     "request_key",
     "seed_base",
 ]

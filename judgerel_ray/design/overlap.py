@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import combinations
 
 from judgerel_ray.core import Item, SweepError
@@ -59,8 +59,11 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
             name = (item.benchmark, item.item_id)
             first = seen.setdefault(name, (frame.index, item))
             if first[1] != item:
+                parts = [one.name for one in fields(Item)]
+                differ = [one for one in parts if getattr(item, one) != getattr(first[1], one)]
                 raise SweepError(
-                    f"ask[{first[0]}] and ask[{frame.index}] have different items of one name",
+                    f"ask[{first[0]}] and ask[{frame.index}] have different items of one name: "
+                    f"{' and '.join(differ)} {'differs' if len(differ) == 1 else 'differ'}",
                     where={"benchmark": item.benchmark, "item": item.item_id},
                     hint="give the asks different benchmark names",
                 )

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
-from judgerel_ray.pipeline.given import Given, warn_of
-from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.pipeline.given import Given
+from judgerel_ray.pipeline.reducing import (
+    Judged,
+    beside_table,
+    open_judgments,
+    reading_of,
+)
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.alignment import (
     alignment_table,
@@ -28,7 +32,7 @@ from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.reduce.scales import SCALE, told_order
-from judgerel_ray.reduce.source import read_source, readable
+from judgerel_ray.reduce.source import TABLES, kind_of
 from judgerel_ray.reduce.weighted import weighted_groups, weighted_table
 
 if TYPE_CHECKING:
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
 
 PEOPLE = "human"
 """Names the human ratings of a run's items as the reference."""
-_FILES = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,7 +153,7 @@ class Ratings:
         rows = self.scored
         if "judge" in rows.columns and name in rows["judge"].unique().to_list():
             return judge_reference(rows, name)
-        if Path(name).suffix in _FILES:
+        if kind_of(name)[0] in TABLES:
             found = _read_table(name, needed=("item_id", "score"), flag="--reference")
             typed = found.with_columns(pl.col("score").cast(pl.Float64))
             return mean_reference(typed)
@@ -278,10 +281,7 @@ def outside_scores(path: str) -> dict[str, float]:
 def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
     """A table of a few columns; SweepError where it is not one."""
     where = {"file": path}
-    source = read_source(path)
-    warn_of(source.notes)
-    with readable(where):
-        found = source.rows.collect()
+    found = beside_table(path, flag)
     lacking = [name for name in needed if name not in found.columns]
     if lacking:
         raise SweepError(

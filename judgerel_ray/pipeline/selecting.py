@@ -9,13 +9,17 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline.given import Given, warn_of
-from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.pipeline.given import Given
+from judgerel_ray.pipeline.reducing import (
+    Judged,
+    beside_table,
+    open_judgments,
+    reading_of,
+)
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.nested import is_nested, refuse_inside
 from judgerel_ray.reduce.right_answers import ITEM
 from judgerel_ray.reduce.selection import Selection, SelectionOptions, selection_tables
-from judgerel_ray.reduce.source import read_source, readable
 from judgerel_ray.reduce.systems import System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
@@ -143,10 +147,7 @@ def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
 def _gold_file(path: str) -> pl.DataFrame:
     """A table of right answers; SweepError where it is none."""
     where = {"file": path}
-    source = read_source(path)
-    warn_of(source.notes)
-    with readable(where):
-        found = source.rows.collect()
+    found = beside_table(path, "--gold")
     lacking = [name for name in (ITEM, GOLD) if name not in found.columns]
     if lacking:
         raise SweepError(
