@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
 from judgerel_ray.cli.measuring import add_numbers
+from judgerel_ray.cli.panics import panics_kept_back
 from judgerel_ray.cli.paths import judged_path, output_file
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
 from judgerel_ray.core import EngineError, JudgeRelError, SweepError
@@ -96,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
-        code = act(parsed)
+        # Ray's processes write where they began to, and for as long as they live.
+        with nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back():
+            code = act(parsed)
         sys.stdout.flush()
         return code
     except EngineError as error:
