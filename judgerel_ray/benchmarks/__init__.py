@@ -25,6 +25,7 @@ from judgerel_ray.benchmarks.gold import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
 from judgerel_ray.benchmarks.lima import load_lima
+from judgerel_ray.benchmarks.mix import MIX, mix_sources
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
@@ -37,6 +38,7 @@ from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
 
 __all__ = [
     "LOADERS",
+    "MIX",
     "REFERENCE",
     "SCALES",
     "GoldReading",
@@ -60,6 +62,7 @@ __all__ = [
     "load_summeval_summaries",
     "load_truthfulqa",
     "load_truthfulqa_pairs",
+    "mix_sources",
     "read_items",
     "sample_items",
 ]

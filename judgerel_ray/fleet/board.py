@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from judgerel_ray.core import TokenCounts
+from judgerel_ray.store.records import seal
 
 SMOOTHING_S = 20.0  # a rate looks back about this long
 
@@ -138,4 +138,4 @@ class Board:
             "updated_at": datetime.now(UTC).isoformat(),
             "judges": {name: judge.as_json() for name, judge in self.judges.items()},
         }
-        return json.dumps(content, indent=2)
+        return seal(content).decode()

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from judgerel_ray.core import printable
 from judgerel_ray.fleet.board import Board, JudgeBoard
 
 LINE_EVERY_S = 10.0
@@ -75,7 +76,7 @@ class ConsoleDisplay:
             self._told[name] = line, since, now
             if now > since:
                 line += f", for {now - since:.0f} s"
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def board_table(board: Board) -> Table:
@@ -100,7 +101,7 @@ def board_table(board: Board) -> Table:
             _rate(judge.tokens_per_s),
             _time(judge),
             str(judge.failed) if judge.failed else "",
-            Text(_state(judge)),  # an error's [brackets] are no markup
+            Text(printable(_state(judge))),  # an error's [brackets] are no markup
         )
     return table
 

@@ -61,7 +61,7 @@ def advise_path(
         raise SweepError(f"--facet-size names a facet twice, got {', '.join(facet_sizes or ())}")
     populations = Populations(
         sizes=dict(sizes),
-        n_options=judged.n_categories,
+        n_options=judged.n_options,
         own_orders=judged.run is not None,
     )
     return advise_judgments(

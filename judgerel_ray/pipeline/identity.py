@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, fields, replace
 from itertools import islice
 
@@ -79,8 +80,15 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         # In full: reducers read from a run what its own scales are.
         "scales": {one.name: {**asdict(one), "labels": list(one.labels)} for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
+        **_forms(frame),
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }
+
+
+def _forms(frame: AskFrame) -> dict[str, object]:
+    """Forms that templates declare for themselves, in full: how replies were read, and any tie."""
+    own = {one.name: asdict(one.own) for one in frame.templates if one.own is not None}
+    return {"forms": json.loads(json.dumps(own))} if own else {}
 
 
 def _responders(frame: AskFrame) -> list[str]:

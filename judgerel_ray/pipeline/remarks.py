@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from math import expm1
 
 from judgerel_ray.benchmarks import GoldReading
-from judgerel_ray.design import AskFrame, StageCount, answer_names
+from judgerel_ray.design import AskFrame, StageCount, verdict_ids
+from judgerel_ray.design.reading_back import path_text
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.stats.stopping import least_settling
 
 CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
 SHARED_STREAMS = 1e-3  # a probability worth a note
+TOKEN_CHARACTERS = 4  # about, of English
 GPU_BLOCK, CPU_BLOCK = 16, 32  # tokens that an engine caches together, by default
 
 
@@ -39,7 +41,8 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                 f"{', '.join(rest)} at most; their rows are of block 1, for which questions they "
                 "are asked depends on what was answered"
             )
-        first = all(template.verdict_first for template in frame.templates)
+        yield from _own_form_notes(frame)
+        first = all(one.verdict_first and one.own is None for one in frame.templates)
         if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
             yield (
                 f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
@@ -108,6 +111,38 @@ def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
         )
 
 
+def _own_form_notes(frame: AskFrame) -> Iterator[str]:
+    """How replies to templates with forms of their own are read."""
+    for template in frame.templates:
+        own = template.own
+        if own is None:
+            continue
+        at = f"pattern {own.pattern}" if own.pattern else f"json {path_text(own)}"
+        names = "values of the scale" if frame.ask.protocol == "rating" else f"{own.naming}"
+        if own.words:
+            names = ", ".join("/".join(words) for words in own.words)
+        also = [("a tie", own.ties), ("a refusal", own.refusals)]
+        told = [f"{'/'.join(words)} for {what}" for what, words in also if words]
+        yield (
+            f"ask[{frame.index}]: template {template.name} is read by a form of its own, {at}; "
+            f"options are named by {', '.join([names, *told])}; what a model thinks before "
+            "</think> is not read"
+        )
+        if not template.verdict_first and frame.ask.reader == "first":
+            yield (
+                f"ask[{frame.index}]: template {template.name} asks the verdict last and reader = "
+                '"first" counts the first one: a reply that names another before it is read by '
+                'that (reader = "last" counts the last one)'
+            )
+        most = frame.ask.max_tokens * TOKEN_CHARACTERS
+        if len(own.example) > most:
+            yield (
+                f"ask[{frame.index}]: the example of template {template.name} has "
+                f"{len(own.example)} characters, max_tokens = {frame.ask.max_tokens} is some "
+                f"{most}: such replies are cut off"
+            )
+
+
 def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
     """What adaptive replication asks, and whether it can settle anything."""
     rule = frame.stopping(1.0)
@@ -118,7 +153,11 @@ def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
         f"at most of {rule.most}; tokens, GPU-hours and disk are of the most. Coefficients rest "
         f"on the first {rule.first} of every question"
     )
-    sizes = {len(answer_names(frame, item)) for item in frame.items}
+    sizes = {
+        len(verdict_ids(frame, item, template))
+        for item in frame.items
+        for template in frame.templates
+    }
     n_verdicts = 3 if frame.ask.protocol == "correctness" else max(sizes) + 1
     least = least_settling(n_verdicts, rule.delta)
     if least > rule.most:

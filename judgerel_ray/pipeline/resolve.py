@@ -17,6 +17,7 @@ from judgerel_ray.design import (
     check_asks,
     check_facets,
     check_items,
+    check_own_forms,
     check_thinking,
     count_stages,
     with_shared_orders,
@@ -29,6 +30,7 @@ from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.pipeline.specs import engine_spec, is_folder
 from judgerel_ray.protocols import (
     FORMS,
+    OWN,
     READER_VERSION,
     STAGE_TEXTS,
     Template,
@@ -169,6 +171,7 @@ def _frame(
     if ask.protocol == "think_twice":
         check_thinking(frame)
     _check_templates(frame)
+    check_own_forms(frame)
     return frame
 
 
@@ -268,7 +271,7 @@ def _check_templates(frame: AskFrame) -> None:
         )
     for template in frame.templates:
         readable = READABLE.get(frame.ask.protocol, READABLE["best_of"])
-        if template.form not in readable:
+        if template.form not in (*readable, OWN):
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "
                 f"got {template.form!r}",
@@ -289,7 +292,8 @@ def _check_templates(frame: AskFrame) -> None:
                 where=where,
                 hint="forced = false: what is forced would stand where the reasons belong",
             )
-        if exact is not None and exact.forced and FORMS[template.form].complete is None:
+        is_open = template.form == OWN or FORMS[template.form].complete is None
+        if exact is not None and exact.forced and is_open:
             raise SweepError(
                 f"exact.forced needs a form with words around its label, template {template.name} "
                 f"declares {template.form!r}",
