@@ -21,8 +21,9 @@ _TOGETHER = frozenset({"panels", "cascade"})
 GOES_WITH: dict[str, frozenset[str]] = {
     "by": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "block": _COUNTS,
+    "exact_values": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "missing": _COUNTS,
-    "verdict_names": _COUNTS,
+    "verdict_names": _COUNTS | _SYSTEMS | _TOGETHER,
     **dict.fromkeys(
         ("measurement", "items", "nuisance", "tolerance", "bands", "interval"),
         frozenset({COEFFICIENTS}),
@@ -99,5 +100,5 @@ def table_of(parsed: argparse.Namespace, default: Callable[[str], object]) -> st
 
 def _flags(names: list[str]) -> str:
     """Flags in words."""
-    flags = [f"--{name.replace('_', '-')}" for name in names]
+    flags = ["--" + name.replace("_", "-") for name in names]
     return " and ".join([", ".join(flags[:-1]), flags[-1]]) if flags[1:] else flags[0]

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
 
 import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.given import Given, is_plain
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
 from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
 from judgerel_ray.reduce.facet_sizes import FacetSize, Populations
-from judgerel_ray.reduce.verdict_names import VerdictNames, checked_names, refuse_unknown
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, read_ledger
 
 
 def advise_path(
-    path: str,
+    path: str | Given,
     *,
     targets: Sequence[str] | None = None,
     budget: str | None = None,
     by: Sequence[str] | None = None,
     facet_sizes: Sequence[str] | None = None,
-    verdict_names: str | None = None,
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
@@ -47,8 +47,6 @@ def advise_path(
         ``NAME=N``, ``NAME=fixed`` (the levels recorded are all there are) or ``NAME=unlimited``, of
         facets that should not matter. Orders of k options are k! without being told, where k is
         known.
-    verdict_names : {"option", "place"}, optional
-        What verdicts of a file name, where items were asked in several orders without labels.
 
     Raises
     ------
@@ -59,9 +57,9 @@ def advise_path(
     """
     target = None if targets is None else dict(assigned(text, "--target") for text in targets)
     spendable = None if budget is None else _budget(budget)
-    judged = open_judgments(path, verdict_names=checked_names(verdict_names))
+    judged = open_judgments(path)
     if not judged.verdicts_known:
-        refuse_unknown("advise", {"file": path})
+        refuse_unknown("advise", {"file": str(path)})
     seconds = gpu_seconds(judged.run) if judged.run else None
     sizes = [_facet_size(text) for text in facet_sizes or ()]
     if len(dict(sizes)) < len(sizes):
@@ -78,13 +76,12 @@ def advise_path(
 
 
 def compare_paths(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
-    verdict_names: str | None = None,
 ) -> pl.DataFrame:
     """Compare two run directories or files, or what is inside one.
 
@@ -101,8 +98,6 @@ def compare_paths(
         Names; Krippendorff's alpha and agreement by default.
     tolerance : float, optional
         Largest difference that does not matter.
-    verdict_names : {"option", "place"}, optional
-        What verdicts of files name, where items were asked in several orders without labels.
 
     Raises
     ------
@@ -113,27 +108,24 @@ def compare_paths(
     """
     return compare_with_serving(
         a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False,
-        verdict_names=verdict_names,
     )[0]  # fmt: skip
 
 
 def compare_with_serving(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
     serving: bool = True,
-    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, SharedRequests | None]:
     """Compare as :func:`compare_paths` does, and requests that two runs share one by one.
 
     Effects, Raises: as of :func:`compare_paths`.
     """
-    names = checked_names(verdict_names)
-    first = _comparable(a, names)
-    second = None if b is None else _comparable(b, names)
+    first = _comparable(a)
+    second = None if b is None else _comparable(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
     found = compare_judgments(
         first.frame,
@@ -141,17 +133,19 @@ def compare_with_serving(
         by=by,
         coefficients=coefficients,
         tolerance=tolerance,
-        names=(a, b or a),
+        names=(str(a), str(b or a)),
         n_categories=declared,
     )
     return found, serving_between(first, second) if second and serving else None
 
 
-def _comparable(path: str, names: VerdictNames | None) -> Judged:
+def _comparable(path: str | Given) -> Judged:
     """Judgments that may be compared across orders; a run's verdicts name options in any case."""
-    judged = open_judgments(path, verdict_names=names if Path(path).is_file() else None)
+    if isinstance(path, Given) and not is_plain(path):
+        path = replace(path, verdict_names=None)
+    judged = open_judgments(path)
     if not judged.verdicts_known:
-        refuse_unknown("compare", {"file": path})
+        refuse_unknown("compare", {"file": str(path)})
     return judged
 
 

@@ -28,9 +28,7 @@ ASK = (
     "--verdict-names option, or place where a verdict says where the chosen option stood; or a "
     "column label with that place beside a verdict that names the option"
 )
-"""What to do about it, where verdicts are counted."""
-WITH_LABEL = "name the option in verdict, and the place where it stood in a column label"
-"""What to do about it anywhere."""
+"""What to do about it."""
 _HEAD = 10_000  # rows that nearly always tell; only where they do not, all are read
 _PAIR = 2
 _COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
@@ -163,7 +161,7 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
     return {**row, **dict.fromkeys(_NUMBERS), "estimator": what, "undefined": UNKNOWN}
 
 
-def refuse_unknown(what: str, where: Mapping[str, object], *, hint: str = ASK) -> None:
+def refuse_unknown(what: str, where: Mapping[str, object]) -> None:
     """Refuse what compares verdicts across orders, where it is not known what they name.
 
     Raises
@@ -182,7 +180,7 @@ def refuse_unknown(what: str, where: Mapping[str, object], *, hint: str = ASK) -
         f"{what} compares verdicts across orders of the options, and nothing says whether a "
         "verdict names an option or a place",
         where=where,
-        hint=hint,
+        hint=ASK,
     )
 
 

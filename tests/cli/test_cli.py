@@ -53,6 +53,7 @@ OPTIONS = {
         "--interval METHOD",
         "--resamples N",
         "--seed S",
+        "--exact-values",
         "--scales",
         "--mapping NAME",
         "--preset NAME",
@@ -85,6 +86,7 @@ OPTIONS = {
         "--facet-size NAME=N",
         "--verdict-names WHAT",
         "--format FORMAT",
+        "--exact-values",
     ],
     "compare": [
         "A",
@@ -94,10 +96,12 @@ OPTIONS = {
         "--tolerance D",
         "--verdict-names WHAT",
         "--format FORMAT",
+        "--exact-values",
     ],
     "report": [
         "PATH",
         "--out report.html",
+        "--exact-values",
         "--force",
         "--mapping NAME",
         "--preset NAME",

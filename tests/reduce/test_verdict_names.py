@@ -217,7 +217,7 @@ def test_an_unknown_choice_is_one_line(tmp_path, capsys):
     path = written(places(), tmp_path)
     assert "must be option or place" in refused(capsys, "reduce", path, "--verdict-names", "side")
     assert "would do nothing" in refused(
-        capsys, "reduce", path, "--panels", "--verdict-names", "place"
+        capsys, "reduce", path, "--scales", "--verdict-names", "place"
     )
     with pytest.raises(SweepError, match="option or place"):
         judgerel_ray.reduce(path, verdict_names="side")
