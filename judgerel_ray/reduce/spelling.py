@@ -16,7 +16,7 @@ from judgerel_ray.reduce.columns import NO_VALUE, is_no_value
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
-_EXACT = 16  # characters of a number that double precision tells from any other
+_EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
 
@@ -36,8 +36,8 @@ def folded(text: pl.Expr) -> pl.Expr:
     word = text.str.strip_chars().str.normalize("NFC").str.to_lowercase()
     word = word.str.replace_all(r"\s+", " ")
     is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
-    # A zero without its sign.
-    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False) + 0.0
+    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
+    number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign
     return pl.coalesce(pl.when(number.is_finite()).then(number).cast(pl.String), word)
 
 

@@ -149,7 +149,10 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
         (["answers.parquet", "--selection", "--risk", "2"], "risk must be between 0 and 1"),
         (["answers.parquet", "--selection", "--resamples", "0"], "must be at least 1"),
         (["answers.parquet", "--selection", "--by", "color"], "no column 'color'"),
-        (["answers.parquet", "--selection", "--gold", "GOLDEN"], "--gold must be a .csv or"),
+        (
+            ["answers.parquet", "--selection", "--gold", "GOLDEN"],
+            "cannot be read: no such file",
+        ),
         (["answers.parquet", "--selection", "--gold", "none.csv"], "--gold cannot be read"),
         (["answers.parquet", "--comparison", "--family", "kin"], "family must be of"),
         (["answers.parquet", "--comparison", "--answer", "last"], "answer must be of"),
