@@ -68,8 +68,8 @@ WORDS = [
 """Words as people write them, and what breaks readers."""
 NESTED = [{"pass": True}, ["A", "B"], '{"pass": true}', "['A']", "{}", "[1]"]
 OTHERS = [True, False, 1, 0, 2, 1.0, 0.5, float("nan"), None, 10**20, -1]
-FORMS = ["csv", "tsv", "semicolon", "bar", "utf16", "bom", "crlf", "csv.gz", "jsonl", "json", "object",
-         "jsonl.gz", "parquet", "frame", "lazy", "arrow"]  # fmt: skip
+FORMS = ["csv", "tsv", "semicolon", "bar", "utf16", "bom", "crlf", "csv.gz", "jsonl", "json",
+         "object", "jsonl.gz", "parquet", "frame", "lazy", "arrow"]  # fmt: skip
 TYPED = {"parquet", "frame", "lazy", "arrow"}
 """Forms whose columns have one type each."""
 
@@ -233,11 +233,14 @@ def holds(table, folder):
     delimited = form in ("csv", "tsv", "semicolon", "bar", "utf16", "bom", "crlf", "csv.gz")
     wrong = fault in ("twice", "no item", "half") or (fault and delimited)
     wrong = wrong or any(map(is_nested, verdicts))
+    refused = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", judgerel_ray.ReadingWarning)
             found = judgerel_ray.reduce(made, coefficients=["percent_agreement", "valid_rate"])
-    except SweepError as refused:
+    except SweepError as error:
+        refused = error
+    if refused is not None:
         assert "\n" not in str(refused), refused
         assert wrong, refused
         return False
@@ -264,12 +267,7 @@ def test_any_table_is_counted_as_by_hand_or_refused(table):
 def test_the_oracle_tells_what_it_should():
     rows = [{"item_id": "q"}] * 4
     found = counted(rows, ["PASS", " pass", "1.0", "N/A"])
-    assert found == {
-        "category": 1 / 6,
-        "drop": 1 / 3,
-        "valid": 0.75,
-        "n_items": 1,
-        "n_judgments": 4,
-    }
+    assert (found["category"], found["drop"], found["valid"]) == (1 / 6, 1 / 3, 0.75)
+    assert (found["n_items"], found["n_judgments"]) == (1, 4)
     different = ["PASS", "FAIL", "1", "01", "0", "true"]
     assert all(word(a) != word(b) for a, b in itertools.combinations(different, 2))
