@@ -155,6 +155,8 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
 def _output(parsed: argparse.Namespace) -> Output | None:
     """The file of ``--out``, refused before anything is read; None where there is none."""
     if parsed.out is None:
+        if parsed.force:
+            raise SweepError("--force would do nothing without --out", hint="leave it out")
         return None
     from judgerel_ray.pipeline.outputs import output_to
 

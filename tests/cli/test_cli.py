@@ -107,7 +107,15 @@ OPTIONS = {
         "--reference WHO",
         "--outside FILE",
     ],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S", "--force"],
+    "items": [
+        "BENCHMARK",
+        "PATH",
+        "--out FILE.parquet",
+        "--answers PATH",
+        "--seed S",
+        "--gold-is {id,text,letter,number,index,reference}",
+        "--force",
+    ],
     "import": [
         "FORMAT",
         "PATH",

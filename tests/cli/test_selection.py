@@ -145,9 +145,12 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
         (["answers.parquet", "--selection", "--confidence", "luck"], "confidence must be of"),
         (["answers.parquet", "--selection", "--confidence", "margin"], "no answer has the"),
         (["answers.parquet", "--selection", "--band", "wide"], "band must be of"),
-        (["answers.parquet", "--selection", "--bins", "0"], "must be at least 1"),
+        (["answers.parquet", "--selection", "--bins", "0"], "bins must be from 1 to 1000, got 0"),
         (["answers.parquet", "--selection", "--risk", "2"], "risk must be between 0 and 1"),
+        (["answers.parquet", "--selection", "--bins", "9" * 12], "bins must be from 1 to 1000"),
         (["answers.parquet", "--selection", "--resamples", "0"], "must be at least 1"),
+        (["answers.parquet", "--selection", "--resamples", "9" * 12], "must be at most 100000"),
+        (["answers.parquet", "--comparison", "--resamples", "9" * 12], "must be at most 100000"),
         (["answers.parquet", "--selection", "--by", "color"], "no column 'color'"),
         (
             ["answers.parquet", "--selection", "--gold", "GOLDEN"],
