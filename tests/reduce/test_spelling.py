@@ -159,3 +159,10 @@ def test_a_score_that_is_no_number_does_not_make_a_group_nominal():
 def test_the_spelling_shown_is_the_one_most_rows_have():
     seen = pl.DataFrame({"text": [" b", "b", "B"], "n": [2, 2, 3]})
     assert spellings_of(seen).known["shown"].unique().to_list() == ["b"]
+
+
+def test_places_are_those_of_rows_that_hold_a_verdict():
+    told = rows(["x", "N/A", "z", "z"], label=["A", "B", "B", "b"], option_order=[0, 1, 0, 1])
+    nested = tally_file(told).nested
+    assert nested.places == ("A", "B")
+    assert nested.by_place().totals().tolist() == [1, 2]
