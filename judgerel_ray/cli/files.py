@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.paths import add_force, source_path
@@ -26,6 +27,11 @@ def add_files(add_verb: AddVerb) -> None:
     items.add_argument("--answers", metavar="PATH", help="recorded answers that become options")
     items.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of what truthfulqa_pairs and mix draw"
+    )
+    items.add_argument(
+        "--gold-is",
+        choices=("id", "text", "letter", "number", "index", "reference"),
+        help="of a plain file: what gold names the right option by",
     )
     add_force(items)
     items.set_defaults(act=_items)
@@ -74,6 +80,8 @@ def _items(parsed: argparse.Namespace) -> int:
         parsed.out,
         answers=answers,
         seed=parsed.seed,
+        gold_is=parsed.gold_is,
+        tell=partial(tell, aside=True),
         force=parsed.force,
     )
     tell(f"wrote {n} items to {parsed.out}")

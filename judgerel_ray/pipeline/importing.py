@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +11,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.outputs import output_to
 
 if TYPE_CHECKING:
+    from judgerel_ray.core import GoldIs
     from judgerel_ray.importers import TableMapping
 
 
@@ -69,11 +70,15 @@ def write_items(
     *,
     answers: str | None = None,
     seed: int = 1,
+    gold_is: GoldIs | None = None,
+    tell: Callable[[str], None] | None = None,
     force: bool = False,
 ) -> int:
     """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
 
-    By `force` a file at `out` may go that is no earlier output.
+    `gold_is` says what ``gold`` is in a plain file, as for
+    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
+    to `tell` in a line. By `force` a file at `out` may go that is no earlier output.
 
     Effects: writes one file, whole. Retry: safe.
 
@@ -83,11 +88,14 @@ def write_items(
         If the benchmark is unknown, a file of it cannot be read, or `out` must not be written
         (:func:`output_to`).
     """
-    from judgerel_ray.benchmarks import MIX, load_items, mix_sources
+    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
+    from judgerel_ray.pipeline.remarks import gold_note
     from judgerel_ray.tables import items_to_frame
 
     parts = mix_sources(path) if benchmark == MIX else ()
     output = output_to(out, "items", reads=(path, answers, *parts), force=force)
-    items = load_items(benchmark, path, answers=answers, seed=seed)
+    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
     output.write_frame(items_to_frame(items))
+    if tell is not None and read is not None and not read.declared:
+        tell(gold_note(read))
     return len(items)

@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
 from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
@@ -61,12 +62,23 @@ class Judged:
 
     frame: pl.LazyFrame
     menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Options declared, by protocol and benchmark."""
+    """Verdicts declared, by protocol and benchmark: the options, and a tie where there is one."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of ratings that a run declares, by name."""
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    only: tuple[pl.Expr, ...] = ()
+    """What rows were chosen by, of those of a run."""
+
+    def keyed(self) -> pl.LazyFrame:
+        """The judgments with keys and seeds, most of a run's bytes: read where they are needed."""
+        if self.run is None:
+            return self.frame
+        from judgerel_ray.store import scan_judgments
+
+        rows = scan_judgments(self.run)
+        return rows.filter(*self.only) if self.only else rows
 
     @property
     def source(self) -> pl.LazyFrame | Tally:
@@ -75,15 +87,26 @@ class Judged:
 
     @property
     def n_categories(self) -> dict[str, int]:
-        """Options by benchmark, of those that all protocols declare alike."""
-        found: dict[str, set[int]] = {}
-        for menu in self.menus.values():
-            for benchmark, size in menu.items():
-                found.setdefault(benchmark, set()).add(size)
-        return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+        """Verdicts by benchmark, of those that all protocols declare alike."""
+        return _alike(self.menus)
+
+    @property
+    def n_options(self) -> dict[str, int]:
+        """Options by benchmark, likewise: what is shown in orders, which a tie is not."""
+        run = self.run
+        return self.n_categories if run is None else _alike(declared_menus(run, ties=False))
 
 
-def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Sizes by benchmark, where all protocols have the same."""
+    found: dict[str, set[int]] = {}
+    for menu in menus.values():
+        for benchmark, size in menu.items():
+            found.setdefault(benchmark, set()).add(size)
+    return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+
+
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -149,24 +172,51 @@ def with_gold(judged: Judged) -> pl.LazyFrame:
     return joined.with_columns(asked)
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too.
-    """
-    if not Path(path).is_file():
-        from judgerel_ray.store import RunDirectory, scan_judgments
 
-        run = RunDirectory(url=path)
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
+    """
+    rows = path.rows if isinstance(path, Given) else path
+    if isinstance(rows, str) and not is_plain(rows):
+        from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
+
+        run = RunDirectory(url=rows)
         if run.is_run():
             scales = declared_scales(run)
-            return Judged(
-                frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
-            )
-        if "://" in path and not Path(path).suffix:
-            RunDirectory.open(path)  # says that there is none
-    tally = tally_file(path, extra=extra)
+            frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
+            return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
+        if "://" in rows and not Path(rows).suffix:
+            RunDirectory.open(rows)  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
     return Judged(frame=tally.rows, tally=tally)
+
+
+def beside_table(path: str, flag: str) -> pl.DataFrame:
+    """A table that a flag names beside the judgments, read as they are.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read, naming the flag.
+    """
+    from judgerel_ray.reduce.source import read_source, readable
+
+    try:
+        source = read_source(path)
+        warn_of(source.notes)
+        with readable(source.where):
+            return source.rows.collect()
+    except SweepError as error:
+        said = f"{flag} cannot be read: {error.problem}"
+        raise SweepError(said, where=error.where, hint=error.hint) from error
 
 
 def write_coefficients(
@@ -222,7 +272,7 @@ def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     parts = []
     for protocol, menu in sorted(judged.menus.items()):
         rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
-        if not rows.select("key").head(1).collect().is_empty():
+        if not rows.select("role").head(1).collect().is_empty():
             parts.append(_reduce_source(judged, rows, menu, options))
     if not parts:
         return _reduce_source(judged, judged.source, together, options)
@@ -252,10 +302,10 @@ def _reduce_source(
     )
 
 
-def reading_of(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
-    if Path(path).is_file():
+    if is_plain(path):
         return nullcontext()
     from judgerel_ray.store import reading
 
-    return reading(path)
+    return reading(str(path))

@@ -52,6 +52,7 @@ OPTIONS = {
         "--interval METHOD",
         "--resamples N",
         "--seed S",
+        "--exact-values",
         "--scales",
         "--mapping NAME",
         "--preset NAME",
@@ -83,11 +84,21 @@ OPTIONS = {
         "--by BY",
         "--facet-size NAME=N",
         "--format FORMAT",
+        "--exact-values",
     ],
-    "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
+    "compare": [
+        "A",
+        "B",
+        "--by BY",
+        "--coefficient NAME",
+        "--tolerance D",
+        "--format FORMAT",
+        "--exact-values",
+    ],
     "report": [
         "PATH",
         "--out report.html",
+        "--exact-values",
         "--force",
         "--mapping NAME",
         "--preset NAME",
@@ -96,7 +107,15 @@ OPTIONS = {
         "--reference WHO",
         "--outside FILE",
     ],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S", "--force"],
+    "items": [
+        "BENCHMARK",
+        "PATH",
+        "--out FILE.parquet",
+        "--answers PATH",
+        "--seed S",
+        "--gold-is {id,text,letter,number,index,reference}",
+        "--force",
+    ],
     "import": [
         "FORMAT",
         "PATH",
@@ -465,7 +484,8 @@ def test_a_folder_that_is_gone_is_refused_in_one_line(landed, sweep_file, capsys
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("judgerel: files that landed are gone or cut (data as a whole): 6 of 6")
+    said = "files that landed are gone, cut or altered (data as a whole): 6 of 6"
+    assert err.startswith(f"judgerel: {said}")
     assert "judgerel run --ask-lost" in err
     (landed.parent / "elsewhere").rename(landed / "data")
     assert main(arguments) == 0

@@ -57,6 +57,7 @@ def test_a_small_sweep_gets_every_default():
         "benchmark": "b",
         "path": "items.parquet",
         "answers": None,
+        "gold_is": None,
         "sample": None,
         "temperatures": (1.0,),
         "replications": 5,
