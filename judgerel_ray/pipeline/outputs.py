@@ -48,6 +48,8 @@ _LARGEST_JSON = 1 << 28
 _COMMON = frozenset({"undefined", "low", "largest_shift"})
 """Columns of which every table of ours has one, and logs of judgments have none."""
 _ANOTHER = "give --out another name"
+_IS = "--out is what is read, and would destroy it"
+_AMONG = "--out lies where all files are read, and would be among them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,12 +181,8 @@ def check_output(output: Output) -> None:
         _check_place(spelled, where)
     _check_outside_runs(output, spelled)
     for source in output.reads:
-        if _is_read(output, source):
-            raise SweepError(
-                "--out is what is read, and would destroy it",
-                where={**where, "read": source},
-                hint=_ANOTHER,
-            )
+        if how := _read_as(output, source):
+            raise SweepError(how, where={**where, "read": source}, hint=_ANOTHER)
     if output.force or not (there := _content(output)):
         return
     if not _is_ours(there, output):
@@ -272,43 +270,43 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _is_read(output: Output, source: str) -> bool:
-    """Whether a target is a source, is in it, or is one more name of a file of it."""
+def _read_as(output: Output, source: str) -> str:
+    """What is wrong where a target is a source, is in it, or names a file of it; else nothing."""
     parts = source.split("::")
     if len(parts) > 1:  # a chain of file systems reads what each of its links names
-        return any(_is_read(output, part) for part in parts)
+        return next((how for part in parts if (how := _read_as(output, part))), "")
     mine, real = local_path(source), output.real
     if (mine is None) is not (real is None):
-        return False
+        return ""
     if real is None:
-        return _is_read_there(output, source)
+        return _read_there(output, source)
     raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
     spelled = {str(mine), raw, os.path.expanduser(source)}
-    return any(_is_read_here(output, real, one) for one in spelled)
+    return next((how for one in spelled if (how := _read_here(output, real, one))), "")
 
 
-def _is_read_here(output: Output, target: str, source: str) -> bool:
-    """Whether a target on a disk is read where `source` is."""
+def _read_here(output: Output, target: str, source: str) -> str:
+    """The same of a target on a disk."""
     try:
         if os.path.isdir(source):
-            return _is_in_folder(output, target, source)
+            return _in_folder(output, target, source)
         if os.path.exists(source):
-            return os.path.exists(target) and os.path.samefile(source, target)
-        return _matches(target, source)
+            return _IS if os.path.exists(target) and os.path.samefile(source, target) else ""
+        return _matching(target, source)
     except (OSError, ValueError):
-        return False
+        return ""
 
 
-def _is_in_folder(output: Output, target: str, folder: str) -> bool:
-    """Whether a target is among the files of a folder, or will be the next time it is read."""
+def _in_folder(output: Output, target: str, folder: str) -> str:
+    """The same of a folder that is read."""
     root, there = os.path.realpath(folder), os.path.exists(target)
     if os.path.commonpath([target, root]) == root:
         if output.kind == "items":  # no source of items, but what else is there may be
-            return there and not _is_ours(_content(output), output)
-        return output.kind != "report"
+            return _IS if there and not _is_ours(_content(output), output) else ""
+        return "" if output.kind == "report" else _IS if there else _AMONG
     if not there or os.stat(target).st_nlink == 1:
-        return False
-    return any(os.path.samefile(target, one) for one in _files(root))
+        return ""
+    return _IS if any(os.path.samefile(target, one) for one in _files(root)) else ""
 
 
 def _files(folder: str) -> Iterator[str]:
@@ -320,27 +318,27 @@ def _files(folder: str) -> Iterator[str]:
                 yield path
 
 
-def _matches(target: str, pattern: str) -> bool:
-    """Whether a target is a file that a pattern names, or a new one that it will name."""
+def _matching(target: str, pattern: str) -> str:
+    """The same of a pattern: of a file that it names, or a new one that it would name."""
     if not glob.has_magic(pattern):
-        return False
+        return ""
     folder, name = os.path.split(pattern)
     if fnmatchcase(target, os.path.join(os.path.realpath(folder), name)):
-        return True
-    return os.path.exists(target) and any(
-        os.path.samefile(target, one) for one in glob.iglob(pattern, recursive=True)
-    )
+        return _IS if os.path.exists(target) else _AMONG
+    there = os.path.exists(target)
+    named = glob.iglob(pattern, recursive=True)
+    return _IS if there and any(os.path.samefile(target, one) for one in named) else ""
 
 
-def _is_read_there(output: Output, source: str) -> bool:
-    """Whether a target in a bucket is a source there, or below it."""
+def _read_there(output: Output, source: str) -> str:
+    """The same of a target in a bucket, where a prefix is a folder."""
     if type(_object(output.path)[0].filesystem) is not type(_object(source)[0].filesystem):
-        return False
+        return ""
     target, read = _canonical(output.path), _canonical(source)
-    if glob.has_magic(read) and fnmatchcase(target, read):
-        return True
+    if target == read:
+        return _IS
     below = target.startswith(f"{read}/") and output.kind in ("table", "judgments")
-    return target == read or below
+    return _AMONG if below or (glob.has_magic(read) and fnmatchcase(target, read)) else ""
 
 
 def _canonical(url: str) -> str:
