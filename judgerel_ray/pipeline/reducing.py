@@ -22,7 +22,9 @@ from judgerel_ray.pipeline.serving import (
 )
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
+from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
+from judgerel_ray.reduce.right_answers import Strangers, gold_strangers
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -140,8 +142,8 @@ def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     ):
         more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
-    if judged.run and set(options.coefficients or ()) & set(CORRECTNESS):
-        judged = replace(judged, frame=with_gold(judged))
+    if set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = with_gold(judged)
     found = reduce_judged(judged, options)
     if options.tolerance:
         return with_tolerance(found, options.tolerance)
@@ -158,18 +160,52 @@ def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
     return dict(sweep.tolerance)
 
 
-def with_gold(judged: Judged) -> pl.LazyFrame:
-    """The judgments, with the right option of each item where a run knows it."""
+def with_gold(judged: Judged) -> Judged:
+    """The judgments, with the right option of each item where a run knows it.
+
+    Warns
+    -----
+    ReadingWarning
+        If gold of a file is none of its verdicts; where none of it is, it is left out, for an
+        accuracy of 0 would say how it was written.
+    """
     if judged.run is None:
-        return judged.frame
+        if GOLD not in judged.frame.collect_schema():
+            return judged
+        strangers = strangers_of(judged, judged.frame.select(GOLD))
+        if strangers is None or strangers.n_rows < strangers.of_rows:
+            return judged
+        unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
+        return replace(judged, frame=unknown, tally=None)
     items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
     right = items.filter(names.list.contains(pl.col("gold"))).select("benchmark", "item_id", "gold")
     if right.is_empty():
-        return judged.frame
+        return judged
     asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
     joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
-    return joined.with_columns(asked)
+    return replace(judged, frame=joined.with_columns(asked))
+
+
+def strangers_of(judged: Judged, gold: pl.LazyFrame) -> Strangers | None:
+    """Tell what of gold is no verdict, and say so in a line.
+
+    Warns
+    -----
+    ReadingWarning
+        If there is any.
+    """
+    # By its few values: rows may be many.
+    counted = gold.group_by(GOLD).len("n").collect(engine="streaming")
+    if judged.tally is not None:
+        kinds = judged.tally.nested.kinds
+    else:
+        said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
+        kinds = judged.frame.select(said).unique().collect(engine="streaming")
+    found = gold_strangers(counted, kinds)
+    if found is not None:
+        warn_of([found.line()])
+    return found
 
 
 def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
