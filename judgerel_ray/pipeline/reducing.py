@@ -24,6 +24,7 @@ from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
+from judgerel_ray.reduce.nesting import N
 from judgerel_ray.reduce.right_answers import Strangers, gold_strangers
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
@@ -55,7 +56,8 @@ class ReduceOptions:
     @property
     def told_apart(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
-        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance]
+        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +174,7 @@ def with_gold(judged: Judged) -> Judged:
     if judged.run is None:
         if GOLD not in judged.frame.collect_schema():
             return judged
-        strangers = strangers_of(judged, judged.frame.select(GOLD))
+        strangers = strangers_of(judged)
         if strangers is None or strangers.n_rows < strangers.of_rows:
             return judged
         unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
@@ -187,18 +189,25 @@ def with_gold(judged: Judged) -> Judged:
     return replace(judged, frame=joined.with_columns(asked))
 
 
-def strangers_of(judged: Judged, gold: pl.LazyFrame) -> Strangers | None:
-    """Tell what of gold is no verdict, and say so in a line.
+def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers | None:
+    """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
 
     Warns
     -----
     ReadingWarning
         If there is any.
     """
-    # By its few values: rows may be many.
-    counted = gold.group_by(GOLD).len("n").collect(engine="streaming")
-    if judged.tally is not None:
-        kinds = judged.tally.nested.kinds
+    counts = None if judged.tally is None else judged.tally.nested
+    # Counts know gold where they tell rows apart by it; to spell that of every row takes longer.
+    if gold is not None:
+        counted = gold.group_by(GOLD).len("n")
+    elif counts is not None and GOLD in counts.units.columns:
+        by_unit = counts.units.select(GOLD, n=pl.col(N).list.sum())
+        counted = by_unit.group_by(GOLD).agg(pl.col("n").sum())
+    else:
+        counted = judged.frame.group_by(GOLD).len("n").collect(engine="streaming")
+    if counts is not None:
+        kinds = counts.kinds
     else:
         said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
         kinds = judged.frame.select(said).unique().collect(engine="streaming")

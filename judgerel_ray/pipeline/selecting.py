@@ -84,7 +84,7 @@ def open_systems(
     if judged.run is None:
         right = _right(gold)
         found = read_systems(frame, gold=right, by=by)
-        strangers_of(judged, frame.select(GOLD) if right is None else right.lazy().select(GOLD))
+        strangers_of(judged, right)
         return found
     from judgerel_ray.pipeline.chances import exact_answers, run_chances
 
