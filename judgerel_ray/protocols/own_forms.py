@@ -175,6 +175,12 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
     ...          protocol="best_of", where={}).path
     ('result', 'winner')
     """
+    if "verdict" in table:
+        raise SweepError(
+            "verdict stands above the table [form], and is in it",
+            where=where,
+            hint='verdict = "last" as the first line of the file',
+        )
     check_keys(table, KEYS, where)
     pattern, path = _text(table, "pattern", where), _text(table, "json", where)
     if (pattern is None) == (path is None):
@@ -398,7 +404,7 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
 
     if not _GROUP.search(pattern):
         raise SweepError(
-            f"pattern must have a group named verdict, got '{pattern}'",
+            f"pattern must have a group named verdict, got '{one_line(pattern)}'",
             where=where,
             hint=r"'Answer: (?P<verdict>\w+)'",
         )
@@ -409,12 +415,23 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
         said = [line for line in lines if line.startswith("error: ")]
         why = (said or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
         raise SweepError(
-            f"pattern cannot be used: {why}, got '{pattern}'",
+            f"pattern cannot be used: {why}, got '{one_line(pattern)}'",
             where=where,
             hint="patterns are of the kind that takes linear time (Rust's regex, much as RE2): no "
             r"look-around and no back-references; the end of a text is \z",
         ) from None
     return pattern
+
+
+def one_line(text: str) -> str:
+    r"""Write a text with its backslashes as they are and what cannot be printed as escapes.
+
+    Examples
+    --------
+    >>> print(one_line("\\[\n"))
+    \[\n
+    """
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
