@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from judgerel_ray.cli.paths import output_file
+from judgerel_ray.cli.screen import tell
 
 DONE = 0
 
@@ -41,7 +39,10 @@ def write_page(parsed: argparse.Namespace, path: str) -> str:
 
     names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
     return report_path(
-        path, parsed.out, rating_options(**{name: getattr(parsed, name) for name in names})
+        path,
+        parsed.out,
+        rating_options(**{name: getattr(parsed, name) for name in names}),
+        force=parsed.force,
     )
 
 
@@ -115,13 +116,12 @@ def print_ratings(
         )
         said = {"json": coefficients_json(rows), "table": alignment_text(rows)}
     if line := unfinished(parsed.path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
     for name in formats:
-        print(said[name])
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            if parsed.out.endswith(".json"):  # holds all tables, the others the chief one
-                Path(parsed.out).write_text(said["json"] + "\n", encoding="utf-8")
-            else:
-                write_coefficients(rows, parsed.out)
+        print(said[name]) if name == "json" else tell(said[name])
+    if parsed.output is not None:
+        if parsed.output.ending == ".json":  # holds all tables, the others the chief one
+            parsed.output.write(f"{said['json']}\n".encode())
+        else:
+            write_coefficients(rows, parsed.output)
     return DONE

@@ -4,6 +4,7 @@ from judgerel_ray.core.errors import (
     EngineError,
     EngineLost,
     EngineStartError,
+    FileGone,
     JudgeRelError,
     RequestRefused,
     StoreError,
@@ -13,12 +14,14 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
+from judgerel_ray.core.text import decoded, printable
 from judgerel_ray.core.types import (
     CHOSEN,
     JUDGE_ROLES,
     Ask,
     Completion,
     Condition,
+    GoldIs,
     HumanRating,
     Item,
     Menu,
@@ -45,6 +48,8 @@ __all__ = [
     "EngineError",
     "EngineLost",
     "EngineStartError",
+    "FileGone",
+    "GoldIs",
     "HumanRating",
     "Item",
     "JudgeRelError",
@@ -65,7 +70,9 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "decoded",
     "digest",
+    "printable",
     "request_key",
     "seed_base",
 ]

@@ -6,7 +6,8 @@ JudgeRelError(problem, where=..., hint=...)
 │   ├── EngineLost        the engine is gone; replace the actor
 │   ├── EngineStartError  the engine never came up; bounded tries, then the judge fails
 │   └── RequestRefused    this request can never succeed; its outcome is ``failed``
-├── StoreError        the run directory is missing, foreign, or of another sweep
+├── StoreError        the run directory is missing, foreign, damaged, or of another sweep
+│   └── FileGone          a file that landed is not there any more
 └── TableError        rows break their table's rules
 """
 
@@ -78,7 +79,11 @@ class RequestRefused(EngineError):  # noqa: N818  a state of the world, not a mi
 
 
 class StoreError(JudgeRelError):
-    """The run directory is missing, foreign, or of another sweep."""
+    """The run directory is missing, foreign, damaged, or of another sweep."""
+
+
+class FileGone(StoreError):  # noqa: N818  a state of the world, not a mistake
+    """A file that landed is not there any more."""
 
 
 class TableError(JudgeRelError):

@@ -15,6 +15,9 @@ JUDGE_ROLES: tuple[Role, ...] = ("judge", "participant", "evaluator_only")
 CHOSEN = "choose"
 """The stage in which a model that thinks twice gives a verdict of its own, as a responder."""
 ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
+GoldIs = Literal["id", "text", "letter", "number", "index", "reference"]
+"""What `gold` of a plain items file is: how it names an option (number from 1, index from 0), or a
+reference answer that is no option."""
 ScaleLevel = Literal["nominal", "ordinal", "interval"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judgerel_ray.core import Item, Menu, OwnForm, SweepError
+from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names, best_of_menu
 from judgerel_ray.design.rating import facets_of
@@ -23,7 +23,7 @@ from judgerel_ray.protocols import (
     scale_labels,
 )
 from judgerel_ray.protocols.numerals import number_text
-from judgerel_ray.protocols.own_forms import one_line, spoken_text
+from judgerel_ray.protocols.own_forms import spoken_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def form_text(own: OwnForm) -> str:
     "json 'scores[0].winner'"
     """
     if own.pattern:
-        return f"pattern '{one_line(own.pattern)}'"
+        return f"pattern '{printable(own.pattern)}'"
     steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in own.path]
     return f"json {''.join(steps).removeprefix('.')!r}"
 

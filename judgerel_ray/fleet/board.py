@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from judgerel_ray.core import TokenCounts
+from judgerel_ray.store.records import seal
 
 SMOOTHING_S = 20.0  # a rate looks back about this long
 
@@ -125,6 +125,8 @@ class Board:
     judges: dict[str, JudgeBoard]
     state: str = "running"
     started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
+    notices: list[str] = field(default_factory=list)
+    """Lines to be shown once, such as that an engine died; who shows them takes them out."""
 
     def as_text(self) -> str:
         """The content of progress.json."""
@@ -136,4 +138,4 @@ class Board:
             "updated_at": datetime.now(UTC).isoformat(),
             "judges": {name: judge.as_json() for name, judge in self.judges.items()},
         }
-        return json.dumps(content, indent=2)
+        return seal(content).decode()

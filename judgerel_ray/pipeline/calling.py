@@ -8,8 +8,8 @@ import polars as pl
 
 from judgerel_ray.config import Sweep
 from judgerel_ray.core import SweepError, UnfinishedRunWarning
-from judgerel_ray.pipeline.reducing import open_judgments
 from judgerel_ray.pipeline.running import run_sweep
+from judgerel_ray.store import RunDirectory, scan_judgments
 
 CALLER = 3
 """Frames from the warning to the line that called ``judgerel_ray.run``."""
@@ -31,4 +31,4 @@ def judgments_of(
     if summary.owed:
         told = UnfinishedRunWarning(summary.run, owed=summary.owed, problems=summary.problems)
         warnings.warn(told, stacklevel=CALLER)
-    return open_judgments(out).frame.collect()
+    return scan_judgments(RunDirectory.open(out)).collect()

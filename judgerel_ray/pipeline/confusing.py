@@ -21,7 +21,7 @@ from judgerel_ray.reduce.confusions import Scored, confusion_table
 from judgerel_ray.reduce.people import people_labels
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables, uncertainty_tables
-from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
 from judgerel_ray.tables import Confusions
 
 CONFUSIONS = "confusions/confusions.parquet"
@@ -60,7 +60,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
     table = pl.concat(tables)
     data = BytesIO()
     table.write_parquet(data)
-    run.write_bytes(CONFUSIONS, data.getvalue())
+    write_own(run, CONFUSIONS, data.getvalue())
     return table.height
 
 

@@ -14,7 +14,7 @@ from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.reduce.distributions import PLACE, distribution_table
 from judgerel_ray.reduce.limits import limit_table
 from judgerel_ray.reduce.weighted import weighted_summary, weighted_table
-from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
 from judgerel_ray.tables import LATER_COLUMNS, Distributions
 
 DISTRIBUTIONS = "distributions/distributions.parquet"
@@ -40,7 +40,7 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
     table = distribution_table(found)
     data = BytesIO()
     table.write_parquet(data)
-    run.write_bytes(DISTRIBUTIONS, data.getvalue())
+    write_own(run, DISTRIBUTIONS, data.getvalue())
     return table.height
 
 

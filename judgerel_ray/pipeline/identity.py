@@ -12,7 +12,17 @@ from judgerel_ray.design import AskFrame, build_wave, voices_of
 KEYED_ITEMS = 4
 # Of an ask: what these name goes into its identity by content, wherever it lies.
 LOCATED_KEYS = frozenset(
-    {"path", "answers", "sample", "judges", "responders", "templates", "criteria", "scales"}
+    {
+        "path",
+        "answers",
+        "gold_is",
+        "sample",
+        "judges",
+        "responders",
+        "templates",
+        "criteria",
+        "scales",
+    }
 )
 # What these say is of what lands, and asks nothing.
 SAID_KEYS = frozenset({"thresholds"})

@@ -22,6 +22,7 @@ from judgerel_ray.store import (
     scan_judgments,
     unseen_session,
 )
+from judgerel_ray.store.records import is_sealed, unseal
 
 FRESH_S = 15.0  # progress older than this is history
 _NO_PLAN = (
@@ -223,7 +224,7 @@ def _failed(run: RunDirectory, ledger: Ledger) -> dict[str, int]:
     if recorded.is_empty():
         return {}
     errors = recorded.lazy().select("key", "judge").unique()
-    open_ = errors.join(scan_judgments(run, ledger=ledger).select("key"), on="key", how="anti")
+    open_ = errors.join(scan_judgments(run, columns=("key",), ledger=ledger), on="key", how="anti")
     counts = open_.group_by("judge").len().collect()
     return {str(judge): int(n) for judge, n in counts.select(pl.col("judge"), "len").iter_rows()}
 
@@ -238,7 +239,8 @@ def _costs(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
         priced = False
     if not priced or not ledger.session:
         return {}
-    rows = scan_judgments(run, ledger=ledger).filter(pl.col("cost").is_not_null())
+    rows = scan_judgments(run, columns=("judge", "cost"), ledger=ledger)
+    rows = rows.filter(pl.col("cost").is_not_null())
     found = rows.group_by("judge").agg(pl.col("cost").sum()).sort("judge").collect()
     return dict(found.iter_rows())
 
@@ -275,7 +277,10 @@ def _progress(run: RunDirectory) -> dict[str, object]:
     if not run.exists("progress.json"):
         return {}
     try:
-        content = json.loads(run.read_text("progress.json"))
+        data = run.read_bytes("progress.json")
+        content = json.loads(data)
+        if isinstance(content, dict) and is_sealed(content):
+            content = unseal(data)
     except (ValueError, RecursionError, StoreError):
         return {}
     boards = content.get("judges", {}) if isinstance(content, dict) else None

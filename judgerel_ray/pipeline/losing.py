@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from judgerel_ray.core import StoreError
+from judgerel_ray.core import StoreError, printable
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.planning import Plan
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.store import CommitRecord, Ledger, Losses, RunDirectory
-from judgerel_ray.store.losses import LARGE_SHARE, SMALL_ROWS
 
 
 def agree_to_losses(
@@ -35,8 +34,8 @@ def agree_to_losses(
             hint="mount the disk or put the folder back; judgerel run --ask-lost asks for "
             "everything again",
         )
-    needed = tuple(folder for folder in losses.folders if _is_needed(folder, losses.damaged))
-    if (needed or _is_large(losses)) and not ask_lost:
+    needed = losses.needed_folders
+    if (needed or losses.is_large) and not ask_lost:
         raise StoreError(
             _refusal(losses, needed),
             where={"run": run.url},
@@ -46,7 +45,7 @@ def agree_to_losses(
             else "judgerel run --ask-lost drops them and asks what is planned of them again",
         )
     for line in _lines(losses):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def stray_commits(
@@ -116,8 +115,8 @@ def _lines(losses: Losses) -> list[str]:
     if losses.damaged:
         names = [one.name for one in losses.damaged]
         lines.append(
-            f"lost: the files of {len(names)} commits are gone or cut ({_named(names)}); their "
-            f"{_rows(losses.damaged):,} rows are asked again"
+            f"lost: the files of {len(names)} commits are gone, cut or altered ({_named(names)}); "
+            f"their {_rows(losses.damaged):,} rows are asked again"
         )
     if losses.unfounded:
         names = [one.name for one in losses.unfounded]
@@ -135,19 +134,6 @@ def _lines(losses: Losses) -> list[str]:
     return lines
 
 
-def _is_large(losses: Losses) -> bool:
-    """Whether so much would not count any more that only a person may give it up.
-
-    What stands on a lost answer goes with it, so files alone do not tell how much is lost.
-    """
-    n_lost = _rows(losses.damaged) + _rows(losses.unfounded) + losses.n_torn
-    n_causes = len(losses.damaged) + len(losses.torn)
-    if losses.has_gone_records:
-        n_lost, n_causes = n_lost + losses.n_unnamed, n_causes + len(losses.unnamed)
-    is_small = (n_causes or len(losses.unfounded)) == 1 and n_lost <= SMALL_ROWS
-    return n_lost > LARGE_SHARE * losses.n_landed and not is_small
-
-
 def _refusal(losses: Losses, needed: Collection[str]) -> str:
     """What is lost, in one line."""
     said = []
@@ -157,8 +143,8 @@ def _refusal(losses: Losses, needed: Collection[str]) -> str:
         folders = f" ({', '.join(needed)} as a whole)" if needed else ""
         stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
         said.append(
-            f"files that landed are gone or cut{folders}: {_rows(losses.damaged):,} of {n_rows}"
-            + stand
+            f"files that landed are gone, cut or altered{folders}: "
+            f"{_rows(losses.damaged):,} of {n_rows}{stand}"
         )
     elif n_unfounded:
         said.append(
@@ -176,13 +162,6 @@ def _refusal(losses: Losses, needed: Collection[str]) -> str:
             f"about {losses.n_unnamed:,} of {n_rows}"
         )
     return "; ".join(said)
-
-
-def _is_needed(folder: str, damaged: Collection[CommitRecord]) -> bool:
-    """Whether files of commits that do not count without them were in a folder."""
-    return any(
-        name.startswith(f"{folder}/") for one in damaged for name in (one.data_file, one.texts_file)
-    )
 
 
 def _named(names: Collection[str]) -> str:

@@ -26,7 +26,10 @@ from judgerel_ray.store import (
     reading,
     scan_judgments,
     write_manifest,
+    write_own,
 )
+from judgerel_ray.store.digests import UNREADABLE, sha256
+from judgerel_ray.store.rundir import FILES
 from judgerel_ray.tables import items_to_frame
 
 HOLDING = ("data", "texts", "errors", "distributions", "confusions", "settled")
@@ -75,15 +78,24 @@ def open_run(
     if not begun and run.names("commits") and not corrected:
         _check_adopted(run, resolved)
     # Of a run begun before, too, where they are lost: they follow from what was just compared.
+    # And of one begun by a version that did not vouch for them.
+    fresh = not begun or not run.own_digests()
     stored = _stored_sweep(run)
-    if not begun or stored is None or _said(stored) != _said(resolved.sweep):
-        run.write_text("sweep.toml", resolved.sweep.text)
-    if not begun or not _holds_plan(run):
-        run.write_text("plan.json", json.dumps(plan.as_json(), indent=1))
-    if not begun or not _holds_items(run):
-        run.write_bytes("items.parquet", _items_bytes(resolved))
+    own: dict[str, bytes] = {}
+    if fresh or stored is None or _said(stored) != _said(resolved.sweep):
+        own["sweep.toml"] = resolved.sweep.text.encode()
+    if fresh or not _holds_plan(run):
+        own["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
+    if fresh or not _holds_items(run):
+        own["items.parquet"] = _items_bytes(resolved)
+    for name, data in own.items():
+        if begun:
+            write_own(run, name, data)
+        else:
+            run.write_bytes(name, data)
     if not begun:
-        write_manifest(run, _manifest(resolved, identity))
+        digests = {name: [sha256(data)] for name, data in own.items()}
+        write_manifest(run, {**_manifest(resolved, identity), FILES: digests})
     return run
 
 
@@ -98,7 +110,8 @@ def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
     columns = ("judge", "judge_fingerprint")
     with reading(run.url):
         ledger = read_whole_ledger(run)
-        landed = scan_judgments(run, ledger=ledger).select(columns).unique().sort(columns).collect()
+        rows = scan_judgments(run, columns=columns, ledger=ledger)
+        landed = rows.unique().sort(columns).collect()
     for judge, fingerprint in landed.iter_rows():
         now = resolved.fingerprints.get(judge)
         if now is None or now.digest != fingerprint:
@@ -156,7 +169,7 @@ def _holds_items(run: RunDirectory) -> bool:
     """Whether the items are there and whole."""
     try:
         return run.exists("items.parquet") and not _items(run).is_empty()
-    except (pl.exceptions.PolarsError, OSError):
+    except (*UNREADABLE, StoreError):
         return False
 
 

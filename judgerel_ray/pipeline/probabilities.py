@@ -51,5 +51,5 @@ def replicated(judged: Judged) -> Judged:
     if judged.run is None or "confusion" not in judged.menus:
         return judged
     menus = {name: menu for name, menu in judged.menus.items() if name != "confusion"}
-    frame = judged.frame.filter(pl.col("protocol") != "confusion")
-    return replace(judged, frame=frame, menus=menus)
+    plain = pl.col("protocol") != "confusion"
+    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)

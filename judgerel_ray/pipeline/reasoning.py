@@ -8,7 +8,7 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.reduce.reasonings import reasoning_table
-from judgerel_ray.store import RunDirectory, read_ledger, reading, scan_completions, scan_judgments
+from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
 
 _COLUMNS = ("judge", "benchmark", "item_id", "template", "option_order", "temperature", "top_k")
 _LABELS = labels_for(26 + 26 * 26)
@@ -35,10 +35,9 @@ def run_reasoning(path: str) -> pl.DataFrame:
             where={"run": run.url},
             hint="verdict_logprobs = true in an [[ask]] of best_of does",
         )
-    ledger = read_ledger(run)
     scored = (pl.col("role") == "judge") & (pl.col("protocol") == "best_of")
-    judged = scan_judgments(run, ledger=ledger).filter(scored & (pl.col("outcome") != "failed"))
-    texts = scan_completions(run, ledger=ledger).select("key", "logprobs")
+    judged = scan_judgments(run).filter(scored & (pl.col("outcome") != "failed"))
+    texts = scan_completions(run, columns=("key", "logprobs"))
     place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
     with reading(run.url):
         rows = (

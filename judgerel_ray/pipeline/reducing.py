@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
     serving_asked,
@@ -66,6 +67,17 @@ class Judged:
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    only: tuple[pl.Expr, ...] = ()
+    """What rows were chosen by, of those of a run."""
+
+    def keyed(self) -> pl.LazyFrame:
+        """The judgments with keys and seeds, most of a run's bytes: read where they are needed."""
+        if self.run is None:
+            return self.frame
+        from judgerel_ray.store import scan_judgments
+
+        rows = scan_judgments(self.run)
+        return rows.filter(*self.only) if self.only else rows
 
     @property
     def source(self) -> pl.LazyFrame | Tally:
@@ -165,41 +177,45 @@ def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
     Counts of a file tell rows apart by the columns `extra`, too.
     """
     if not Path(path).is_file():
-        from judgerel_ray.store import RunDirectory, scan_judgments
+        from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
         run = RunDirectory(url=path)
         if run.is_run():
             scales = declared_scales(run)
-            return Judged(
-                frame=scan_judgments(run), menus=declared_menus(run), scales=scales, run=run
-            )
+            frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
+            return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
         if "://" in path and not Path(path).suffix:
             RunDirectory.open(path)  # says that there is none
     tally = tally_file(path, extra=extra)
     return Judged(frame=tally.rows, tally=tally)
 
 
-def write_coefficients(frame: pl.DataFrame, out: str) -> None:
+def write_coefficients(
+    frame: pl.DataFrame,
+    out: str | Output,
+    *,
+    reads: Sequence[str] = (),
+    force: bool = False,
+) -> None:
     """Write coefficients by the file's ending: .parquet, .csv or .json.
 
-    Effects: writes one file. Retry: safe.
+    `reads` names what they are of, which `out` must not be; by `force` a file at `out` may go that
+    is no earlier output. An `out` of :func:`output_to` has both.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If `out` must not be written.
     """
     from judgerel_ray.report import coefficients_json
 
-    ending = Path(out).suffix
-    try:
-        if ending == ".parquet":
-            frame.write_parquet(out)
-        elif ending == ".csv":
-            frame.write_csv(out)
-        elif ending == ".json":
-            Path(out).write_text(coefficients_json(frame) + "\n", encoding="utf-8")
-        else:
-            raise SweepError(
-                f"--out must end in .parquet, .csv or .json, got {out!r}", where={"file": out}
-            )
-    except OSError as error:
-        raise SweepError(f"cannot write coefficients: {error}", where={"file": out}) from error
+    output = output_to(out, "table", reads=reads, force=force) if isinstance(out, str) else out
+    if output.ending == ".json":
+        output.write(f"{coefficients_json(frame)}\n".encode())
+    else:
+        output.write_frame(frame)
 
 
 def verify_path(path: str) -> tuple[list[str], int]:
@@ -227,7 +243,7 @@ def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     parts = []
     for protocol, menu in sorted(judged.menus.items()):
         rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
-        if not rows.select("key").head(1).collect().is_empty():
+        if not rows.select("role").head(1).collect().is_empty():
             parts.append(_reduce_source(judged, rows, menu, options))
     if not parts:
         return _reduce_source(judged, judged.source, together, options)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from judgerel_ray.reduce.failures import NOT_SENT, reason_of
-from judgerel_ray.store import Ledger, RunDirectory, reading, scan_judgments
+from judgerel_ray.store import CHEAP_COLUMNS, Ledger, RunDirectory, reading, scan_judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,5 +79,5 @@ def failed_rows(run: RunDirectory, ledger: Ledger) -> pl.LazyFrame | None:
     holding = tuple(one for one in ledger.commits if one.outcomes.get("failed"))
     if not holding:
         return None
-    rows = scan_judgments(run, ledger=replace(ledger, commits=holding))
+    rows = scan_judgments(run, columns=CHEAP_COLUMNS, ledger=replace(ledger, commits=holding))
     return rows.filter(pl.col("outcome") == "failed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import expm1
 
+from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.design import AskFrame, StageCount, verdict_ids
 from judgerel_ray.design.reading_back import form_text
 from judgerel_ray.pipeline.resolve import Resolved
@@ -21,6 +22,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     """What a person should know before running it."""
     for frame in resolved.frames:
         ask = frame.ask
+        yield from _gold_notes(frame, resolved.gold.get(frame.index))
         if 0.0 in ask.temperatures and ask.most_replications > 1 and not ask.repeat_greedy:
             yield (
                 f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
@@ -74,6 +76,47 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
             yield f"{spec.name}: batch_invariant is slower, by how much no expectation here knows"
         if spec.engine == "simulated":
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
+
+
+def gold_note(read: GoldReading) -> str:
+    """Say how the gold of a file was read where nobody had said how.
+
+    Examples
+    --------
+    >>> gold_note(GoldReading("letter", declared=False, n_items=40))
+    'gold is taken for the letter of the right option, as it is one in all 40 items that have it'
+    """
+    alike = f" (by {' or '.join(read.alike)} it is the same one)" if read.alike else ""
+    return (
+        f"gold is taken for the {read.reading} of the right option{alike}, as it is one in all "
+        f"{read.n_items:,} items that have it"
+    )
+
+
+def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
+    """How gold was read where nobody said how, and of how many items it is nothing to choose."""
+    if not frame.ask.has_right_option:
+        return
+    if read is not None and not read.declared:
+        yield f"ask[{frame.index}]: {gold_note(read)}"
+    if frame.responders:
+        return
+    known = [item for item in frame.items if item.gold and item.options]
+    none = hidden = 0
+    for item in known:
+        names = {option.option_id for option in item.options}
+        none += item.gold not in names
+        hidden += item.gold in names and bool(frame.recorded) and item.gold not in frame.recorded
+    if none:
+        yield (
+            f"ask[{frame.index}]: gold of {none:,} of {len(known):,} items is a reference answer "
+            "and none of their options: no verdict on them is counted right or wrong"
+        )
+    if hidden:
+        yield (
+            f"ask[{frame.index}]: gold of {hidden:,} of {len(known):,} items is an option that is "
+            "not shown (responders): every verdict on them counts as wrong"
+        )
 
 
 def _own_form_notes(frame: AskFrame) -> Iterator[str]:

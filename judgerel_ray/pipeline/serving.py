@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.reduce.estimates import COLUMNS
 from judgerel_ray.reduce.greedy import SERVING_NOISE, TEMPERATURE
 from judgerel_ray.reduce.serving import SERVING, hashed_texts, serving_noise
@@ -54,8 +54,8 @@ def serving_of(
 ) -> pl.DataFrame:
     """Serving noise of the groups that coefficients have; no rows where there is none to see.
 
-    Texts are read only where temperature 0 was asked more than once. Where they are lost, verdicts
-    are compared alone.
+    Texts are read only where temperature 0 was asked more than once. Where they are gone, verdicts
+    are compared alone; where they are damaged, nothing is.
 
     Effects: reads. Retry: safe.
     """
@@ -71,9 +71,20 @@ def serving_of(
         return found
     try:
         texts = hashed_texts(_texts(judged.run))
-        return serving_noise(frame, groups=groups, block=block, texts=texts)
-    except StoreError:
+    except FileGone:
         return found
+    return serving_noise(judged.keyed(), groups=groups, block=block, texts=texts)
+
+
+def texts_are_gone(serving: pl.DataFrame) -> bool:
+    """Whether the serving noise of a run is of verdicts alone, because no text is left.
+
+    Examples
+    --------
+    >>> texts_are_gone(pl.DataFrame({"coefficient": [SERVING[0]]}))
+    True
+    """
+    return not serving.is_empty() and SERVING[2] not in set(serving["coefficient"])
 
 
 def _nothing(coefficients: pl.DataFrame) -> pl.DataFrame:
@@ -143,20 +154,21 @@ def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
     Effects: reads. Retry: safe.
     """
     alike = _judges_asked_alike(a.run, b.run) if a.run and b.run else ()
-    rows = shared_requests(a.frame, b.frame, judges=alike)
+    ours, theirs = a.keyed(), b.keyed()
+    rows = shared_requests(ours, theirs, judges=alike)
     if rows.is_empty():
         return None
     if a.run and b.run:
         try:
             texts = (hashed_texts(_texts(a.run)), hashed_texts(_texts(b.run)))
-            rows = shared_requests(a.frame, b.frame, judges=alike, texts=texts)
-        except StoreError:  # texts are lost, verdicts are not
+            rows = shared_requests(ours, theirs, judges=alike, texts=texts)
+        except FileGone:  # texts are lost, verdicts are not
             pass
     judges = rows["judge"].unique(maintain_order=True).to_list()
     settings = {}
     if a.run and b.run:
-        ours, theirs = _settings(a.run), _settings(b.run)
-        settings = {name: _differing(ours.get(name, {}), theirs.get(name, {})) for name in judges}
+        of_a, of_b = _settings(a.run), _settings(b.run)
+        settings = {name: _differing(of_a.get(name, {}), of_b.get(name, {})) for name in judges}
     return SharedRequests(rows=rows, settings=settings)
 
 
@@ -195,7 +207,7 @@ def _texts(run: RunDirectory) -> pl.LazyFrame:
     """The replies of a run by key."""
     from judgerel_ray.store import scan_completions
 
-    return scan_completions(run)
+    return scan_completions(run, columns=("key", "text"))
 
 
 def _sweep(run: RunDirectory) -> Mapping[str, object]:

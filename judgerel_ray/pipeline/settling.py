@@ -14,7 +14,7 @@ from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.pipeline.rounds import TOLD_APART, Landed, Place, landed_verdicts
 from judgerel_ray.reduce.settled import settled_row, settled_summary
-from judgerel_ray.store import Ledger, RunDirectory
+from judgerel_ray.store import Ledger, RunDirectory, write_own
 from judgerel_ray.tables import Settled
 
 SETTLED = "settled/settled.parquet"
@@ -46,7 +46,7 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
     table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
     data = BytesIO()
     table.sort(*ORDER, nulls_last=True).write_parquet(data)
-    run.write_bytes(SETTLED, data.getvalue())
+    write_own(run, SETTLED, data.getvalue())
     return table.height
 
 

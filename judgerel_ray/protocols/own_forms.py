@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
-from judgerel_ray.core import Menu, OwnForm, Scale, SweepError
+from judgerel_ray.core import Menu, OwnForm, Scale, SweepError, printable
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.rating_form import bracketed_value
 from judgerel_ray.protocols.wordings import check_keys
@@ -404,7 +404,7 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
 
     if not _GROUP.search(pattern):
         raise SweepError(
-            f"pattern must have a group named verdict, got '{one_line(pattern)}'",
+            f"pattern must have a group named verdict, got '{printable(pattern)}'",
             where=where,
             hint=r"'Answer: (?P<verdict>\w+)'",
         )
@@ -415,23 +415,12 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
         said = [line for line in lines if line.startswith("error: ")]
         why = (said or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
         raise SweepError(
-            f"pattern cannot be used: {why}, got '{one_line(pattern)}'",
+            f"pattern cannot be used: {why}, got '{printable(pattern)}'",
             where=where,
             hint="patterns are of the kind that takes linear time (Rust's regex, much as RE2): no "
             r"look-around and no back-references; the end of a text is \z",
         ) from None
     return pattern
-
-
-def one_line(text: str) -> str:
-    r"""Write a text with its backslashes as they are and what cannot be printed as escapes.
-
-    Examples
-    --------
-    >>> print(one_line("\\[\n"))
-    \[\n
-    """
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
-from judgerel_ray.core import OwnForm, SweepError, digest
+from judgerel_ray.core import OwnForm, SweepError, decoded, digest
 from judgerel_ray.protocols.own_forms import OWN, OWN_PROTOCOLS, own_form
 from judgerel_ray.protocols.placeholders import PLACEHOLDER, PLACEHOLDERS, STAGE_TEXTS
 
@@ -257,10 +257,7 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
 
 def _read(path: Path) -> str:
     """Text of a file with one kind of newline and none at the end."""
-    try:
-        return path.read_text(encoding="utf-8").rstrip("\n")
-    except UnicodeDecodeError as error:
-        raise SweepError(f"not UTF-8 text: {error}", where={"file": path}) from error
+    return decoded(path.read_bytes(), where={"file": path}, lines=True).rstrip("\n")
 
 
 def _placeholders(names: Iterable[str]) -> str:

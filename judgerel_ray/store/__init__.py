@@ -8,12 +8,22 @@ from judgerel_ray.store.failures import read_errors, record_errors
 from judgerel_ray.store.findings import Finding
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
 from judgerel_ray.store.losses import Losses, read_whole_ledger
-from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest
+from judgerel_ray.store.manifest import (
+    check_same_sweep,
+    read_manifest,
+    write_manifest,
+    write_own,
+)
 from judgerel_ray.store.parts import close_lease, land
 from judgerel_ray.store.ranges import Range
 from judgerel_ray.store.records import CommitRecord
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
-from judgerel_ray.store.scan import reading, scan_completions, scan_judgments
+from judgerel_ray.store.scan import (
+    CHEAP_COLUMNS,
+    reading,
+    scan_completions,
+    scan_judgments,
+)
 from judgerel_ray.store.sessions import (
     Session,
     begin_session,
@@ -26,6 +36,7 @@ from judgerel_ray.store.verification import verify_run
 from judgerel_ray.store.visibility import leave_token, read_token
 
 __all__ = [
+    "CHEAP_COLUMNS",
     "CommitRecord",
     "Finding",
     "JudgeTotals",
@@ -55,4 +66,5 @@ __all__ = [
     "unseen_session",
     "verify_run",
     "write_manifest",
+    "write_own",
 ]

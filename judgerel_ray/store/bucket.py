@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,8 +34,8 @@ class FileSystem(Protocol):
     def pipe_file(self, path: str, value: bytes, *, mode: str = "overwrite") -> object:
         """Put an object."""
 
-    def cat_file(self, path: str) -> bytes:
-        """Get an object."""
+    def cat_file(self, path: str, start: int | None = ..., end: int | None = ...) -> bytes:
+        """Get an object, or bytes of it."""
 
     def exists(self, path: str) -> bool:
         """Tell whether an object is there."""
@@ -144,6 +144,20 @@ class Bucket:
         with ThreadPoolExecutor(max_workers=_READERS) as pool:
             found = zip(wanted, pool.map(self._read_if_there, wanted), strict=True)
             return {name: data for name, data in found if data is not None}
+
+    def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Give bytes of an object, by start and length; fewer where it ends before."""
+        path = self.path(name)
+        with self._told(name, "read"):
+            return [
+                bytes(self.filesystem.cat_file(path, start=start, end=start + length))
+                for start, length in ranges
+            ]
+
+    @property
+    def n_readers(self) -> int:
+        """Objects that are read at a time."""
+        return _READERS
 
     def exists(self, name: str) -> bool:
         """Tell whether an object of that name is there."""

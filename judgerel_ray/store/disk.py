@@ -6,7 +6,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,8 @@ class Disk:
         with _told(path, "write"):
             temporary = _write_beside(path, data)
             try:
+                with suppress(OSError):  # who may read what was there may read what is
+                    temporary.chmod(stat.S_IMODE(path.stat().st_mode))
                 os.replace(temporary, path)
             except OSError:
                 temporary.unlink(missing_ok=True)
@@ -86,6 +88,16 @@ class Disk:
             path = Path(self.address(name))
             with suppress(FileNotFoundError), _told(path, "read", FileNotFoundError):
                 found[name] = path.read_bytes()
+        return found
+
+    def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Give bytes of a file, by start and length; fewer where it ends before."""
+        path = Path(self.address(name))
+        found = []
+        with _told(path, "read"), open(path, "rb", buffering=0) as file:
+            for start, length in ranges:
+                file.seek(start)
+                found.append(file.read(length))
         return found
 
     def exists(self, name: str) -> bool:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 import secrets
+from collections.abc import Iterator
 
 import polars as pl
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.store.digests import UNREADABLE, sha256
 from judgerel_ray.store.parts import encode_parquet, valid_rows
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.tables import Errors
 
 _FOLDER = "errors"
+_DIGITS = 16
+_NAMED = re.compile(rf"-[0-9a-f]{{12}}-([0-9a-f]{{{_DIGITS}}})\.parquet$")
 
 
 def record_errors(run: RunDirectory, *, session: int, judge: str, rows: pl.DataFrame) -> str:
@@ -53,8 +58,10 @@ def record_errors(run: RunDirectory, *, session: int, judge: str, rows: pl.DataF
     Effects: one new file. Retry: writes the rows twice.
     """
     valid = valid_rows(Errors, rows)
-    name = f"{_FOLDER}/{judge_folder(judge)}/errors-s{session:04d}-{secrets.token_hex(6)}.parquet"
-    run.write_bytes(name, encode_parquet(valid))
+    data = encode_parquet(valid)
+    stem = f"errors-s{session:04d}-{secrets.token_hex(6)}-{sha256(data)[:_DIGITS]}"
+    name = f"{_FOLDER}/{judge_folder(judge)}/{stem}.parquet"
+    run.write_bytes(name, data)
     return name
 
 
@@ -77,19 +84,49 @@ def read_errors(run: RunDirectory) -> pl.DataFrame:
     >>> read_errors(RunDirectory.create("memory://doctest-no-errors")).height
     0
     """
-    names = [name for name in run.files.sizes(_FOLDER) if _is_ours(name)]
     frames: list[pl.DataFrame] = [Errors.create_empty()]
-    for name, data in run.files.read_many(names).items():
+    for name, data in _files(run):
+        problem = "a file of failures is altered: its bytes are not those that were written"
         try:
-            found = pl.read_parquet(io.BytesIO(data))
-            frames.append(found.select(frames[0].columns).cast(frames[0].schema))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise StoreError(
-                f"a file of failures cannot be read: {error}",
-                where={"path": run.address(name)},
-                hint="remove it; it holds notes only",
-            ) from error
+            if is_as_named(name, data):
+                found = pl.read_parquet(io.BytesIO(data))
+                frames.append(found.select(frames[0].columns).cast(frames[0].schema))
+                continue
+        except UNREADABLE as error:
+            problem = f"a file of failures cannot be read: {str(error).splitlines()[0]}"
+        raise StoreError(
+            problem, where={"path": run.address(name)}, hint="remove it; it holds notes only"
+        )
     return pl.concat(frames).sort("failed_at", "key", maintain_order=True)
+
+
+def altered_errors(run: RunDirectory) -> list[str]:
+    """Name the files of failures whose bytes are not those that were written.
+
+    Examples
+    --------
+    >>> altered_errors(RunDirectory.create("memory://doctest-altered-errors"))
+    []
+    """
+    return [name for name, data in _files(run) if not is_as_named(name, data)]
+
+
+def is_as_named(name: str, data: bytes) -> bool:
+    """Whether a file of failures holds what its name says; also where it says nothing.
+
+    Examples
+    --------
+    >>> is_as_named("errors/judge=j/errors-s0001-000000000000-e3b0c44298fc1c14.parquet", b"")
+    True
+    """
+    stated = _NAMED.search(name)
+    return stated is None or sha256(data).startswith(stated.group(1))
+
+
+def _files(run: RunDirectory) -> Iterator[tuple[str, bytes]]:
+    """The files of failures, by name."""
+    names = [name for name in run.files.sizes(_FOLDER) if _is_ours(name)]
+    yield from run.files.read_many(names).items()
 
 
 def _is_ours(name: str) -> bool:

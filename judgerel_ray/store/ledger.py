@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from judgerel_ray.core import TokenCounts, request_key
+from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.ranges import Range, gaps, overlap, union
 from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
     SessionRecord,
+    end_name,
     parse_attempt,
+    parse_end,
     parse_session,
     read_attempt,
+    read_end,
     read_session,
+    session_name,
 )
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.tables import count_outcomes
@@ -170,6 +175,8 @@ def look_at_commits(run: RunDirectory, *, known: Iterable[CommitRecord] = ()) ->
             counting.add(name)
         elif place is not None and name not in counting:
             late_names.append(name)
+    # What is gone of a session that ended is seen by what it had then.
+    counting.update(_ended_with(run, session.number, names))
     commits = [record for record in known if record.name in counting]
     fresh = sorted(counting.difference(record.name for record in commits))
     data = run.files.read_many(f"{FOLDER}/{name}" for name in fresh)
@@ -235,9 +242,27 @@ def _newest_session(
         data = run.files.read_many([f"{FOLDER}/{name}"])
         record = read_session(name, data.get(f"{FOLDER}/{name}"))
         if record is not None:
+            broken += _gone_sessions(names, numbers.values(), record.number)
             return record, tuple(broken)
         broken.append(name)
-    return None, tuple(broken)
+    return None, (*broken, *_gone_sessions(names, numbers.values(), 0))
+
+
+def _gone_sessions(names: Iterable[str], there: Collection[int], newest: int) -> list[str]:
+    """Records of sessions after the newest that are gone: what they left shows that they were."""
+    attempts = (place.session for name in names if (place := parse_attempt(name)))
+    ends = (number for name in names if (number := parse_end(name)) is not None)
+    later = {number for number in (*attempts, *ends) if number > newest}
+    return [session_name(number) for number in sorted(later.difference(there))]
+
+
+def _ended_with(run: RunDirectory, session: int, names: Collection[str]) -> tuple[str, ...]:
+    """Names of the records that a session had when it ended, as far as it said so."""
+    name = end_name(session)
+    if name not in names:
+        return ()
+    place = f"{FOLDER}/{name}"
+    return read_end(name, run.files.read_many([place]).get(place)) or ()
 
 
 def _totals(
@@ -271,11 +296,10 @@ def _outcomes(
     if len(twice) == record.rows or run is None:
         return {} if len(twice) == record.rows else record.outcomes
     dropped = [request_key(key, replication) for key, replication in twice]
-    try:
-        data = run.files.read_many([record.data_file]).get(record.data_file, b"")
-        rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "stage", "outcome"])
-    except (pl.exceptions.PolarsError, OSError):
+    data = run.files.read_many([record.data_file]).get(record.data_file, b"")
+    if sha256(data) != record.data_sha256:
         return {}  # it is damaged, and its rows are no longer counted by the next session
+    rows = pl.read_parquet(io.BytesIO(data), columns=["key", "role", "stage", "outcome"])
     return count_outcomes(rows.filter(~pl.col("key").is_in(dropped)))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
+from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.store.ledger import Look
 from judgerel_ray.store.records import AttemptId, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
@@ -84,7 +85,7 @@ def count_rows(run: RunDirectory, parts: Mapping[str, int]) -> int:
     for name, data in run.files.read_many(opened).items():
         try:
             rows += pl.read_parquet(io.BytesIO(data), columns=["key"]).height
-        except (pl.exceptions.PolarsError, OSError):
+        except UNREADABLE:
             continue
         bytes_ += parts[name]
     if len(opened) == len(parts) or not bytes_:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from judgerel_ray.store.digests import altered
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.leftovers import count_rows, torn_parts, unnamed_parts
 from judgerel_ray.store.parts import expected_keys
@@ -34,7 +35,7 @@ class Losses:
     torn : tuple of str
         Names of records that are torn, altered or gone.
     damaged : tuple of CommitRecord
-        Commits whose files are gone or cut.
+        Commits whose files are gone, cut or altered.
     unfounded : tuple of CommitRecord
         Whole commits with rows that stand on answers the run does not hold, or that its plan
         does not have.
@@ -73,6 +74,34 @@ class Losses:
         """Whether more files are without a record than a driver leaves that is killed."""
         is_much = self.n_unnamed > max(SMALL_ROWS, LARGE_SHARE * self.n_landed)
         return len(self.unnamed) > MOST_LEFT or is_much
+
+    @property
+    def needed_folders(self) -> tuple[str, ...]:
+        """Folders of which nothing is there, and that commits do not count without."""
+        needed = [name for one in self.damaged for name in (one.data_file, one.texts_file)]
+        return tuple(
+            folder
+            for folder in self.folders
+            if any(name.startswith(f"{folder}/") for name in needed)
+        )
+
+    @property
+    def lacks_folder(self) -> bool:
+        """Whether a whole folder that rows need is gone, as where a disk is not mounted."""
+        return FOLDER in self.folders or bool(self.needed_folders)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether so much would not count any more that only a person may give it up.
+
+        What stands on a lost answer goes with it, so files alone do not tell how much is lost.
+        """
+        n_lost = sum(one.rows for one in (*self.damaged, *self.unfounded)) + self.n_torn
+        n_causes = len(self.damaged) + len(self.torn)
+        if self.has_gone_records:
+            n_lost, n_causes = n_lost + self.n_unnamed, n_causes + len(self.unnamed)
+        is_small = (n_causes or len(self.unfounded)) == 1 and n_lost <= SMALL_ROWS
+        return n_lost > LARGE_SHARE * self.n_landed and not is_small
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,11 +149,12 @@ def read_whole_ledger(run: RunDirectory) -> Ledger:
 
 
 def part_commits(
-    run: RunDirectory, look: Look, *, ask_lost: bool = False
+    run: RunDirectory, look: Look, *, ask_lost: bool = False, check: bool = False
 ) -> tuple[tuple[CommitRecord, ...], Losses]:
     """Part the commits of a look into those that count and what is lost.
 
-    With `ask_lost`, judgments whose texts are gone are lost with them.
+    With `ask_lost`, judgments whose texts are gone are lost with them. With `check`, the digests of
+    all files that are needed are compared, too: every byte of judgments, and of answers, is read.
     """
     if look.session is None:
         # Every session leaves its record before anything lands: these files had records, too.
@@ -133,12 +163,27 @@ def part_commits(
     data = run.files.sizes("data")
     texts = run.files.sizes("texts") if look.commits else {}
     damaged, unread, kept = [], [], []
+    bad: frozenset[str] = frozenset()
+    if check:
+        vouched = [
+            one.vouched("data_file")
+            for one in look.commits
+            if one.is_whole("data_file", data.get(one.data_file))
+        ]
+        vouched += [
+            one.vouched("texts_file")
+            for one in look.commits
+            if (one.holds_answers or ask_lost)
+            and one.is_whole("texts_file", texts.get(one.texts_file))
+        ]
+        bad = frozenset(altered(run.files, vouched))
     for one in look.commits:
-        has_texts = one.is_whole("texts_file", texts.get(one.texts_file))
+        has_texts = (
+            one.is_whole("texts_file", texts.get(one.texts_file)) and one.texts_file not in bad
+        )
         needs_texts = one.holds_answers or ask_lost
-        if not one.is_whole("data_file", data.get(one.data_file)) or (
-            needs_texts and not has_texts
-        ):
+        has_data = one.is_whole("data_file", data.get(one.data_file)) and one.data_file not in bad
+        if not has_data or (needs_texts and not has_texts):
             damaged.append(one)
             continue
         kept.append(one)

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.rundir import FORMAT, MANIFEST, RunDirectory
+from judgerel_ray.store.digests import sha256
+from judgerel_ray.store.records import SEAL_KEYS, seal
+from judgerel_ray.store.rundir import FILES, FORMAT, MANIFEST, RunDirectory, manifest_problem
 
 SWEEP_KEY = "sweep"
 """Entry of the manifest that :func:`check_same_sweep` compares with."""
@@ -33,35 +35,58 @@ def write_manifest(run: RunDirectory, manifest: Mapping[str, object]) -> None:
     >>> read_manifest(run)["sweep"]
     {'judge': {'llama': {'temperature': 0.7}}}
     """
-    content = {**manifest, "format": FORMAT}
-    run.write_text(MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    run.write_bytes(MANIFEST, seal({**manifest, "format": FORMAT}))
+
+
+def write_own(run: RunDirectory, name: str, data: bytes) -> None:
+    """Write a file of the run's own, which the manifest vouches for from then on.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-write-own")
+    >>> write_manifest(run, {"sweep": {}})
+    >>> write_own(run, "plan.json", b"{}")
+    >>> run.write_bytes("plan.json", b"[]")
+    >>> run.read_text("plan.json")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.StoreError: plan.json of the run is altered: its bytes are not ...
+
+    Notes
+    -----
+    Effects: the manifest first, with the digest of what is there before and of what will be, so
+    that readers trust either whenever they look; then the file. Retry: safe.
+    """
+    manifest = read_manifest(run)
+    if SWEEP_KEY in manifest:
+        known, new = run.own_digests(), sha256(data)
+        last = known.get(name, ())[-1:]
+        if list(last) != [new]:
+            files = {**known, name: [*last, new]}
+            write_manifest(run, {**manifest, FILES: files})
+    run.write_bytes(name, data)
 
 
 def read_manifest(run: RunDirectory) -> dict[str, object]:
-    """Read the manifest.
+    """Read the manifest, without its seal.
 
     Raises
     ------
     StoreError
-        If it is missing or not of a run directory.
+        If it is missing, altered, or not of a run directory.
 
     Examples
     --------
     >>> read_manifest(RunDirectory.create("memory://doctest-read-manifest"))
     {'format': 'judgerel-run/1'}
     """
-    try:
-        content = json.loads(run.read_text(MANIFEST))
-    except (ValueError, RecursionError) as error:
+    data = run.read_bytes(MANIFEST)
+    if problem := manifest_problem(data):
         raise StoreError(
-            f"the manifest is not JSON: {error}", where={"path": run.address(MANIFEST)}
-        ) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise StoreError(
-            f"the manifest is of another format, expected {FORMAT}",
-            where={"path": run.address(MANIFEST)},
+            f"the manifest of the run {problem}", where={"path": run.address(MANIFEST)}
         )
-    return content
+    content = json.loads(data)
+    return {name: value for name, value in content.items() if name not in SEAL_KEYS}
 
 
 def check_same_sweep(

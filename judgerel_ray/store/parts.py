@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import secrets
 import time
@@ -14,6 +13,7 @@ import dataframely as dy
 import polars as pl
 
 from judgerel_ray.core import TableError, TokenCounts, request_key
+from judgerel_ray.store.digests import sections_of, sha256
 from judgerel_ray.store.ranges import Range, union
 from judgerel_ray.store.records import (
     FOLDER,
@@ -38,11 +38,6 @@ class _Part(NamedTuple):
 
     name: str
     data: bytes
-
-    @property
-    def sha256(self) -> str:
-        """Digest of the file."""
-        return hashlib.sha256(self.data).hexdigest()
 
 
 def land(
@@ -124,8 +119,8 @@ def land(
         judge=judge,
         data_file=data_part.name,
         texts_file=texts_part.name,
-        data_sha256=data_part.sha256,
-        texts_sha256=texts_part.sha256,
+        data_sha256=sha256(data_part.data),
+        texts_sha256=sha256(texts_part.data),
         data_bytes=len(data_part.data),
         rows=rows.height,
         conditions={key: union(ranges) for key, ranges in conditions.items()},
@@ -137,6 +132,8 @@ def land(
         texts_bytes=len(texts_part.data),
         parents=None if parents is None else tuple(sorted(set(parents))),
         n_answers=count_answers(rows),
+        data_sections=sections_of(data_part.data),
+        texts_sections=sections_of(texts_part.data),
     )
     for part in (data_part, texts_part):
         run.write_bytes(part.name, part.data)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.store.findings import Finding, an_error
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.rundir import RunDirectory
@@ -121,6 +122,6 @@ def _items(run: RunDirectory) -> set[tuple[str, ...]]:
     data = run.files.read_many(["items.parquet"]).get("items.parquet")
     try:
         frame = pl.read_parquet(io.BytesIO(data or b""), columns=list(_ITEM))
-    except (pl.exceptions.PolarsError, OSError):
+    except UNREADABLE:
         return set()
     return {tuple(str(one) for one in row) for row in frame.select(_ITEM).iter_rows()}

@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from judgerel_ray.core import TokenCounts, digest
+from judgerel_ray.store.digests import Sections, Vouched, chosen
 from judgerel_ray.store.ranges import Range
 
 FOLDER = "commits"
@@ -23,6 +25,8 @@ SMALLEST_PARQUET = 12
 """Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
 _SESSION = re.compile(r"session-(\d{4,})\.json")
+_END = re.compile(r"session-(\d{4,})\.ended")
+SEAL_KEYS = _SEAL, _NONCE = "seal", "nonce"
 
 
 class AttemptId(NamedTuple):
@@ -41,9 +45,9 @@ class CommitRecord:
     (first, n) of replications landed for every condition key; ``outcomes`` counts the verdicts by
     what became of them, and what failed; ``tokens`` is what the engine's counters moved by,
     ``seconds`` the engine time it took; ``written_at`` is ISO 8601 in UTC. ``texts_bytes`` and
-    ``parents``, the keys of the answers that the prompts hold, and ``n_answers``, how many rows are
-    such answers themselves, are None in records of versions
-    that did not write them down.
+    ``parents``, the keys of the answers that the prompts hold, ``n_answers``, how many rows are
+    such answers themselves, and the digests of the two files by column are None in records of
+    versions that did not write them down.
     """
 
     session: int
@@ -65,6 +69,20 @@ class CommitRecord:
     texts_bytes: int | None = None
     parents: tuple[str, ...] | None = None
     n_answers: int | None = None
+    data_sections: Sections | None = None
+    texts_sections: Sections | None = None
+
+    def vouched(
+        self, file: Literal["data_file", "texts_file"], columns: Collection[str] | None = None
+    ) -> Vouched:
+        """What is known of the bytes of some columns of a file; of all where it is None."""
+        is_data = file == "data_file"
+        sections = self.data_sections if is_data else self.texts_sections
+        return Vouched(
+            self.data_file if is_data else self.texts_file,
+            self.data_sha256 if is_data else self.texts_sha256,
+            None if sections is None else chosen(sections, columns),
+        )
 
     @property
     def holds_answers(self) -> bool:
@@ -162,6 +180,29 @@ def parse_session(name: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
+def end_name(number: int) -> str:
+    """File name of the mark that a session has ended.
+
+    Examples
+    --------
+    >>> end_name(1)
+    'session-0001.ended'
+    """
+    return f"session-{number:04d}.ended"
+
+
+def parse_end(name: str) -> int | None:
+    """Read the file name of the mark that a session has ended; None if it is none.
+
+    Examples
+    --------
+    >>> parse_end("session-0001.ended"), parse_end("session-0001.json")
+    (1, None)
+    """
+    match = _END.fullmatch(name)
+    return int(match.group(1)) if match else None
+
+
 def seal(content: Mapping[str, object]) -> bytes:
     """Lay a record out as JSON with a nonce and the digest of the rest.
 
@@ -170,8 +211,8 @@ def seal(content: Mapping[str, object]) -> bytes:
     >>> unseal(seal({"a": 1}))["a"]
     1
     """
-    whole = {**content, "nonce": secrets.token_hex(8)}
-    return (json.dumps({**whole, "seal": digest(whole)}, indent=1) + "\n").encode()
+    whole = {**content, _NONCE: secrets.token_hex(8)}
+    return (json.dumps({**whole, _SEAL: digest(whole)}, indent=1) + "\n").encode()
 
 
 def unseal(data: bytes | None) -> Mapping[str, object] | None:
@@ -184,12 +225,23 @@ def unseal(data: bytes | None) -> Mapping[str, object] | None:
     """
     try:
         content = json.loads(data or b"")
-    except ValueError:
+        if not isinstance(content, dict):
+            return None
+        stated = content.pop(_SEAL, None)
+        return content if stated == digest(content) else None
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(content, dict):
-        return None
-    stated = content.pop("seal", None)
-    return content if stated == digest(content) else None
+
+
+def is_sealed(content: Mapping[str, object]) -> bool:
+    """Tell whether content was sealed, or was and is altered; versions before sealed only records.
+
+    Examples
+    --------
+    >>> is_sealed(json.loads(seal({"a": 1}))), is_sealed({"a": 1})
+    (True, False)
+    """
+    return _SEAL in content or _NONCE in content
 
 
 def commit_content(record: CommitRecord) -> dict[str, object]:
@@ -201,6 +253,7 @@ def commit_content(record: CommitRecord) -> dict[str, object]:
         "parents": None if record.parents is None else list(record.parents),
         "conditions": {key: [list(one) for one in made] for key, made in record.conditions.items()},
         "outcomes": dict(record.outcomes),
+        **{name: _plain_sections(getattr(record, name)) for name in _SECTIONS},
         "engine": dict(record.engine),
         "tokens": {
             "prompt": tokens.prompt,
@@ -233,6 +286,32 @@ def read_session(name: str, data: bytes | None) -> SessionRecord | None:
     return SessionRecord(**fields)  # type: ignore[arg-type]  # the seal vouches for the types
 
 
+def read_end(name: str, data: bytes | None) -> tuple[str, ...] | None:
+    """Names of the records that a session had when it ended; None where nobody can tell.
+
+    Marks of versions that did not write them down say nothing, and torn or altered ones do not.
+    """
+    content = unseal(data)
+    if content is None or content.get("number") != parse_end(name):
+        return None
+    return tuple(_list(content["records"]))
+
+
+def is_plain_end(data: bytes) -> bool:
+    """Tell whether a mark is a time alone, as versions wrote it that named no records.
+
+    Examples
+    --------
+    >>> is_plain_end(b"2026-01-01T00:00:00+00:00"), is_plain_end(b"{")
+    (True, False)
+    """
+    try:
+        datetime.fromisoformat(data.decode().strip())
+    except ValueError:
+        return False
+    return True
+
+
 _PLAIN = (
     "session",
     "lease",
@@ -247,6 +326,7 @@ _PLAIN = (
     "seconds",
     "written_at",
 )
+_SECTIONS = ("data_sections", "texts_sections")
 
 
 def _commit(content: Mapping[str, object]) -> CommitRecord:
@@ -265,7 +345,26 @@ def _commit(content: Mapping[str, object]) -> CommitRecord:
         texts_bytes=content.get("texts_bytes"),  # type: ignore[arg-type]
         parents=None if parents is None else tuple(_list(parents)),
         n_answers=content.get("n_answers"),  # type: ignore[arg-type]
+        data_sections=_sections(content.get("data_sections")),
+        texts_sections=_sections(content.get("texts_sections")),
     )
+
+
+def _plain_sections(sections: Sections | None) -> dict[str, list[int]] | None:
+    """Digests of a file as JSON holds them: the numbers of a column's sections in one list."""
+    if sections is None:
+        return None
+    return {column: [n for one in found for n in one] for column, found in sections.items()}
+
+
+def _sections(value: object) -> Sections | None:
+    """Digests of a file, by column."""
+    if value is None:
+        return None
+    return {
+        column: tuple(zip(*[iter(_list(numbers))] * 3, strict=True))
+        for column, numbers in _mapping(value).items()
+    }
 
 
 def _mapping(value: object) -> dict[str, object]:

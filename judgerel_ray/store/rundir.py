@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -19,11 +19,16 @@ from urllib.parse import quote, unquote, urlsplit
 
 from judgerel_ray.core import StoreError, digest
 from judgerel_ray.store.bucket import Bucket
+from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.disk import Disk
+from judgerel_ray.store.records import is_sealed, unseal
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/1"
-_FROM_SWEEP = frozenset({"sweep.toml", "plan.json", "items.parquet"})
+FILES = "files"
+"""Entry of the manifest with the SHA-256 of the run's own files, the last two that each had."""
+FROM_SWEEP = ("sweep.toml", "plan.json", "items.parquet")
+_MADE = ("distributions/", "confusions/", "settled/")
 _BESIDE = frozenset({"commits", "sweep.toml"})
 _SLUG_LENGTH = 160  # bytes; with digest, "judge=" and part names far below the usual limit of 255
 
@@ -154,7 +159,7 @@ class RunDirectory:
         if self.is_local and not os.path.isdir(self.url):
             return False
         data = self.files.read_many([MANIFEST]).get(MANIFEST)
-        problem = _manifest_problem(data)
+        problem = manifest_problem(data)
         if problem is None:
             return True
         # Other programs have manifests, too; only ours lie beside these.
@@ -199,17 +204,38 @@ class RunDirectory:
             raise StoreError("not UTF-8 text", where={"path": self.address(name)}) from error
 
     def read_bytes(self, name: str) -> bytes:
-        """Read a file; StoreError where it is missing."""
+        """Read a file; StoreError where it is missing, or the run's own and altered."""
         try:
-            return self.files.read(name)
+            data = self.files.read(name)
         except StoreError as error:
-            if name not in _FROM_SWEEP or self.exists(name):
+            if name not in FROM_SWEEP or self.exists(name):
                 raise
             raise StoreError(
                 f"{name} of the run is gone",
                 where={"path": self.address(name)},
                 hint="judgerel run with the same sweep and --out writes it again",
             ) from error
+        if (name in FROM_SWEEP or name.startswith(_MADE)) and not self.vouches(name, data):
+            own = "; what you change, change in your own SWEEP.toml" if name == "sweep.toml" else ""
+            raise StoreError(
+                f"{name} of the run is altered: its bytes are not those that were written",
+                where={"path": self.address(name)},
+                hint=f"judgerel run SWEEP.toml --out {self.url}, as the run was made, writes it "
+                f"again and asks nothing again{own}",
+            )
+        return data
+
+    def vouches(self, name: str, data: bytes) -> bool:
+        """Whether a file of the run's own is as the manifest knows it; also where it knows none."""
+        known = self.own_digests().get(name)
+        return known is None or sha256(data) in known
+
+    def own_digests(self) -> Mapping[str, Sequence[str]]:
+        """SHA-256 of the run's own files by name; none in runs of versions that wrote none down."""
+        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        content = None if manifest_problem(data) else json.loads(data or b"{}")
+        files = content.get(FILES, {}) if content else {}
+        return files if isinstance(files, dict) else {}
 
     def exists(self, name: str) -> bool:
         """Tell whether a file is there."""
@@ -243,8 +269,14 @@ class RunDirectory:
         return data if self.files.create(name, data) else self.files.read(name)
 
 
-def _manifest_problem(data: bytes | None) -> str | None:
-    """What is wrong with a manifest; None where it is a run directory's."""
+def manifest_problem(data: bytes | None) -> str | None:
+    """What is wrong with a manifest; None where it is a run directory's.
+
+    Examples
+    --------
+    >>> manifest_problem(b'{"format": "judgerel-run/1"}') is None, manifest_problem(b"")
+    (True, 'is empty')
+    """
     if data is None:
         return "is gone"
     if not data.strip():
@@ -255,6 +287,8 @@ def _manifest_problem(data: bytes | None) -> str | None:
         return f"is not JSON: {error}"
     if not isinstance(content, dict):
         return f"is no JSON object, it starts with {data[:20].decode(errors='replace')!r}"
+    if is_sealed(content) and unseal(data) is None:
+        return "is altered: its seal does not hold"
     stated = content.get("format")
     if stated != FORMAT:
         return f"states another format, expected {FORMAT!r}, got {stated!r}"

@@ -6,6 +6,7 @@ The folders are never searched: a torn, foreign or late file in them disturbs no
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
@@ -13,20 +14,31 @@ from typing import Literal
 import dataframely as dy
 import polars as pl
 
-from judgerel_ray.core import StoreError, request_key
+from judgerel_ray.core import FileGone, StoreError, request_key
 from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.store.ledger import (
-    Ledger,
-    build_ledger,
-    look_at_commits,
-)
-from judgerel_ray.store.records import CommitRecord
+from judgerel_ray.store.digests import altered
+from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
+from judgerel_ray.store.losses import part_commits
+from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt
 from judgerel_ray.store.rundir import RunDirectory
+from judgerel_ray.store.sessions import live_session, unseen_session
 from judgerel_ray.tables import Completions, Judgments
+
+_TORN_TRIES = 5
+_TORN_PAUSE_S = 0.1
+
+CHEAP_COLUMNS = tuple(
+    name for name in Judgments.column_names() if name not in ("key", "seed", "landed_at")
+)
+"""Columns of judgments but for those that take most of a file and few numbers need."""
 
 
 def scan_judgments(
-    run: RunDirectory, *, judges: Collection[str] | None = None, ledger: Ledger | None = None
+    run: RunDirectory,
+    *,
+    columns: Collection[str] | None = None,
+    judges: Collection[str] | None = None,
+    ledger: Ledger | None = None,
 ) -> pl.LazyFrame:
     """Scan the judgments that landed, each request once.
 
@@ -34,6 +46,9 @@ def scan_judgments(
     ----------
     run : RunDirectory
         The run; it may be written to meanwhile.
+    columns : collection of str, optional
+        Only these columns, in the table's order; by default all. Their bytes are read and checked
+        at once, so name them where keys and seeds, most of a file, are not needed.
     judges : collection of str, optional
         Only these judges' files are opened.
     ledger : Ledger, optional
@@ -47,19 +62,27 @@ def scan_judgments(
     Raises
     ------
     StoreError
-        If the commits cannot be read, or a file they name is gone or cut. What else is wrong
-        inside a file is seen where the frame is collected: :func:`reading` tells it.
+        If records are torn, altered or gone; or a file they name is gone or cut, or not the bytes
+        that landed. The error names the first file and the command that asks its rows again.
 
     Examples
     --------
     >>> scan_judgments(RunDirectory.create("memory://doctest-scan")).collect().height
     0
+
+    Notes
+    -----
+    Files of versions whose records have no digest of every column are read and hashed whole.
     """
-    return _scan(run, Judgments, "data_file", judges, ledger)
+    return _scan(run, Judgments, "data_file", columns, judges, ledger)
 
 
 def scan_completions(
-    run: RunDirectory, *, judges: Collection[str] | None = None, ledger: Ledger | None = None
+    run: RunDirectory,
+    *,
+    columns: Collection[str] | None = None,
+    judges: Collection[str] | None = None,
+    ledger: Ledger | None = None,
 ) -> pl.LazyFrame:
     """Scan the texts that landed, by key; parameters as for :func:`scan_judgments`.
 
@@ -68,7 +91,7 @@ def scan_completions(
     >>> scan_completions(RunDirectory.create("memory://doctest-scan")).collect().columns
     ['key', 'text', 'logprobs']
     """
-    return _scan(run, Completions, "texts_file", judges, ledger)
+    return _scan(run, Completions, "texts_file", columns, judges, ledger)
 
 
 @contextmanager
@@ -99,14 +122,15 @@ def reading(path: str) -> Iterator[None]:
         # A pipe that nobody reads any more is no file of a run.
         if isinstance(error, BrokenPipeError):
             raise
+        what = " ".join((str(error) or type(error).__name__).split())
         raise StoreError(
-            f"a file of the run cannot be read: {(str(error) or type(error).__name__).strip()}",
+            f"a file of the run cannot be read: {what}",
             where={"run": path},
             hint=f"judgerel verify {path} names it; without it, judgerel run asks its rows again",
         ) from error
 
 
-def file_errors() -> tuple[type[Exception], ...]:
+def file_errors() -> tuple[type[BaseException], ...]:
     """Classes of what the readers of files raise; those of pyarrow where it is in use.
 
     Examples
@@ -115,7 +139,7 @@ def file_errors() -> tuple[type[Exception], ...]:
     (True, False)
     """
     arrow = getattr(sys.modules.get("pyarrow"), "ArrowException", None)
-    known: tuple[type[Exception], ...] = (OSError, pl.exceptions.ComputeError)
+    known = (OSError, pl.exceptions.ComputeError, pl.exceptions.PanicException)
     return (*known, arrow) if isinstance(arrow, type) else known
 
 
@@ -162,19 +186,23 @@ def _scan(
     run: RunDirectory,
     table: type[dy.Schema],
     file: Literal["data_file", "texts_file"],
+    columns: Collection[str] | None,
     judges: Collection[str] | None,
     ledger: Ledger | None,
 ) -> pl.LazyFrame:
     """Scan one file of every commit that counts, without rows an earlier commit holds."""
     landed, duplicates = (ledger.commits, ledger.duplicates) if ledger else _landed(run)
     commits = [one for one in landed if judges is None or one.judge in judges]
-    _check_files(run, commits, file)
+    names = [name for name in table.column_names() if columns is None or name in columns]
+    # The judge is told by the commits; keys tell which rows an earlier commit holds.
+    needed = {*names, "key"} if duplicates else {*names}.difference(["judge"])
+    _check_files(run, commits, file, needed)
     clean: dict[str, list[str]] = {}
     for one in commits:
         if one.name not in duplicates:
             clean.setdefault(one.judge if file == "data_file" else "", []).append(_name(one, file))
     frames = [
-        _of_judge(scan_files(run, names, table=table), judge) for judge, names in clean.items()
+        _of_judge(scan_files(run, files, table=table), judge) for judge, files in clean.items()
     ]
     for one in commits:
         if twice := duplicates.get(one.name):
@@ -182,8 +210,9 @@ def _scan(
             frame = scan_files(run, [_name(one, file)], table=table)
             frames.append(frame.filter(~pl.col("key").is_in(dropped)))
     if not frames:
-        return table.create_empty().lazy()
-    return pl.concat(frames) if len(frames) > 1 else frames[0]
+        return table.create_empty().lazy().select(names)
+    frame = pl.concat(frames) if len(frames) > 1 else frames[0]
+    return frame if columns is None else frame.select(names)
 
 
 def _landed(
@@ -191,11 +220,35 @@ def _landed(
 ) -> tuple[tuple[CommitRecord, ...], Mapping[str, tuple[tuple[str, int], ...]]]:
     """What landed, and what an earlier commit holds, too: as a ledger says it, and sooner."""
     look = look_at_commits(run)
+    tries = _TORN_TRIES if live_session(run) or unseen_session(run) else 0
+    while (lacking := _lacking(look)) and tries:
+        # Where links are missing a record may be under its writer's pen.
+        time.sleep(_TORN_PAUSE_S)
+        look, tries = look_at_commits(run), tries - 1
+    if lacking or (look.session is None and any(run.files.sizes("data"))):
+        first = lacking[0] if lacking else ""
+        raise StoreError(
+            "a record of what landed is torn, altered or gone"
+            + (f" (and {len(lacking) - 1} more)" if len(lacking) > 1 else ""),
+            where={"path": run.address(f"{FOLDER}/{first}".rstrip("/"))},
+            hint=ask_again(run, look, "what it stood for"),
+        )
     n_keys = sum(len(one.conditions) for one in look.commits)
     if len({key for one in look.commits for key in one.conditions}) == n_keys:
         return look.commits, {}  # no condition is in two commits, so no replication is
     ledger = build_ledger(0, look.commits)
     return ledger.commits, ledger.duplicates
+
+
+def _lacking(look: Look) -> list[str]:
+    """Records that are torn, altered or gone, and that no later attempt of their lease settles."""
+    attempts = [place for name in look.names if (place := parse_attempt(name))]
+    latest = {one[:2]: one.attempt for one in sorted(attempts)}
+    return [
+        name
+        for name in look.broken
+        if (place := parse_attempt(name)) is None or latest.get(place[:2], 0) <= place.attempt
+    ]
 
 
 def _of_judge(frame: pl.LazyFrame, judge: str) -> pl.LazyFrame:
@@ -207,31 +260,51 @@ def _check_files(
     run: RunDirectory,
     commits: Sequence[CommitRecord],
     file: Literal["data_file", "texts_file"],
+    columns: Collection[str],
 ) -> None:
-    """Refuse files that are gone or cut: what is left would be numbers of another run."""
+    """Refuse files that are gone, cut or altered: they would be numbers of another run."""
     if not commits:
         return
     # Listed after the commits were read, so that every file of theirs was there.
     sizes = run.files.sizes("data" if file == "data_file" else "texts")
-    wrong = [
-        (_name(one, file), one.name)
-        for one in commits
-        if not one.is_whole(file, sizes.get(_name(one, file)))
-    ]
+    wrong = [one for one in commits if not one.is_whole(file, sizes.get(_name(one, file)))]
+    how = "altered: its bytes are not those that landed"
     if wrong:
-        part, commit = wrong[0]
-        size = sizes.get(part)
-        raise StoreError(
-            f"a file that landed is {'gone' if size is None else f'cut, it has {size} bytes'}"
+        size = sizes.get(_name(wrong[0], file))
+        how = "gone" if size is None else f"cut, it has {size} bytes"
+    else:
+        bad = altered(run.files, (one.vouched(file, columns) for one in commits))
+        wrong = [one for one in commits if _name(one, file) in bad]
+    if wrong:
+        rows = f"its {sum(one.rows for one in wrong):,} rows"
+        raise (FileGone if how == "gone" else StoreError)(
+            f"a file that landed is {how}"
             + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""),
-            where={"path": run.address(part), "commit": commit},
-            hint=(
-                "judgerel run asks its rows again, judgerel verify lists what is wrong"
-                if file == "data_file"
-                else "judgerel run --ask-lost asks its rows again, judgerel verify lists what is "
-                "wrong"
+            where={"path": run.address(_name(wrong[0], file)), "commit": wrong[0].name},
+            hint=ask_again(
+                run,
+                look_at_commits(run),
+                rows,
+                texts=file == "texts_file" and not all(one.holds_answers for one in wrong),
             ),
         )
+
+
+def ask_again(run: RunDirectory, look: Look, rows: str, *, texts: bool = False) -> str:
+    """Name the command that asks again what is lost, with the flag that much of it takes.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-ask-again")
+    >>> ask_again(run, look_at_commits(run), "its 8 rows").partition(";")[0]
+    'judgerel run SWEEP.toml --out memory://doctest-ask-again asks its 8 rows again'
+    """
+    losses = part_commits(run, look, check=True)[1].counted(run)
+    flag = " --ask-lost" if texts or losses.is_large or losses.lacks_folder else ""
+    return (
+        f"judgerel run SWEEP.toml --out {run.url}{flag} asks {rows} again; "
+        f"judgerel verify {run.url} lists what is wrong"
+    )
 
 
 def _name(commit: CommitRecord, file: Literal["data_file", "texts_file"]) -> str:

@@ -22,6 +22,7 @@ from judgerel_ray.store.records import (
     FOLDER,
     CommitRecord,
     SessionRecord,
+    end_name,
     parse_attempt,
     parse_session,
     seal,
@@ -102,7 +103,7 @@ def begin_session(
         # Before the look: a session that begins meanwhile is seen in its record, or races for it.
         in_data = newest_part(run.files.sizes("data"))
         look = look_at_commits(run)
-        kept, losses = part_commits(run, look, ask_lost=ask_lost)
+        kept, losses = part_commits(run, look, ask_lost=ask_lost, check=True)
         if strays is not None:
             names = strays(build_ledger(0, kept))
             losses = losses.with_unfounded(names, kept)
@@ -121,6 +122,8 @@ def begin_session(
 def end_session(run: RunDirectory, session: int) -> None:
     """Say that a session's driver is done, so that it no longer counts as live.
 
+    The records that it has by now are named there: one that goes later is missed.
+
     Examples
     --------
     >>> run = RunDirectory.create("memory://doctest-end")
@@ -128,7 +131,16 @@ def end_session(run: RunDirectory, session: int) -> None:
     >>> live_session(run) is None
     True
     """
-    run.write_text(_end_name(session), datetime.now(UTC).isoformat() + "\n")
+    records = [
+        name
+        for name in run.names(FOLDER)
+        if (place := parse_attempt(name)) is not None and place.session == session
+    ]
+    content = {"kind": "end", "number": session, "records": records}
+    run.write_bytes(
+        f"{FOLDER}/{end_name(session)}",
+        seal({**content, "ended_at": datetime.now(UTC).isoformat()}),
+    )
 
 
 def is_superseded(run: RunDirectory, session: int) -> bool:
@@ -201,7 +213,7 @@ def unseen_session(run: RunDirectory) -> str | None:
 def _open_session(run: RunDirectory) -> SessionRecord | None:
     """The newest session, if nobody has said that it ended."""
     record = look_at_commits(run).session
-    return None if record is None or run.exists(_end_name(record.number)) else record
+    return None if record is None or run.exists(f"{FOLDER}/{end_name(record.number)}") else record
 
 
 def _is_seen(record: SessionRecord) -> bool:
@@ -238,11 +250,6 @@ def _record(number: int, kept: tuple[CommitRecord, ...]) -> SessionRecord:
         pid_started=_started(os.getpid()),
         started_at=datetime.now(UTC).isoformat(),
     )
-
-
-def _end_name(session: int) -> str:
-    """Name of the mark that a session has ended."""
-    return f"{FOLDER}/session-{session:04d}.ended"
 
 
 def _boot() -> str:

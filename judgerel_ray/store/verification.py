@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import tomllib
@@ -11,13 +10,25 @@ from collections.abc import Callable, Iterator
 import polars as pl
 
 from judgerel_ray.core import request_key
+from judgerel_ray.store.digests import UNREADABLE, sha256
+from judgerel_ray.store.failures import altered_errors
 from judgerel_ray.store.findings import Finding, a_note, an_error
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.planned import RowCounts, unplanned
-from judgerel_ray.store.records import FOLDER, CommitRecord, parse_attempt, read_attempt
+from judgerel_ray.store.records import (
+    FOLDER,
+    CommitRecord,
+    is_plain_end,
+    is_sealed,
+    parse_attempt,
+    parse_end,
+    parse_session,
+    read_attempt,
+    unseal,
+)
 from judgerel_ray.store.rundir import RunDirectory
 from judgerel_ray.store.sessions import live_session
 
@@ -33,12 +44,13 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Errors: the run's own sweep, plan or items missing or damaged; a committed file missing,
-        altered, unreadable, or with other rows or keys than its record says; texts that do not
-        match judgments; a request held twice; rows that stand on answers the run does not hold,
-        or that its plan does not have; a record torn or altered, and records that are gone, as
-        files without them tell. Notes: files no commit names, and records that came too late to
-        count. Empty if all is well.
+        Errors: the run's own sweep, plan or items, or a table that it made, missing or other than
+        the manifest vouches for; a committed file missing, altered, or with other rows or keys
+        than its record says; texts that do not match judgments; a request held twice; rows that
+        stand on answers the run does not hold, or that its plan does not have; a record torn or
+        altered, and records that are gone, as the end of their session or files without them
+        tell; a file of failures or of progress altered. Notes: files no commit names, and records
+        that came too late to count. Empty if all is well.
 
     Raises
     ------
@@ -71,6 +83,7 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     findings.extend(unplanned(run, counts))
     findings.extend(_orphans(run, look))
     findings.extend(_own_files(run))
+    findings.extend(_notes_of_progress(run, look))
     return findings
 
 
@@ -120,7 +133,7 @@ def _files(
 ) -> Iterator[Finding]:
     """Check a commit's two files; the judgments that can be read are added to `judgments`."""
     frames = []
-    for name, sha256 in (
+    for name, expected in (
         (commit.data_file, commit.data_sha256),
         (commit.texts_file, commit.texts_sha256),
     ):
@@ -128,13 +141,11 @@ def _files(
         if data is None:
             yield an_error("missing_file", name, f"named by {commit.name}, not there")
             continue
-        if hashlib.sha256(data).hexdigest() != sha256:
+        if sha256(data) != expected:
+            # What is in it is nobody's any more, and decoding it may end the process.
             yield an_error("wrong_sha256", name, f"not the bytes {commit.name} vouches for")
-        try:
-            frame = pl.read_parquet(io.BytesIO(data))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            yield an_error("unreadable_file", name, str(error).split("\n")[0])
             continue
+        frame = pl.read_parquet(io.BytesIO(data))
         if frame.height != commit.rows:
             yield an_error("wrong_rows", name, f"expected {commit.rows} rows, got {frame.height}")
         frames.append((name, frame))
@@ -184,23 +195,75 @@ def _orphans(run: RunDirectory, look: Look) -> Iterator[Finding]:
 
 
 def _own_files(run: RunDirectory) -> Iterator[Finding]:
-    """Check what a run is begun with; one that has no sweep yet has none of it."""
+    """Check what a run is begun with, and the tables it made; without a sweep it has none yet."""
     if SWEEP_KEY not in read_manifest(run):
         return
-    for name, reader in _OWN.items():
+    known = run.own_digests()
+    for name in sorted({*_OWN, *known}):
         data = run.files.read_many([name]).get(name)
         if data is None:
             yield an_error("missing_file", name, "not there; the next run writes it again")
             continue
+        if name in known and sha256(data) not in known[name]:
+            yield an_error(
+                "wrong_sha256",
+                name,
+                "not the bytes the manifest vouches for; the next run writes it again",
+            )
+            continue
         try:
-            reader(data)
-        except (ValueError, OSError, RecursionError, pl.exceptions.PolarsError) as error:
+            _OWN.get(name, _parquet)(data)
+        except (ValueError, RecursionError, *UNREADABLE) as error:
             first = str(error).split("\n")[0]
             yield an_error("unreadable_file", name, f"{first}; the next run writes it again")
+
+
+def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
+    """Check what no number rests on: failures, progress, and records that count no longer."""
+    for name in altered_errors(run):
+        yield an_error("wrong_sha256", name, "not the bytes its name tells; it holds notes only")
+    data = run.files.read_many(["progress.json"]).get("progress.json")
+    if data is not None and not _is_whole(data):
+        yield an_error(
+            "wrong_sha256", "progress.json", "torn or altered; the next run writes it again"
+        )
+    number = look.session.number if look.session else 0
+    known = {*look.broken, *(one.name for one in look.commits)}
+    own = [
+        name
+        for name in look.names
+        if name not in known
+        and (parse_attempt(name) or parse_session(name) or parse_end(name)) is not None
+    ]
+    for place, record in run.files.read_many(f"{FOLDER}/{name}" for name in own).items():
+        name = place.removeprefix(f"{FOLDER}/")
+        end = parse_end(name)
+        if end is not None and (_is_whole(record) or is_plain_end(record)):
+            continue
+        if end is None and unseal(record) is not None:
+            continue
+        if end == number:
+            yield an_error("broken_record", place, "torn or altered: what landed is not counted")
+        else:
+            yield a_note("broken_record", place, "torn or altered; it counts no longer")
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether a JSON object holds what was sealed; versions before did not seal it."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and (not is_sealed(content) or unseal(data) is not None)
+
+
+def _parquet(data: bytes) -> object:
+    """Read a Parquet file."""
+    return pl.read_parquet(io.BytesIO(data))
 
 
 _OWN: dict[str, Callable[[bytes], object]] = {
     "sweep.toml": lambda data: tomllib.loads(data.decode()),
     "plan.json": json.loads,
-    "items.parquet": lambda data: pl.read_parquet(io.BytesIO(data)),
+    "items.parquet": _parquet,
 }

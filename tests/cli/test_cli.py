@@ -36,6 +36,7 @@ OPTIONS = {
         "--format FORMAT",
         "--block {0,all}",
         "--out FILE",
+        "--force",
         "--tolerance NAME=VALUE",
         "--bands",
         "--questions",
@@ -87,6 +88,7 @@ OPTIONS = {
     "report": [
         "PATH",
         "--out report.html",
+        "--force",
         "--mapping NAME",
         "--preset NAME",
         "--pairing HOW",
@@ -94,7 +96,15 @@ OPTIONS = {
         "--reference WHO",
         "--outside FILE",
     ],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
+    "items": [
+        "BENCHMARK",
+        "PATH",
+        "--out FILE.parquet",
+        "--answers PATH",
+        "--seed S",
+        "--gold-is {id,text,letter,number,index,reference}",
+        "--force",
+    ],
     "import": [
         "FORMAT",
         "PATH",
@@ -107,6 +117,7 @@ OPTIONS = {
         "--judge NAME",
         "--role ROLE",
         "--reread",
+        "--force",
     ],
     "verify": ["RUN"],
 }
@@ -193,7 +204,7 @@ def test_a_wrong_call_is_one_line_and_exit_2(capsys, arguments):
         (TableError("x"), 2),
         (EngineError("x"), 3),
         (EngineStartError("x"), 3),
-        (KeyboardInterrupt(), 3),
+        (KeyboardInterrupt(), 130),
     ],
 )
 def test_every_end_has_its_exit_code(monkeypatch, capsys, error, code):
@@ -362,7 +373,7 @@ def test_what_a_terminal_would_obey_is_not_printed(monkeypatch, capsys):
 
     monkeypatch.setattr(cli, "_verify", act)
     assert main(["verify", "run"]) == 2
-    shown = "judgerel: column \ufffd[2J\ufffd\ufffd é is missing\n"
+    shown = r"judgerel: column \x1b[2J\x07\x00 é is missing" + "\n"
     assert capsys.readouterr().err == shown
 
 
@@ -462,7 +473,8 @@ def test_a_folder_that_is_gone_is_refused_in_one_line(landed, sweep_file, capsys
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("judgerel: files that landed are gone or cut (data as a whole): 6 of 6")
+    said = "files that landed are gone, cut or altered (data as a whole): 6 of 6"
+    assert err.startswith(f"judgerel: {said}")
     assert "judgerel run --ask-lost" in err
     (landed.parent / "elsewhere").rename(landed / "data")
     assert main(arguments) == 0

@@ -10,7 +10,7 @@ import judgerel_ray
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import SweepError
 
-OF_PRINTING = {"help", "path", "format", "out"}
+OF_PRINTING = {"help", "path", "format", "out", "force"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
 OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}

@@ -7,7 +7,7 @@ import pytest
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.cli.reduced import COEFFICIENTS, GOES_WITH, TABLES
 
-OF_ALL = {"help", "path", "format", "out"}
+OF_ALL = {"help", "path", "format", "out", "force"}
 VALUES = {"block": "all", "missing": "drop", "threshold": "0.5", "risk": "0.2", "delta": "0.2",
           "rule": "formula", "by": "nonsense", "coefficient": "x", "pairing": "first",
           "interval": "bootstrap", "measurement": "nominal", "bins": "5", "points": "3",

@@ -59,7 +59,7 @@ def test_no_judgment_stays_on_a_text_that_is_gone(sweep, driver_of, ray_local):
     finally:
         process.send_signal(signal.SIGKILL)
         _, told = process.communicate()
-    assert "lost: the files of 6 commits are gone or cut" in told
+    assert "lost: the files of 6 commits are gone, cut or altered" in told
     assert "dropped: 6 commits with rows on answers that the run does not hold" in told
     assert not [found for found in verify_run(run) if found.level == "error"]
 

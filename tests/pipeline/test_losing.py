@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.pipeline import losing, read_status
+from judgerel_ray.pipeline import read_status
 from judgerel_ray.pipeline.losing import agree_to_losses
 from judgerel_ray.store import (
     Losses,
@@ -54,7 +54,7 @@ def test_judgments_of_a_lost_answer_go_with_it(driver, folder, parents):
     assert len(session.losses.damaged) == 1
     assert sum(one.rows for one in session.losses.unfounded) == JUDGMENTS // 4
     told = driver.told.getvalue()
-    assert "lost: the files of 1 commits are gone or cut" in told
+    assert "lost: the files of 1 commits are gone, cut or altered" in told
     assert "dropped: 1 commits with rows on answers that the run does not hold" in told
     driver.check_whole()
 
@@ -118,7 +118,7 @@ def test_a_folder_that_is_gone_is_refused_and_nothing_is_written(driver, tmp_pat
     driver.go("first")
     Path(driver.out, folder).rename(tmp_path / "elsewhere")
     before = sorted(driver.run.names("commits"))
-    with pytest.raises(StoreError, match="files that landed are gone or cut") as told:
+    with pytest.raises(StoreError, match="files that landed are gone, cut or altered") as told:
         driver.go("second")
     assert f"{folder} as a whole" in str(told.value)
     assert "--ask-lost" in told.value.hint
@@ -195,8 +195,8 @@ def test_a_run_without_a_manifest_is_not_taken_with_another_judge_or_items(
 @pytest.mark.parametrize("parents", [True, False])
 def test_one_lost_file_with_much_standing_on_it_is_refused(driver, monkeypatch, parents):
     """A share is of all rows that would not count, not of those in the lost file alone."""
-    monkeypatch.setattr(losing, "SMALL_ROWS", 5)
-    monkeypatch.setattr(losing, "LARGE_SHARE", 0.2)
+    monkeypatch.setattr(losses_of, "SMALL_ROWS", 5)
+    monkeypatch.setattr(losses_of, "LARGE_SHARE", 0.2)
     driver.go("first", parents=parents)
     before = sorted(driver.run.names("commits"))
     lose(driver, judge="x", folder="texts")
@@ -240,11 +240,17 @@ def test_what_is_large_counts_all_rows_that_would_not_count(
     agree_to_losses(driver.run, console, losses, ask_lost=True)
 
 
+def no_end(driver):
+    """As a driver leaves its session that is killed: without the mark that says what it had."""
+    Path(driver.out, "commits", "session-0001.ended").unlink()
+
+
 @pytest.mark.parametrize("how", ["torn", "gone"])
 def test_records_that_are_torn_or_gone_are_refused_where_they_are_many(driver, how):
     driver.go("first")
     records = sorted(Path(driver.out, "commits").glob("s0001-*"))
     assert len(records) == 12
+    no_end(driver)
     whole = {path: path.read_bytes() for path in records}
     for path in records[:-1]:
         path.write_text("x") if how == "torn" else path.unlink()
@@ -278,6 +284,7 @@ def test_what_a_killed_driver_leaves_is_told_and_asked_again(driver):
     records = sorted(Path(driver.out, "commits").glob("s0001-*"))
     for path in records[-2:]:  # half of the judgments: files without a record
         path.unlink()
+    no_end(driver)
     session = driver.go("second")
     assert (session.lost, session.ledger.n_rows) == ((), ANSWERS + JUDGMENTS // 2)
     assert "left: 2 files in data/ have no record" in driver.told.getvalue()
@@ -292,5 +299,6 @@ def test_records_of_few_leases_with_many_rows_are_refused_too(driver, monkeypatc
     driver.go("first")
     for path in sorted(Path(driver.out, "commits").glob("s0001-*"))[-2:]:
         path.unlink()
+    no_end(driver)
     with pytest.raises(StoreError, match="2 files in data/ have no record in commits/: about 10"):
         driver.go("second")

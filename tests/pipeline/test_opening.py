@@ -9,7 +9,7 @@ from judgerel_ray.pipeline import plan_resolved, read_status
 from judgerel_ray.pipeline.opening import open_run
 from judgerel_ray.pipeline.reducing import sweep_tolerance
 from judgerel_ray.report import plan_text
-from judgerel_ray.store import begin_session, end_session, verify_run
+from judgerel_ray.store import begin_session, end_session, read_manifest, verify_run
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def begun(taken):
 
 
 def edited_manifest(run, change):
-    manifest = json.loads(run.read_text("manifest.json"))
+    manifest = read_manifest(run)
     change(manifest)
     run.write_text("manifest.json", json.dumps(manifest))
 
@@ -114,6 +114,9 @@ def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, landed):
 @pytest.mark.parametrize("plan", ["", "[]", "{", '{"judges": [{}], "sweep": "s"}', "7"])
 def test_a_damaged_plan_is_told_by_status(begun, plan):
     begun.write_text("plan.json", plan)
+    with pytest.raises(StoreError, match=r"plan\.json of the run is altered"):
+        read_status(begun.url)
+    edited_manifest(begun, lambda manifest: manifest.pop("files"))  # as earlier versions began it
     with pytest.raises(StoreError, match="the plan is damaged") as told:
         read_status(begun.url)
     assert told.value.where == {"path": begun.address("plan.json")}
@@ -128,12 +131,14 @@ def test_damaged_progress_is_history(begun, progress):
 
 
 def test_tolerances_are_free_to_change_and_the_run_keeps_the_last(taken, begun):
-    manifest = begun.read_text("manifest.json")
+    manifest = read_manifest(begun)
     assert taken(more="[tolerance]\nflip_rate = 0.1\n") == begun
     assert sweep_tolerance(begun) == {"flip_rate": 0.1}
     assert taken(more="[tolerance]\nflip_rate = 0.2\n") == begun
     assert sweep_tolerance(begun) == {"flip_rate": 0.2}
-    assert begun.read_text("manifest.json") == manifest
+    now = read_manifest(begun)
+    assert {**now, "files": None} == {**manifest, "files": None}
+    assert verify_run(begun) == []
 
 
 @pytest.mark.parametrize(

@@ -110,11 +110,11 @@ def test_texts_of_options_must_be_known_and_differ(sweep, template):
     assert condition.prompt[0].content == f"Larger? - {shown[0]}\n- {shown[1]}"
     alike = '{"item_id": "q3", "question": "?", "options": [{"option_id": "x", "text": "Up"}, '
     alike += '{"option_id": "y", "text": "up "}]}'
-    with pytest.raises(SweepError, match="the word 'up' names option 1 and option 2.*item=q3"):
+    with pytest.raises(SweepError, match=r"the word 'up' names option 1 and option 2.*item=q3"):
         sweep(asks=[template(form)], items=[*ITEMS, alike])
+    judges = [("j", ""), ("k", "")]
+    asks = [template(form) + 'responders = ["j", "k"]\njudges = ["j"]\n']
     with pytest.raises(SweepError, match="texts are yet to be written"):
-        judges = [("j", ""), ("k", "")]
-        asks = [template(form) + 'responders = ["j", "k"]\njudges = ["j"]\n']
         sweep(judges=judges, asks=asks, items=ITEMS)
 
 

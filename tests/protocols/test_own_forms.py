@@ -237,9 +237,12 @@ def declared(table, names):
         return None
 
 
+BEFORE = ["", "So be it: ", "```json\n", "{ not json, ", '"quoted" ']
+AFTER = ["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']
+
+
 @settings(max_examples=300)
-@given(menus, st.sampled_from(["", "So be it: ", "```json\n", "{ not json, ", '"quoted" '])
-       , st.sampled_from(["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']))  # fmt: skip
+@given(menus, st.sampled_from(BEFORE), st.sampled_from(AFTER))
 def test_json_of_any_words_is_read_back(names, before, after):
     menu = declared({"json": "out.winner", "example": '{"out": {"winner": "{verdict}"}}'}, names)
     assume(menu is not None)

@@ -6,7 +6,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.store import begin_session, end_session, read_ledger, verification, verify_run
+from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.parts import encode_parquet
+from judgerel_ray.store.records import seal, unseal
 
 
 @pytest.fixture
@@ -36,11 +38,19 @@ def test_an_altered_file(landed, which):
     run, commit = landed
     path = Path(run.address(getattr(commit, which)))
     path.write_bytes(path.read_bytes()[:-6])
-    assert kinds(run) == [("error", "wrong_sha256"), ("error", "unreadable_file")]
+    assert kinds(run) == [("error", "wrong_sha256")]
+    path.write_bytes(b"")
+    assert kinds(run) == [("error", "wrong_sha256")]
 
 
-def rewritten(run, name, change):
-    run.write_bytes(name, encode_parquet(change(pl.read_parquet(run.address(name), glob=False))))
+def rewritten(run, commit, which, change):
+    """A file with other contents, and a record that vouches for its bytes."""
+    name = getattr(commit, which)
+    data = encode_parquet(change(pl.read_parquet(run.address(name), glob=False)))
+    run.write_bytes(name, data)
+    record = dict(unseal(run.read_bytes(f"commits/{commit.name}")))
+    record[f"{which.removesuffix('_file')}_sha256"] = sha256(data)
+    run.write_bytes(f"commits/{commit.name}", seal(record))
 
 
 @pytest.mark.parametrize(
@@ -57,9 +67,9 @@ def rewritten(run, name, change):
 )  # fmt: skip
 def test_other_contents(landed, which, change, expected):
     run, commit = landed
-    rewritten(run, getattr(commit, which), change)
+    rewritten(run, commit, which, change)
     found = kinds(run)
-    assert {kind for _, kind in found} == expected | {"wrong_sha256"}
+    assert {kind for _, kind in found} == expected
     assert {level for level, _ in found} == {"error"}
 
 
@@ -82,8 +92,20 @@ def test_notes_are_not_errors(landed):
     assert kinds(run) == [("note", "orphan"), ("note", "orphan")]
 
 
-@pytest.mark.parametrize("gone", ["*", "session*", "s0*"])
-def test_records_that_are_gone_are_an_error(disk_run, land_rows, gone):
+NO_RECORDS = ("missing_records", "commits")
+NO_SESSION = ("broken_record", "commits/session-0001.json")
+
+
+@pytest.mark.parametrize(
+    ("gone", "expected"),
+    [
+        ("*", [NO_RECORDS]),
+        ("session*", [NO_SESSION, NO_RECORDS]),
+        ("s0*", [("broken_record", f"commits/s0001-l{n:06d}-a1.json") for n in range(1, 10)]),
+        ("s0001-l000004-a1.json", [("broken_record", "commits/s0001-l000004-a1.json")]),
+    ],
+)
+def test_records_that_are_gone_are_an_error(disk_run, land_rows, gone, expected):
     begin_session(disk_run)
     for lease in range(1, 10):
         land_rows(disk_run, 1, lease, {f"c{lease}": [(0, 1)]})
@@ -91,7 +113,7 @@ def test_records_that_are_gone_are_an_error(disk_run, land_rows, gone):
     for path in Path(disk_run.address("commits")).glob(gone):
         path.unlink()
     errors = [(one.kind, one.name) for one in verify_run(disk_run) if one.level == "error"]
-    assert errors == [("missing_records", "commits")]
+    assert errors == expected
 
 
 def test_few_files_without_a_record_are_what_a_killed_driver_leaves(disk_run, land_rows):
