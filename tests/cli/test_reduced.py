@@ -28,7 +28,8 @@ def judged(tmp_path):
 
 
 def flag(name):
-    return ["--bands"] if name == "bands" else [f"--{name}", VALUES.get(name, "x")]
+    alone = {"bands": ["--bands"], "exact_values": ["--exact-values"]}
+    return alone.get(name) or [f"--{name}", VALUES.get(name, "x")]
 
 
 def test_the_rule_knows_every_flag():
@@ -51,10 +52,8 @@ def test_a_flag_of_another_table_is_refused(table, name, judged, capsys):
     assert main(["reduce", judged, *ASKED[table], *flag(name)]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert (
-        f"--{name} would do nothing with {table if table == COEFFICIENTS else ASKED[table][0]}"
-        in err
-    )
+    of = table if table == COEFFICIENTS else ASKED[table][0]
+    assert f"--{name.replace('_', '-')} would do nothing with {of}" in err
 
 
 @pytest.mark.parametrize("other", [one for one in TABLES if one != "settled"])
