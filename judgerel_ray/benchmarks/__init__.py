@@ -16,14 +16,16 @@ Examples
 
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
-from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix
+from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
+from judgerel_ray.benchmarks.gold import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
 from judgerel_ray.benchmarks.lima import load_lima
+from judgerel_ray.benchmarks.mix import MIX, mix_sources
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
@@ -36,7 +38,10 @@ from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
 
 __all__ = [
     "LOADERS",
+    "MIX",
+    "REFERENCE",
     "SCALES",
+    "GoldReading",
     "load_bbh",
     "load_bergman2025",
     "load_criterion",
@@ -57,5 +62,7 @@ __all__ = [
     "load_summeval_summaries",
     "load_truthfulqa",
     "load_truthfulqa_pairs",
+    "mix_sources",
+    "read_items",
     "sample_items",
 ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.criterion import load_criterion
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
-from judgerel_ray.benchmarks.generic import holds_items, load_generic
+from judgerel_ray.benchmarks.generic import Loaded, holds_items, read_generic
+from judgerel_ray.benchmarks.gold import REFERENCE
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
 from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
 from judgerel_ray.benchmarks.lima import load_lima
@@ -24,7 +26,7 @@ from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
 from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
-from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core import GoldIs, Item, SweepError
 
 
 def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
@@ -37,7 +39,8 @@ def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:
     ...
     judgerel_ray.core.errors.SweepError: no such file [file=no-such-mix.toml]
     """
-    return draw_mix(path, load_items, seed=seed)
+    # What is right of a question is not kept: a response is drawn, not chosen.
+    return draw_mix(path, partial(load_items, gold_is=REFERENCE), seed=seed)
 
 
 LOADERS: dict[str, Callable[[str], tuple[Item, ...]]] = {
@@ -76,7 +79,12 @@ _DRAWING: dict[str, Callable[..., tuple[Item, ...]]] = {
 
 
 def load_items(
-    benchmark: str, path: str, *, answers: str | None = None, seed: int = 1
+    benchmark: str,
+    path: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
 ) -> tuple[Item, ...]:
     """Read a benchmark's own files, or a plain file of items.
 
@@ -94,6 +102,8 @@ def load_items(
     seed : int
         For truthfulqa_pairs, which false answer is drawn; for mix, which responses are, where its
         file states no seed. No other loader draws anything.
+    gold_is : str, optional
+        What ``gold`` is in a plain file, as for `load_generic`; the benchmarks' own files say it.
 
     Returns
     -------
@@ -115,6 +125,29 @@ def load_items(
 truthfulqa_pairs hh_rlhf lima summeval summeval_summaries feedbackqa feedback_collection \
 criterion mix mmlu_pro multiple_choice bergman2025]. Try: bbh
     """
+    return read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is).items
+
+
+def read_items(
+    benchmark: str,
+    path: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
+) -> Loaded:
+    r"""As :func:`load_items`, with how the gold of a plain file was read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     _ = file.write_text("item_id,question,option_x,option_y,gold\n1,Which?,oak,elm,elm\n")
+    ...     items, gold = read_items("mine", str(file))
+    >>> items[0].gold, gold.reading
+    ('y', 'text')
+    """
     folder = is_folder(path)
     if benchmark not in LOADERS and folder:
         raise SweepError(
@@ -129,11 +162,18 @@ criterion mix mmlu_pro multiple_choice bergman2025]. Try: bbh
                 where={"benchmark": benchmark, "answers": answers},
                 hint="put the options into the items file",
             )
-        return _ANSWERED[benchmark](path, answers)
+        return Loaded(_ANSWERED[benchmark](path, answers))
     # A table of questions with a right option may name its items as a plain one does.
     but_for = ANSWERS if benchmark == MULTIPLE_CHOICE else ()
     if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
-        return load_generic(benchmark, path)
+        return read_generic(benchmark, path, gold_is=gold_is)
+    if gold_is not in (None, REFERENCE):
+        raise SweepError(
+            f"gold_is says how a plain file of items names the right option; {benchmark} has its "
+            "own way",
+            where={"benchmark": benchmark, "file": path},
+            hint="leave it out",
+        )
     if benchmark in _DRAWING:
-        return _DRAWING[benchmark](path, seed=seed)
-    return LOADERS[benchmark](path)
+        return Loaded(_DRAWING[benchmark](path, seed=seed))
+    return Loaded(LOADERS[benchmark](path))

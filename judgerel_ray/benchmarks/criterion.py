@@ -58,7 +58,7 @@ def _item(record: Record, index: int) -> Item:
     options = distinct_options(_options(record), record)
     if not options:
         raise record.wrong("options is empty: a judge must have something to choose")
-    gold = record.identifier("gold") if "gold" in record else None
+    gold = record.written("gold") if "gold" in record else None
     if gold is not None:
         rating_by("gold", gold, options, record, criterion=criterion)
     context = record.optional_text("context")
@@ -80,7 +80,7 @@ def _options(record: Record) -> list[Option]:
     listed = record.listing("options")
     if all(isinstance(value, dict) for value in listed):
         return [
-            Option(option_id=option.identifier("option_id"), text=option.text("text"))
+            Option(option_id=option.identifier("option_id"), text=option.written("text"))
             for option in record.children("options")
         ]
     names = [_name(value, record) for value in listed]
@@ -110,4 +110,4 @@ def _ratings(
 
 def _name(value: object, record: Record) -> str:
     """An option's id as text, whether it was written as text or as a number."""
-    return Record(fields={"option": value}, place=record.place).identifier("option")
+    return Record(fields={"option": value}, place=record.place).written("option")

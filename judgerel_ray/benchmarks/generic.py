@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from judgerel_ray.benchmarks.admission import admit, distinct_options
+from judgerel_ray.benchmarks.gold import GoldReading, resolve_gold
 from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
 from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.benchmarks.source import known_format
-from judgerel_ray.core import HumanRating, Item, Option
+from judgerel_ray.core import GoldIs, HumanRating, Item, Option
+from judgerel_ray.tables import Items
 
 _OPTION_PREFIXES = ("option_", "response_")
 
 
-def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
+class Loaded(NamedTuple):
+    """Items, and how the gold of their file was read where it could be read in several ways."""
+
+    items: tuple[Item, ...]
+    gold: GoldReading | None = None
+
+
+def load_generic(benchmark: str, path: str, *, gold_is: GoldIs | None = None) -> tuple[Item, ...]:
     r"""Read items from Parquet, JSON Lines, CSV or a JSON list.
 
     Parameters
@@ -29,17 +39,25 @@ def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
         ``2``, … in their order), a list of ``{option_id, text}``, or instead of it one column an
         option, ``option_<id>`` or ``response_<id>``, in the order of the columns; a null there
         means that the item lacks the option. Lists in a CSV are written as JSON, and its empty
-        optional cells are null. Other columns are passed over.
+        optional cells are null. Options may be numbers or truth values; they are read as JSON
+        writes them. Other columns are passed over.
+    gold_is : str, optional
+        What ``gold`` is where items have options: the right option's ``"id"``, ``"text"``,
+        ``"letter"`` (A is the first), ``"number"`` (from 1) or ``"index"`` (from 0), or a
+        ``"reference"`` answer and no option. By default the one reading by which every item's
+        gold names an option; an items.parquet of `judgerel items` has ids, or references.
 
     Returns
     -------
     tuple of Item
-        In the order of the rows. An items.parquet comes back as it was written.
+        In the order of the rows, ``gold`` as an option's id unless it is a reference. An
+        items.parquet comes back as it was written.
 
     Raises
     ------
     SweepError
-        If a column is missing, a value has the wrong type, or an id stands twice.
+        If a column is missing, a value has the wrong type, an id stands twice, or the gold of an
+        item names no option, or different ones by different readings.
 
     Examples
     --------
@@ -51,8 +69,23 @@ def load_generic(benchmark: str, path: str) -> tuple[Item, ...]:
     >>> item.benchmark, [option.option_id for option in item.options]
     ('mine', ['x', 'y'])
     """
-    found = [(_item(record, benchmark), record) for record in read_records(path)]
-    return admit(found, path=path)
+    return read_generic(benchmark, path, gold_is=gold_is).items
+
+
+def read_generic(benchmark: str, path: str, *, gold_is: GoldIs | None = None) -> Loaded:
+    """As :func:`load_generic`, with how gold was read."""
+    records = read_records(path)
+    found = [(_item(record, benchmark), record) for record in records]
+    items = admit(found, path=path)
+    if gold_is is None and _is_items_table(records, path):
+        return Loaded(items)
+    resolved, reading = resolve_gold(found, gold_is=gold_is)
+    return Loaded(tuple(item for item, _ in resolved), reading)
+
+
+def _is_items_table(records: Sequence[Record], path: str) -> bool:
+    """Whether a table is laid out as `judgerel items` writes it: gold is an id, or a reference."""
+    return known_format(path) == "parquet" and set(records[0].fields) == set(Items.column_names())
 
 
 def holds_items(path: str, *, but_for: Collection[str] = ()) -> bool:
@@ -86,7 +119,7 @@ def _item(record: Record, benchmark: str) -> Item:
         context=record.optional_text("context"),
         turns=record.texts("turns") if "turns" in record else (),
         options=options,
-        gold=record.optional_text("gold"),
+        gold=_gold(record),
         ratings=_ratings(record, [option.option_id for option in options]),
     )
 
@@ -101,19 +134,27 @@ def _options(record: Record) -> list[Option]:
     ]
     if "options" not in record:
         return [
-            Option(option_id=option_id, text=record.text(name))
+            Option(option_id=option_id, text=record.written(name))
             for name, option_id in columns
             if name in record
         ]
     if any(name in record for name, _ in columns):
         raise record.wrong(f"options are given twice: in options and in {columns[0][0]}")
-    if all(isinstance(value, str) for value in record.listing("options")):
-        texts = record.texts("options")
+    if not any(isinstance(value, dict) for value in record.listing("options")):
+        texts = record.all_written("options")
         return [Option(option_id=str(i), text=text) for i, text in enumerate(texts, start=1)]
     return [
-        Option(option_id=option.identifier("option_id"), text=option.text("text"))
+        Option(option_id=option.identifier("option_id"), text=option.written("text"))
         for option in record.children("options")
     ]
+
+
+def _gold(record: Record) -> str | None:
+    """Gold as it is written; None where nothing stands there, or what a table has for nothing."""
+    value = record.fields.get("gold")
+    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+        return None
+    return record.written("gold")
 
 
 def _ratings(record: Record, responders: Collection[str]) -> tuple[HumanRating, ...]:

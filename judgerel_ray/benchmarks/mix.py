@@ -96,6 +96,24 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
     return admit(found, path=path)
 
 
+def mix_sources(path: str) -> tuple[str, ...]:
+    """Files and folders that the parts of a mix are read from, that of the mix apart.
+
+    Raises
+    ------
+    SweepError
+        If the file is no mix.
+    """
+    folder = path.rpartition("/")[0]
+    named = [
+        part.optional_text(key)
+        for part in _read(path).children("part")
+        for key in ("path", "answers")
+        if key in part.fields
+    ]
+    return tuple(_beside(folder, one) for one in named if one)
+
+
 def _read(path: str) -> Record:
     """The file, its keys checked."""
     where = {"file": path}

@@ -98,7 +98,7 @@ def _files(path: str) -> tuple[str, ...]:
 def _item(record: Record) -> Item:
     """One row as an item."""
     record.require("question_id", "question", "options", "answer", "category")
-    listed = record.texts("options")
+    listed = record.all_written("options")
     right = letter_place(record, "answer", len(listed)) if listed else 0
     n_options = len(listed)
     while n_options and listed[n_options - 1].strip() == _PADDING:

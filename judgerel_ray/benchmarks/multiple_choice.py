@@ -147,7 +147,7 @@ def _texts(record: Record) -> tuple[str, ...]:
         if lettered or numbered:
             beside = (lettered or numbered)[0]
             raise record.wrong(f"options are given twice: in options and in {beside}")
-        return record.texts("options")
+        return record.all_written("options")
     names = lettered or numbered
     if not names or (lettered and numbered):
         raise record.wrong(
@@ -156,7 +156,7 @@ def _texts(record: Record) -> tuple[str, ...]:
         )
     if lettered and lettered != list(LETTERS[: len(lettered)]):
         raise record.wrong(f"columns of options must be A, B, ... on, got {' '.join(lettered)}")
-    texts = [record.optional_text(name) for name in names]
+    texts = [record.written(name) if name in record else None for name in names]
     there = [text for text in texts if text is not None]
     if texts[: len(there)] != there:
         gap = names[texts.index(None)]
@@ -192,7 +192,7 @@ def _right(record: Record, options: tuple[Option, ...]) -> int:
         case "answer_from_0" | "answer_from_1":
             return number_place(record, name, len(options), first=int(name[-1]))
         case "answer_text":
-            places = _with_text(record.text(name), options)
+            places = _with_text(record.written(name), options)
         case _:
             places = _meant(record, options)
     if len(places) != 1:
@@ -219,8 +219,7 @@ def _no_answer(record: Record, given: list[str]) -> SweepError:
 
 def _meant(record: Record, options: tuple[Option, ...]) -> set[int]:
     """Places an answer may mean: by its letter, and by the text of an option."""
-    value = record.fields["answer"]
-    text = value if isinstance(value, str) else record.identifier("answer")
+    text = record.written("answer")
     places = _with_text(text, options)
     stripped = text.strip()
     if len(stripped) == 1 and 0 <= LETTERS.find(stripped.upper()) < len(options):

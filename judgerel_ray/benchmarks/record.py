@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -78,6 +79,11 @@ class Record:
         """Text, or None where the field is absent or null."""
         return self._as_text(self.fields[name], name) if name in self else None
 
+    def written(self, name: str) -> str:
+        """Text, or a number or truth value in its JSON spelling: ``2.5``, ``true``."""
+        self.require(name)
+        return self._as_written(self.fields[name], name)
+
     def identifier(self, name: str) -> str:
         """Text or whole number that names something; a number becomes text."""
         self.require(name)
@@ -125,6 +131,11 @@ class Record:
         values = self.listing(name)
         return tuple(self._as_text(v, f"{name}[{i}]") for i, v in enumerate(values))
 
+    def all_written(self, name: str) -> tuple[str, ...]:
+        """List of texts, in which numbers and truth values stand in their JSON spelling."""
+        values = self.listing(name)
+        return tuple(self._as_written(v, f"{name}[{i}]") for i, v in enumerate(values))
+
     def children(self, name: str) -> tuple[Record, ...]:
         """List of objects, each a record that knows its place inside this one."""
         return tuple(
@@ -138,6 +149,14 @@ class Record:
         if not isinstance(value, dict):
             raise SweepError(f"expected an object, got {kind_of(value)}", where=place)
         return Record(fields=value, place=place)
+
+    def _as_written(self, value: object, name: str) -> str:
+        """A text, number or truth value as text."""
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.wrong(f"{name} must be text or a finite number, got {kind_of(value)}")
+        if isinstance(value, bool | int | float):
+            return json.dumps(value)
+        return self._as_text(value, name)
 
     def _as_text(self, value: object, name: str) -> str:
         """Value as text, or the error that says what it is instead."""

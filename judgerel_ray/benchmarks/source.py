@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from judgerel_ray.benchmarks.record import closest
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, decoded
 
 Format = Literal["parquet", "json", "jsonl", "csv"]
 
@@ -32,8 +32,6 @@ _BOM = b"\xef\xbb\xbf"
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "it is gzip: let its name end in .gz"),
     (b"PAR1", "it is Parquet: let its name end in .parquet"),
-    (b"\xff\xfe", "it is UTF-16: save it as UTF-8"),
-    (b"\xfe\xff", "it is UTF-16: save it as UTF-8"),
 )
 
 
@@ -145,17 +143,11 @@ def read_text(path: str) -> str:
         As `read_bytes`, and if a byte is not UTF-8 (its offset from 0 is named).
     """
     content = read_bytes(path)
-    start = len(_BOM) if content.startswith(_BOM) else 0
-    hint = next((said for magic, said in _MAGIC if content.startswith(magic)), "save it as UTF-8")
     try:
-        return content[start:].decode()
-    except UnicodeDecodeError as error:
-        offset = error.start + start
-        raise SweepError(
-            f"not UTF-8 text: byte {content[offset]:#04x} at offset {offset}",
-            where={"file": path},
-            hint=hint,
-        ) from error
+        return decoded(content, where={"file": path})
+    except SweepError as error:
+        hint = next((said for magic, said in _MAGIC if content.startswith(magic)), error.hint)
+        raise SweepError(error.problem, where=error.where, hint=hint) from error
 
 
 def _is_absent(path: str) -> bool:

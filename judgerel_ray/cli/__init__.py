@@ -5,27 +5,29 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
-from typing import TYPE_CHECKING
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
+from judgerel_ray.cli.judged import add_exact_values, judged
 from judgerel_ray.cli.measuring import add_numbers
 from judgerel_ray.cli.panics import panics_kept_back
-from judgerel_ray.cli.paths import judged_path, output_file
+from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
-from judgerel_ray.core import EngineError, JudgeRelError, SweepError
+from judgerel_ray.cli.screen import Screen, one_line, open_streams, tell
+from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError, printable
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
 
-DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED = 0, 1, 2, 3
+DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, STOPPED = 0, 1, 2, 3, 130
 STDOUT, STDERR = 1, 2
 EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,report,s3]'"
 
@@ -35,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Say what is wrong in one line and leave with 2."""
-        self.exit(MISTAKE, f"judgerel: {message}. Try: {self.prog} --help\n")
+        self.exit(MISTAKE, f"judgerel: {one_line(message)}. Try: {self.prog} --help\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -70,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
+    add_exact_values(report)
+    add_force(report)
     add_page_ratings(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
@@ -86,32 +90,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
-        cluster or an engine failed.
+        cluster or an engine failed, or who asks judges was stopped, 130 anything else was.
 
     Examples
     --------
     >>> main(["status", "no-such-run"])
     2
     """
-    _open_streams()
+    open_streams()
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
         # Ray's processes write where they began to, and for as long as they live.
-        with nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back():
+        apart = nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back()
+        with _readings_told(), apart:
             code = act(parsed)
         sys.stdout.flush()
         return code
     except EngineError as error:
-        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
+        tell(f"judgerel: {one_line(error)}", aside=True)
         return CLUSTER_FAILED
     except JudgeRelError as error:
-        print(f"judgerel: {_one_line(error)}", file=sys.stderr)
+        tell(f"judgerel: {one_line(error)}", aside=True)
         return MISTAKE
     except KeyboardInterrupt:
-        left = "; run again to go on with what is owed" if parsed.verb in ("run", "exact") else ""
-        print(f"judgerel: stopped{left}", file=sys.stderr)
-        return CLUSTER_FAILED
+        asking = parsed.verb in ("run", "exact")
+        left = "; run again to go on with what is owed" if asking else ""
+        tell(f"judgerel: stopped{left}", aside=True)
+        return CLUSTER_FAILED if asking else STOPPED
     except BrokenPipeError:
         # Who was reading has gone; what is still buffered must not fail at the interpreter's exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -120,25 +126,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # One of ours that is missing is a defect, any other an extra that was not installed.
         if (error.name or "judgerel_ray").partition(".")[0] == "judgerel_ray":
             raise
-        print(f"judgerel: a package is missing: {error.name}. Try: {EXTRAS}", file=sys.stderr)
+        tell(f"judgerel: a package is missing: {error.name}. Try: {EXTRAS}", aside=True)
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
-        print(f"judgerel: {_about_a_file(error, parsed)}", file=sys.stderr)
+        tell(f"judgerel: {_about_a_file(error, parsed)}", aside=True)
         return MISTAKE
 
 
-def _one_line(error: BaseException) -> str:
-    """An error without line breaks, and without what a terminal would take for orders."""
-    line = " ".join(str(error).split())
-    return "".join(one if one.isprintable() else "\ufffd" for one in line)
+@contextmanager
+def _readings_told() -> Iterator[None]:
+    """Say on stderr, once each, how files were read otherwise than they are written."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        others = warnings.showwarning
 
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if not isinstance(message, ReadingWarning):
+                others(message, category, *place)
+            elif str(message) not in said:
+                said.add(str(message))
+                print(f"judgerel: {one_line(message)}", file=sys.stderr)
 
-def _open_streams() -> None:
-    """Let a command that was started without stdout or stderr run, and say nothing there."""
-    # In this order they take the numbers of those that are closed, which no file must have.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
@@ -152,7 +164,7 @@ def _file_errors() -> tuple[type[BaseException], ...]:
 
 def _about_a_file(error: BaseException, parsed: argparse.Namespace) -> str:
     """What is wrong with a file, and what to try."""
-    what = f"a file cannot be read or written: {_one_line(error) or type(error).__name__}"
+    what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
     given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]
     runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
     if isinstance(error, OSError) and error.filename is None:
@@ -181,6 +193,19 @@ def _stdout_kept() -> Iterator[None]:
         os.close(kept)
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end engines before it ends the command."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _plan(parsed: argparse.Namespace) -> int:
     """Print the plan."""
     from judgerel_ray.config import load_sweep
@@ -193,7 +218,7 @@ def _plan(parsed: argparse.Namespace) -> int:
         content = {**plan.as_json(), "resolved": resolved.sweep.model_dump(mode="json")}
         print(json.dumps(content, indent=2))
     else:
-        print(plan_text(plan.as_json(), resolved.sweep.model_dump(mode="json")))
+        tell(plan_text(plan.as_json(), resolved.sweep.model_dump(mode="json")))
     return DONE
 
 
@@ -211,7 +236,7 @@ def _exact(parsed: argparse.Namespace) -> int:
     from judgerel_ray.report import limits_text
 
     code = _run_sweep(as_exact(load_sweep(parsed.sweep)), parsed)
-    print(limits_text(run_limits(parsed.out)))
+    tell(limits_text(run_limits(parsed.out)))
     return code
 
 
@@ -219,10 +244,10 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.pipeline import run_sweep
 
-    console = Console(stderr=True)
+    console = Screen(stderr=True)
     if not parsed.out.strip():
         raise SweepError("--out is empty", hint="name a new directory")
-    with _stdout_kept():
+    with _stdout_kept(), _interruptible():
         summary = run_sweep(
             sweep,
             out=parsed.out,
@@ -230,14 +255,14 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
             console=console,
             ask_lost=parsed.ask_lost,
         )
-    print(
+    tell(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
         f"({summary.asked_now} in this session, {summary.owed} owed)"
     )
     for judge, problem in summary.problems.items():
-        print(f"judgerel: judge {judge} was given up: {' '.join(problem.split())}", file=sys.stderr)
+        tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
     if line := summary.refused.line(summary.asked):
-        print(f"judgerel: {line}", file=sys.stderr)
+        tell(f"judgerel: {line}", aside=True)
     if not summary.owed:
         return SOME_FAILED if summary.refused.now else DONE
     hint = "run again"
@@ -246,7 +271,7 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
         hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"
     failed = f"{summary.failed} requests failed and are recorded in errors/, "
     owed = f"{summary.owed} are owed" if summary.failed else f"{summary.owed} requests are owed"
-    print(f"judgerel: {failed if summary.failed else ''}{owed}. Try: {hint}", file=sys.stderr)
+    tell(f"judgerel: {failed if summary.failed else ''}{owed}. Try: {hint}", aside=True)
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
@@ -256,15 +281,16 @@ def _status(parsed: argparse.Namespace) -> int:
     from judgerel_ray.report import status_text
 
     status = read_status(parsed.run).as_json()
-    print(json.dumps(status, indent=2) if parsed.json else status_text(status))
+    if parsed.json:
+        print(json.dumps(status, indent=2))
+    else:
+        tell(status_text(status))
     return DONE
 
 
 def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
-    path = judged_path(parsed.path)
-    with output_file(parsed.out, (".html", ".htm")):
-        print(f"wrote {write_page(parsed, path)}")
+    tell(f"wrote {write_page(parsed, judged(parsed))}")
     return DONE
 
 
@@ -274,6 +300,6 @@ def _verify(parsed: argparse.Namespace) -> int:
 
     findings, wrong = verify_path(parsed.run)
     for line in findings:
-        print(line)
-    print(f"{wrong} error{'s' if wrong != 1 else ''}")
+        tell(printable(line))
+    tell(f"{wrong} error{'s' if wrong != 1 else ''}")
     return SOME_FAILED if wrong else DONE

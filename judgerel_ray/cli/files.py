@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from judgerel_ray.cli.paths import output_file, source_path
+from judgerel_ray.cli.paths import add_force, source_path
+from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ def add_files(add_verb: AddVerb) -> None:
     items.add_argument(
         "--seed", type=int, default=1, metavar="S", help="of what truthfulqa_pairs and mix draw"
     )
+    items.add_argument(
+        "--gold-is",
+        choices=("id", "text", "letter", "number", "index", "reference"),
+        help="of a plain file: what gold names the right option by",
+    )
+    add_force(items)
     items.set_defaults(act=_items)
     importing = add_verb("import", help="judgments from logs that people hold")
     importing.add_argument(
@@ -56,6 +64,7 @@ def add_files(add_verb: AddVerb) -> None:
     importing.add_argument(
         "--reread", action="store_true", help="of bergman2025: verdicts by our own readers"
     )
+    add_force(importing)
     importing.set_defaults(act=_import)
 
 
@@ -65,9 +74,17 @@ def _items(parsed: argparse.Namespace) -> int:
 
     answers = None if parsed.answers is None else source_path(parsed.answers)
     path = source_path(parsed.path)
-    with output_file(parsed.out, (".parquet",)):
-        n = write_items(parsed.benchmark, path, parsed.out, answers=answers, seed=parsed.seed)
-    print(f"wrote {n} items to {parsed.out}")
+    n = write_items(
+        parsed.benchmark,
+        path,
+        parsed.out,
+        answers=answers,
+        seed=parsed.seed,
+        gold_is=parsed.gold_is,
+        tell=partial(tell, aside=True),
+        force=parsed.force,
+    )
+    tell(f"wrote {n} items to {parsed.out}")
     return DONE
 
 
@@ -76,17 +93,17 @@ def _import(parsed: argparse.Namespace) -> int:
     from judgerel_ray.pipeline import write_judgments
 
     paths = [source_path(path) for path in parsed.path]
-    with output_file(parsed.out, (".parquet",)):
-        n = write_judgments(
-            parsed.format,
-            paths,
-            parsed.out,
-            mapping=_mapping(parsed),
-            judge=parsed.judge,
-            role=parsed.role,
-            reread=parsed.reread,
-        )
-    print(f"wrote {n} judgments to {parsed.out}")
+    n = write_judgments(
+        parsed.format,
+        paths,
+        parsed.out,
+        mapping=_mapping(parsed),
+        judge=parsed.judge,
+        role=parsed.role,
+        reread=parsed.reread,
+        force=parsed.force,
+    )
+    tell(f"wrote {n} judgments to {parsed.out}")
     return DONE
 
 

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from judgerel_ray.cli.judged import add_exact_values, judged
 from judgerel_ray.cli.panels import add_panels, print_panels
-from judgerel_ray.cli.paths import judged_path, output_file
+from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
 from judgerel_ray.cli.reduced import table_of
+from judgerel_ray.cli.screen import Screen, tell
 from judgerel_ray.cli.selection import add_selection, print_selection
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline import ReduceOptions
+    from judgerel_ray.pipeline.given import Given
+    from judgerel_ray.pipeline.outputs import Output
 
 DONE = 0
 AddVerb = Callable[..., argparse.ArgumentParser]
-
-
-class _Screen(Console):
-    """A console that leaves a broken pipe to :func:`main`, which knows the exit codes."""
-
-    def on_broken_pipe(self) -> None:
-        """Hand it on; Rich itself would exit with 1."""
-        raise BrokenPipeError
 
 
 def add_numbers(add_verb: AddVerb) -> None:
@@ -54,6 +46,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     reduce.add_argument("--format", default="table", help="table, json")
     reduce.add_argument("--block", default="0", choices=("0", "all"), help="default 0")
     reduce.add_argument("--out", metavar="FILE", help="also write .parquet, .csv or .json")
+    add_force(reduce)
     reduce.add_argument(
         "--tolerance", action="append", metavar="NAME=VALUE", help="judged by whole intervals"
     )
@@ -93,10 +86,16 @@ def add_numbers(add_verb: AddVerb) -> None:
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
+    add_exact_values(reduce)
     add_ratings(reduce)
     add_selection(reduce)
     add_panels(reduce)
     reduce.set_defaults(act=partial(_reduce, reduce.get_default))
+    _add_decisions(add_verb)
+
+
+def _add_decisions(add_verb: AddVerb) -> None:
+    """Add what decisions rest on: advise, compare."""
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
@@ -106,6 +105,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
     )
     advise.add_argument("--format", default="table", help="table, json")
+    add_exact_values(advise)
     advise.set_defaults(act=_advise)
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
     compare.add_argument("a", metavar="A")
@@ -114,6 +114,7 @@ def add_numbers(add_verb: AddVerb) -> None:
     compare.add_argument("--coefficient", action="append", metavar="NAME")
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
     compare.add_argument("--format", default="table", help="table, json")
+    add_exact_values(compare)
     compare.set_defaults(act=_compare)
 
 
@@ -124,8 +125,9 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
+    parsed.output = _output(parsed)
+    parsed.path = judged(parsed)
     if table in {"selection", "comparison", "panels", "cascade"}:
-        judged_path(parsed.path)
         act = print_panels if table in {"panels", "cascade"} else print_selection
         return act(parsed, formats or (), by=_names(parsed.by))
     options = ReduceOptions(
@@ -140,25 +142,34 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
     )
-    judged_path(parsed.path)
-    out = parsed.out
     if table in {"scales", "ranking", "reference"}:
         return print_ratings(
             parsed, formats or (), by=options.by, coefficients=options.coefficients
         )
     if table in {"uncertainty", "limits", "reasoning", "settled", "weighted"}:
         return print_probabilities(parsed, formats or ())
-    with nullcontext() if out is None else output_file(out, (".parquet", ".csv", ".json")):
-        count = _questions if table == "questions" else _coefficients
-        return count(parsed, options, formats or ())
+    count = _questions if table == "questions" else _coefficients
+    return count(parsed, options, formats or ())
 
 
-def _tell_unfinished(path: str, formats: Sequence[str]) -> None:
+def _output(parsed: argparse.Namespace) -> Output | None:
+    """The file of ``--out``, refused before anything is read; None where there is none."""
+    if parsed.out is None:
+        if parsed.force:
+            raise SweepError("--force would do nothing without --out", hint="leave it out")
+        return None
+    from judgerel_ray.pipeline.outputs import output_to
+
+    beside = (parsed.gold, parsed.reference, parsed.outside, *(parsed.scale or ()))
+    return output_to(parsed.out, "table", reads=(parsed.path, *beside), force=parsed.force)
+
+
+def _tell_unfinished(path: str | Given, formats: Sequence[str]) -> None:
     """Say before any number that a run still owes requests; beside JSON it is no part of it."""
     from judgerel_ray.pipeline import unfinished
 
     if line := unfinished(path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
 
 
 def _coefficients(
@@ -181,7 +192,7 @@ def _coefficients(
         raise
     _tell_unfinished(parsed.path, formats)
     if found.caution:
-        print(found.caution, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(found.caution, aside="json" in formats)
     for name in formats:
         if name == "json":
             print(coefficients_json(frame))
@@ -189,16 +200,16 @@ def _coefficients(
             if found.coefficients.height or not found.serving.height:
                 print_coefficients(
                     found.coefficients,
-                    console=_Screen(),
+                    console=Screen(),
                     failures=found.failures,
                     named=options.coefficients is not None,
                 )
             source = "--tolerance" if options.tolerance else "the run's sweep.toml"
             for text in (serving_text(found.serving), tolerance_text(frame, source=source)):
                 if text:
-                    print(f"\n{text}")
-    if parsed.out is not None:
-        write_coefficients(frame, parsed.out)
+                    tell(f"\n{text}")
+    if parsed.output is not None:
+        write_coefficients(frame, parsed.output)
     return DONE
 
 
@@ -218,9 +229,9 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
     frame = question_path(parsed.path, options)
     _tell_unfinished(parsed.path, formats)
     for name in formats:
-        print(coefficients_json(frame) if name == "json" else questions_text(frame))
-    if parsed.out is not None:
-        write_coefficients(frame, parsed.out)
+        print(coefficients_json(frame)) if name == "json" else tell(questions_text(frame))
+    if parsed.output is not None:
+        write_coefficients(frame, parsed.output)
     return DONE
 
 
@@ -231,7 +242,7 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        judged_path(parsed.path),
+        judged(parsed),
         targets=parsed.target,
         budget=parsed.budget,
         by=_names(parsed.by),
@@ -239,7 +250,7 @@ def _advise(parsed: argparse.Namespace) -> int:
     )
     tables = advice.tables()
     for name in formats or ():
-        print(tables_json(tables) if name == "json" else advice_text(tables))
+        print(tables_json(tables)) if name == "json" else tell(advice_text(tables))
     return DONE
 
 
@@ -252,8 +263,8 @@ def _compare(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     found, shared = compare_with_serving(
-        judged_path(parsed.a),
-        None if parsed.b is None else judged_path(parsed.b),
+        judged(parsed, "a"),
+        None if parsed.b is None else judged(parsed, "b"),
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,
@@ -263,9 +274,9 @@ def _compare(parsed: argparse.Namespace) -> int:
         if name == "json":
             print(coefficients_json(with_shared(found, shared, names)))
         else:
-            print(comparison_text(found))
+            tell(comparison_text(found))
             if shared is not None:
-                print(f"\n{shared_text(shared.rows, shared.settings, names)}")
+                tell(f"\n{shared_text(shared.rows, shared.settings, names)}")
     return DONE
 
 

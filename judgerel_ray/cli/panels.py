@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from judgerel_ray.cli.paths import output_file
+from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 
 DONE = 0
@@ -80,12 +79,11 @@ def print_panels(
         found = run_cascade(parsed.path, choice, **given).tables()
         rows, text = found["curve"], cascade_text(found)
     if line := unfinished(parsed.path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
     for name in formats:
-        print(tables_json(found) if name == "json" else text)
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            write_coefficients(rows, parsed.out)
+        print(tables_json(found)) if name == "json" else tell(text)
+    if parsed.output is not None:
+        write_coefficients(rows, parsed.output)
     return DONE
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import stat
+from contextlib import suppress
 from difflib import get_close_matches
-from pathlib import Path
+from glob import has_magic
 
 from judgerel_ray.core import SweepError
+
+STDOUT = 1
 
 
 def source_path(path: str) -> str:
@@ -17,7 +20,7 @@ def source_path(path: str) -> str:
     Raises
     ------
     SweepError
-        If there is none, naming the one beside it that was likely meant.
+        If there is none, naming the one beside it that was likely meant; or if stdout is it.
 
     Examples
     --------
@@ -27,6 +30,7 @@ def source_path(path: str) -> str:
     judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such.json]
     """
     if "://" in path or _exists(path):
+        _check_stdout(path)
         return path
     folder, name = os.path.split(path)
     try:
@@ -41,14 +45,14 @@ def source_path(path: str) -> str:
 
 
 def judged_path(path: str) -> str:
-    """A run directory or a file of judgments, which must be there.
+    """A run directory, or a file, folder or pattern of files of judgments, which must be there.
 
     Raises
     ------
     SweepError
         If nothing is there.
     StoreError
-        If a folder is there that is no run directory.
+        If a folder is there that is no run directory and holds no files of judgments.
 
     Examples
     --------
@@ -57,57 +61,25 @@ def judged_path(path: str) -> str:
         ...
     judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such-run]
     """
+    if has_magic(path) and not _exists(path) and "://" not in path:
+        return path  # a pattern of files, which is said to be of none where it is opened
     if os.path.isdir(source_path(path)):
+        from judgerel_ray.reduce.source import holds_tables
         from judgerel_ray.store import RunDirectory  # coefficients of a file need none
 
-        RunDirectory.open(path)
+        if not (holds_tables(path) and not RunDirectory(url=path).is_run()):
+            RunDirectory.open(path)
     return path
 
 
-@contextmanager
-def output_file(path: str, endings: Sequence[str]) -> Iterator[str]:
-    """A file to be written in the block, by its ending; its folder is made where there is none.
-
-    Effects: makes the folder; removes it again where the block fails.
-
-    Raises
-    ------
-    SweepError
-        Before the block, if the ending is another, or the place is none for a file.
-
-    Examples
-    --------
-    >>> with output_file("c.xlsx", (".csv", ".json")):
-    ...     print("written")
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: --out must end in .csv or .json, got 'c.xlsx' [file=c.xlsx]
-    """
-    where = {"file": path}
-    if Path(path).suffix.lower() not in endings:
-        *most, last = endings
-        known = f"{', '.join(most)} or {last}" if most else last
-        raise SweepError(f"--out must end in {known}, got {path!r}", where=where)
-    if "://" in path:
-        yield path
-        return
-    folders = list(Path(path).absolute().parents)
-    made = [folder for folder in folders if not _exists(str(folder))]
-    there = folders[len(made)]
-    if not there.is_dir() or os.path.isdir(path):
-        raise SweepError("--out is no place for a file", where=where)
-    if not os.access(path if _exists(path) else there, os.W_OK):
-        raise SweepError("--out may not be written", where=where)
-    try:
-        folders[0].mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SweepError(f"--out may not be written: {error}", where=where) from error
-    try:
-        yield path
-    finally:
-        for folder in made if not _exists(path) else ():
-            with suppress(OSError):  # something else is in it by now
-                folder.rmdir()
+def add_force(verb: argparse.ArgumentParser) -> None:
+    """Add the flag that lets ``--out`` replace a file of another origin."""
+    verb.add_argument(
+        "--force",
+        action="store_true",
+        help="let --out replace a file that judgerel did not write; what is read and what is of a "
+        "run directory it never replaces, and it makes no folder",
+    )
 
 
 def _exists(path: str) -> bool:
@@ -116,3 +88,13 @@ def _exists(path: str) -> bool:
         return os.path.exists(path)
     except ValueError:
         return False
+
+
+def _check_stdout(path: str) -> None:
+    """Refuse to print into the file that is read, as ``>> FILE`` would."""
+    with suppress(OSError, ValueError):
+        printed = os.fstat(STDOUT)
+        if stat.S_ISREG(printed.st_mode) and os.path.samestat(printed, os.stat(path)):
+            raise SweepError(
+                "stdout is the file that is read", where={"path": path}, hint="give --out a file"
+            )

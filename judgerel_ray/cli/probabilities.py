@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from judgerel_ray.cli.paths import output_file
+from judgerel_ray.cli.screen import tell
 
 DONE = 0
 
@@ -62,10 +61,9 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         write = limits_text if parsed.limits else reasoning_text
         said = {"json": coefficients_json(rows), "table": write(rows)}
     if line := unfinished(parsed.path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
     for name in formats:
-        print(said[name])
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            write_coefficients(rows, parsed.out)
+        print(said[name]) if name == "json" else tell(said[name])
+    if parsed.output is not None:
+        write_coefficients(rows, parsed.output)
     return DONE

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from judgerel_ray.cli.paths import output_file
+from judgerel_ray.cli.screen import tell
+
+if TYPE_CHECKING:
+    from judgerel_ray.pipeline.given import Given
 
 DONE = 0
 
@@ -26,7 +28,7 @@ def add_page_ratings(report: argparse.ArgumentParser) -> None:
     _add_choice(report)
 
 
-def write_page(parsed: argparse.Namespace, path: str) -> str:
+def write_page(parsed: argparse.Namespace, path: str | Given) -> str:
     """Write a page; say where it is.
 
     Effects: writes one file. Retry: safe.
@@ -41,7 +43,10 @@ def write_page(parsed: argparse.Namespace, path: str) -> str:
 
     names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
     return report_path(
-        path, parsed.out, rating_options(**{name: getattr(parsed, name) for name in names})
+        path,
+        parsed.out,
+        rating_options(**{name: getattr(parsed, name) for name in names}),
+        force=parsed.force,
     )
 
 
@@ -115,13 +120,12 @@ def print_ratings(
         )
         said = {"json": coefficients_json(rows), "table": alignment_text(rows)}
     if line := unfinished(parsed.path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
     for name in formats:
-        print(said[name])
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            if parsed.out.endswith(".json"):  # holds all tables, the others the chief one
-                Path(parsed.out).write_text(said["json"] + "\n", encoding="utf-8")
-            else:
-                write_coefficients(rows, parsed.out)
+        print(said[name]) if name == "json" else tell(said[name])
+    if parsed.output is not None:
+        if parsed.output.ending == ".json":  # holds all tables, the others the chief one
+            parsed.output.write(f"{said['json']}\n".encode())
+        else:
+            write_coefficients(rows, parsed.output)
     return DONE

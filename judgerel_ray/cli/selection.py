@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from judgerel_ray.cli.paths import output_file
+from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 
 DONE = 0
@@ -88,10 +87,9 @@ def print_selection(
         found = run_comparison(parsed.path, compared, by=by, gold=parsed.gold).tables()
         rows, text = found["pairs"], systems_text(found)
     if line := unfinished(parsed.path):
-        print(line, file=sys.stderr if "json" in formats else sys.stdout)
+        tell(line, aside="json" in formats)
     for name in formats:
-        print(tables_json(found) if name == "json" else text)
-    if parsed.out is not None:
-        with output_file(parsed.out, (".parquet", ".csv", ".json")):
-            write_coefficients(rows, parsed.out)
+        print(tables_json(found)) if name == "json" else tell(text)
+    if parsed.output is not None:
+        write_coefficients(rows, parsed.output)
     return DONE

@@ -15,6 +15,7 @@ from judgerel_ray.config.repeating import (
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.config.temperature import plain_temperature
 from judgerel_ray.config.thresholds import Thresholds
+from judgerel_ray.core import GoldIs
 
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
@@ -96,6 +97,9 @@ class AskTable(Table):
     """The benchmark's upstream files, or an items file."""
     answers: Text | None = None
     """Recorded answers that become options, where they do not lie beside the questions."""
+    gold_is: GoldIs | None = None
+    """What `gold` of a plain items file is: the right option's id, text, letter, number (from 1) or
+    index (from 0), or a reference answer; by default the one reading that fits the whole file."""
     sample: Sample | None = None
     """Which items; default all."""
     temperatures: tuple[Number, ...] = ()
@@ -199,6 +203,11 @@ class AskTable(Table):
     def adaptive(self) -> AdaptiveReplications | None:
         """The rule by which questions are asked on; None where all are asked alike."""
         return self.replications if isinstance(self.replications, AdaptiveReplications) else None
+
+    @property
+    def has_right_option(self) -> bool:
+        """Whether verdicts are options of the items, of which gold says which is right."""
+        return self.protocol in ("best_of", "think_twice", "confusion")
 
     @property
     def first_replications(self) -> int:

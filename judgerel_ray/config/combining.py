@@ -23,6 +23,11 @@ def refuse_combinations(ask: AskTable) -> None:
         raise ValueError("templates must name at least one template")
     if ask.protocol == "respond" and ask.responders:
         raise ValueError("protocol respond asks its judges: name them in judges, not responders")
+    if ask.gold_is not in (None, "reference") and not ask.has_right_option:
+        raise ValueError(
+            "gold_is needs a protocol whose verdicts are the items' options, got "
+            f"{ask.protocol}, to which gold is a reference answer"
+        )
     if ask.protocol == "rating":
         _refuse_beside_rating(ask)
     elif ask.criteria or ask.definitions or ask.scales:

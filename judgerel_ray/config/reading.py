@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from judgerel_ray.config.repeating import NUMBER, TABLE
 from judgerel_ray.config.sweep import Sweep
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, decoded
 
 Place = Sequence[int | str]
 OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
@@ -73,15 +73,16 @@ def load_sweep(path: str | Path) -> Sweep:
     """
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        content = file.read_bytes()
     except FileNotFoundError:
         raise SweepError(
             "no such sweep file", where={"file": str(path)}, hint="name an existing .toml file"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SweepError(
             f"cannot read the sweep file: {error}", where={"file": str(path)}
         ) from None
+    text = decoded(content, where={"file": str(path)}, lines=True)
     return parse_sweep(text, source=str(path), folder=str(file.resolve().parent))
 
 

@@ -6,6 +6,7 @@ from judgerel_ray.core.errors import (
     EngineStartError,
     FileGone,
     JudgeRelError,
+    ReadingWarning,
     RequestRefused,
     StoreError,
     SweepError,
@@ -14,17 +15,20 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
+from judgerel_ray.core.text import decoded, printable
 from judgerel_ray.core.types import (
     CHOSEN,
     JUDGE_ROLES,
     Ask,
     Completion,
     Condition,
+    GoldIs,
     HumanRating,
     Item,
     Menu,
     Message,
     Option,
+    OwnForm,
     ReaderPolicy,
     Role,
     Scale,
@@ -46,6 +50,7 @@ __all__ = [
     "EngineLost",
     "EngineStartError",
     "FileGone",
+    "GoldIs",
     "HumanRating",
     "Item",
     "JudgeRelError",
@@ -53,7 +58,9 @@ __all__ = [
     "Message",
     "Option",
     "Outcome",
+    "OwnForm",
     "ReaderPolicy",
+    "ReadingWarning",
     "RequestRefused",
     "Role",
     "Scale",
@@ -65,7 +72,9 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "decoded",
     "digest",
+    "printable",
     "request_key",
     "seed_base",
 ]

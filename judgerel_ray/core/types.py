@@ -15,6 +15,9 @@ JUDGE_ROLES: tuple[Role, ...] = ("judge", "participant", "evaluator_only")
 CHOSEN = "choose"
 """The stage in which a model that thinks twice gives a verdict of its own, as a responder."""
 ReaderPolicy = Literal["first", "last", "unanimous", "schroeder2024"]
+GoldIs = Literal["id", "text", "letter", "number", "index", "reference"]
+"""What `gold` of a plain items file is: how it names an option (number from 1, index from 0), or a
+reference answer that is no option."""
 ScaleLevel = Literal["nominal", "ordinal", "interval"]
 
 
@@ -91,13 +94,35 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnForm:
+    """A form of verdict that a template declares for itself.
+
+    The word for the verdict is what group ``verdict`` of ``pattern`` captures, or what stands at
+    ``path`` in a JSON object; one of the two is set. ``example`` is a whole reply with
+    ``{verdict}`` in the word's place. ``naming`` says what options are called: ``letters``,
+    ``numbers`` from 1, ``texts``, or ``words``, then ``words[i]`` are those of the option shown at
+    place i, the first of them the one that is shown. ``ties`` and ``refusals`` are the words for
+    these.
+    """
+
+    example: str
+    pattern: str = ""
+    path: tuple[str | int, ...] = ()
+    naming: Literal["letters", "numbers", "texts", "words"] = "letters"
+    words: tuple[tuple[str, ...], ...] = ()
+    ties: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Menu:
     """What a reply may answer, and how its verdict is read.
 
     ``labels`` are in the order shown and ``option_ids[i]`` is what ``labels[i]`` stands for.
     ``form`` names the declared form of the verdict (see ``protocols.FORMS``);
     ``reader`` is the reading policy. ``scale`` is set where a rating is asked for. ``most`` is how
-    many labels a reply may name where it selects several.
+    many labels a reply may name where it selects several. Where a template declares its ``own``
+    form, ``words[i]`` are the words that name ``labels[i]``; a tie is the last label.
     """
 
     labels: tuple[str, ...]
@@ -106,6 +131,8 @@ class Menu:
     reader: ReaderPolicy = "first"
     scale: Scale | None = None
     most: int = 1
+    own: OwnForm | None = None
+    words: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Option, Scoring
@@ -10,8 +11,11 @@ from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.orders import option_orders, order_numbers
 from judgerel_ray.design.responding import Answer, respond_settings, written_answer
 from judgerel_ray.protocols import (
+    TIE,
+    Template,
     answer_frame,
     labels_for,
+    menu_for,
     render_best_of,
     render_correctness,
     stop_strings,
@@ -48,12 +52,7 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
     asks: list[Ask] = []
     for template in frame.templates:
         for order, shown in zip(numbers, orders, strict=True):
-            menu = Menu(
-                labels=labels_for(len(shown)),
-                option_ids=tuple(option.option_id for option in shown),
-                form=template.form or "",
-                reader=ask.reader,
-            )
+            menu = best_of_menu(frame, template, shown)
             blank = blank_condition(
                 voice, item, protocol="best_of", stage="judge", role="judge", template=template
             )
@@ -79,11 +78,8 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
             n_blocked += len(frame.templates) * _per_condition(frame)
             continue
         for template in frame.templates:
-            menu = Menu(
-                labels=CORRECTNESS_LABELS,
-                option_ids=CORRECTNESS_LABELS,
-                form=template.form or "",
-                reader=frame.ask.reader,
+            menu = menu_for(
+                template, CORRECTNESS_LABELS, labels=CORRECTNESS_LABELS, reader=frame.ask.reader
             )
             blank = blank_condition(
                 voice, item, protocol="correctness", stage="judge", role="judge", template=template
@@ -104,6 +100,46 @@ def correctness_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) ->
         impossible=tuple(impossible),
         n_blocked=n_blocked,
     )
+
+
+def best_of_menu(frame: AskFrame, template: Template, shown: Sequence[Option]) -> Menu:
+    """Say what may be answered: one of the answers shown, or a tie where the template declares one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_template
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
+    >>> shown = [Option(option_id=one, text=one) for one in ("y", "x")]
+    >>> best_of_menu(frame, load_template("best_of", "default"), shown).option_ids
+    ('y', 'x')
+    """
+    return menu_for(
+        template,
+        tuple(option.option_id for option in shown),
+        labels=labels_for(len(shown)),
+        reader=frame.ask.reader,
+        texts=tuple(option.text for option in shown),
+    )
+
+
+def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, ...]:
+    """Name what a verdict of best_of may be: an answer, or a tie where the template declares one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_template
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
+    ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
+    >>> verdict_ids(frame, item, load_template("best_of", "default"))
+    ('x', 'y')
+    """
+    names = answer_names(frame, item)
+    return (*names, TIE) if template.own is not None and template.own.ties else names
 
 
 def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:

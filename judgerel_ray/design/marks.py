@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from judgerel_ray.core import Item, Menu
+from judgerel_ray.core import Item
 from judgerel_ray.design.frame import AskFrame
-from judgerel_ray.design.judging import answer_names
+from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names
 from judgerel_ray.design.orders import order_names
 from judgerel_ray.design.rating import facets_of
 from judgerel_ray.design.responding import Settings, respond_settings
-from judgerel_ray.protocols import labels_for, question_form, stop_strings
+from judgerel_ray.protocols import labels_for, menu_for, question_form, stop_strings
 
 Mark = tuple[object, ...]
 
@@ -56,8 +56,10 @@ def judgment_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int
         if ask.protocol == "confusion":
             wording = (tuple(sorted(template.texts.items())), ask.option_labels)
         # Where replies stop is in the key, not what asked for it: a form may have no stop strings.
-        labels = labels_for(len(names))
-        menu = Menu(labels=labels, option_ids=labels, form=template.form or "", reader=ask.reader)
+        labels = CORRECTNESS_LABELS if ask.protocol == "correctness" else labels_for(len(names))
+        menu = menu_for(template, labels, labels=labels, reader=ask.reader, texts=labels)
+        if template.own is not None:  # what options are called, and a tie
+            wording = (wording, menu.words)
         stop = stop_strings(menu) if ask.early_stop else ()
         what = (ask.protocol, item.benchmark, item.item_id, wording, stop, *origin)
         for order in shown:

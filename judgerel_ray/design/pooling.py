@@ -67,7 +67,7 @@ def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
             "verdict_logprobs": ask.verdict_logprobs,
             "reader": ask.reader,
             "respond": written,
-            "templates": (template.form, template.texts.get(form)),
+            "templates": (template.own or template.form, template.texts.get(form)),
         }
         for temperature in frame.temperatures:
             sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
@@ -103,7 +103,7 @@ def _rating_rows(
             "respond": written,
             "criteria": (question, told),
             "scales": scale,
-            "templates": (facet.template.form, texts),
+            "templates": (facet.template.own or facet.template.form, texts),
         }
         sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
         if ask.mode == "exact":  # distributions record neither

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
+from judgerel_ray.core import Ask, Item, Scale, SweepError
 from judgerel_ray.design.conditions import ItemWork, blank_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.design.judging import answer_names, judged_answer, over_temperatures
@@ -15,6 +15,7 @@ from judgerel_ray.protocols import (
     DefinitionLength,
     Template,
     criterion_words,
+    menu_for,
     render_rating,
     scale_labels,
 )
@@ -79,12 +80,8 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
             continue
         for facet in facets:
             labels = scale_labels(facet.scale)
-            menu = Menu(
-                labels=labels,
-                option_ids=labels,
-                form=facet.template.form or "",
-                reader=frame.ask.reader,
-                scale=facet.scale,
+            menu = menu_for(
+                facet.template, labels, labels=labels, reader=frame.ask.reader, scale=facet.scale
             )
             blank = replace(
                 blank_condition(

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from judgerel_ray.core import EngineStartError, SweepError
 from judgerel_ray.engines.engine import EngineSpec
+from judgerel_ray.engines.model_check import WEIGHTS, check_model
 
-_WEIGHTS = frozenset({".safetensors", ".bin", ".pt", ".pth", ".gguf"})
 _TEXTS = frozenset({".json", ".jinja", ".model", ".txt", ".py", ".tiktoken", ".vocab", ".yaml"})
 _FULLY_HASHED_BYTES = 2 * 1024**3  # all weights together; some seconds on any disk
 _BLOCK_BYTES = 1024**2
@@ -77,8 +77,8 @@ def model_content(spec: EngineSpec, *, known: Mapping[str, object] | None = None
     Raises
     ------
     SweepError
-        If a local model is not there, cannot be read or holds no file of a model, or if the hub
-        has no such model or revision.
+        If a local model is not there, cannot be read or is none (no configuration, tokenizer or
+        weights, or weights that are cut off), or if the hub has no such model or revision.
     EngineStartError
         If the hub cannot be asked which commit a revision is, and the cache does not know.
 
@@ -104,14 +104,10 @@ def _local_content(spec: EngineSpec, path: Path) -> ModelContent:
             f"model must be a folder, a file or a hub id, got {spec.model!r}, which does not exist",
             where={"judge": spec.name},
         )
+    check_model(spec, path)
     files = [path] if path.is_file() else _model_files(path)
-    if not files:
-        raise SweepError(
-            f"model folder must hold a configuration and weights, got {spec.model!r} without any",
-            where={"judge": spec.name},
-        )
     root = path.parent if path.is_file() else path
-    weights = [file for file in files if file.suffix in _WEIGHTS]
+    weights = [file for file in files if file.suffix in WEIGHTS]
     full = sum(file.stat().st_size for file in weights) <= _FULLY_HASHED_BYTES
     total = sha256()
     for file in files:
@@ -132,7 +128,7 @@ def _model_files(folder: Path) -> list[Path]:
     kept = [
         file
         for file in found
-        if file.is_file() and not file.name.startswith(".") and file.suffix in _WEIGHTS | _TEXTS
+        if file.is_file() and not file.name.startswith(".") and file.suffix in WEIGHTS | _TEXTS
     ]
     return sorted(kept, key=lambda file: file.relative_to(folder).as_posix())
 

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from itertools import accumulate
 
-from judgerel_ray.core import Ask
+from judgerel_ray.core import Ask, Menu
 from judgerel_ray.engines.simulated_options import SimulatedOptions
 from judgerel_ray.engines.truth import (
     answerable,
@@ -16,7 +16,7 @@ from judgerel_ray.engines.truth import (
     tempered,
     uniforms,
 )
-from judgerel_ray.protocols import FORMS
+from judgerel_ray.protocols import FORMS, fill_example
 
 CHARACTERS_PER_TOKEN = 4
 REFUSAL = "I cannot judge this."
@@ -77,7 +77,10 @@ def draw_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
         off = reply_without_verdict(options, kind, greedy=condition.temperature == 0)
         if off is None:
             label = menu.labels[min(bisect_right(limits, place), len(limits) - 1)]
-            off = write_verdict(label, menu.form) + (f" {reason}." if reason else "")
+            if menu.own is not None:
+                off = own_reply(label, menu)
+            else:
+                off = write_verdict(label, menu.form) + (f" {reason}." if reason else "")
         replies.append(off)
     return replies
 
@@ -112,6 +115,23 @@ def write_verdict(label: str, form: str) -> str:
         return f"Score: {label}"
     whole = FORMS[form].complete if form in FORMS else None
     return label if whole is None else whole(label)
+
+
+def own_reply(label: str, menu: Menu) -> str:
+    """Write a verdict as a template's own form has it in its example, by its first word.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import OwnForm
+    >>> own = OwnForm(pattern="Answer: (?P<verdict>.)", example="So? Answer: {verdict}")
+    >>> own_reply("B", Menu(labels=("A", "B"), option_ids=("x", "y"), form="own", own=own,
+    ...                     words=(("1", "one"), ("2", "two"))))
+    'So? Answer: 2'
+    """
+    if menu.own is None:
+        return write_verdict(label, menu.form)
+    word = menu.words[menu.labels.index(label)][0] if menu.words else label
+    return fill_example(menu.own, word)
 
 
 def _words(text: str, n: int) -> str:

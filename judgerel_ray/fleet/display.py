@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from judgerel_ray.core import printable
 from judgerel_ray.fleet.board import Board, JudgeBoard
 
 LINE_EVERY_S = 10.0
@@ -55,7 +56,9 @@ class ConsoleDisplay:
             self._live = None
 
     def show(self, board: Board, *, last: bool = False) -> None:
-        """Show the board."""
+        """Show the board, below what is to be said once."""
+        while board.notices:
+            self._console.print(board.notices.pop(0), markup=False, highlight=False, soft_wrap=True)
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return
@@ -73,7 +76,7 @@ class ConsoleDisplay:
             self._told[name] = line, since, now
             if now > since:
                 line += f", for {now - since:.0f} s"
-            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def board_table(board: Board) -> Table:
@@ -98,7 +101,7 @@ def board_table(board: Board) -> Table:
             _rate(judge.tokens_per_s),
             _time(judge),
             str(judge.failed) if judge.failed else "",
-            Text(_state(judge)),  # an error's [brackets] are no markup
+            Text(printable(_state(judge))),  # an error's [brackets] are no markup
         )
     return table
 

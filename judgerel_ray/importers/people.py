@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 
-from judgerel_ray.benchmarks import SCALES, load_generic
+from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.core import Item, Outcome, SweepError
 
@@ -53,7 +53,7 @@ def import_people(path: str) -> pl.DataFrame:
     ...     import_people(file.name).select("judge", "replication", "verdict", "score").rows()
     [('expert', 0, '4', 4.0), ('expert', 1, '5', 5.0)]
     """
-    items = load_generic(PEOPLE, path)
+    items = load_generic(PEOPLE, path, gold_is=REFERENCE)
     raters = sorted(
         {(item.benchmark, rating.rater) for item in items for rating in item.ratings},
         key=lambda one: [(len(part), part) for part in one[1].split(":")],

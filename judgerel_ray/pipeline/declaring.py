@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -20,11 +20,7 @@ ON_SCALES: tuple[str, ...] = ("rating",)
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
     """Scales of a run's own, as its manifest tells them; none where that is gone."""
-    from judgerel_ray.store import read_manifest
-
-    sweep = read_manifest(run).get("sweep")
-    asks = sweep.get("ask", []) if isinstance(sweep, Mapping) else []
-    told = [ask.get("scales", {}) for ask in asks if isinstance(ask, Mapping)]
+    told = [ask.get("scales", {}) for ask in _asks(run)]
     return {
         name: Scale(**{**one, "labels": tuple(one["labels"])})
         for scales in told
@@ -33,33 +29,58 @@ def declared_scales(run: RunDirectory) -> dict[str, Scale]:
     }
 
 
-def declared_menus(run: RunDirectory) -> dict[str, dict[str, int]]:
-    """Options on the menu by protocol and benchmark, where all items of it have as many."""
+def _asks(run: RunDirectory) -> list[Mapping[str, Any]]:
+    """What a run's manifest tells of its asks; nothing where that is gone."""
+    from judgerel_ray.store import read_manifest
+
+    sweep = read_manifest(run).get("sweep")
+    asks = sweep.get("ask", []) if isinstance(sweep, Mapping) else []
+    return [ask for ask in asks if isinstance(ask, Mapping)]
+
+
+def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[str, int]]:
+    """Options on the menu by protocol and benchmark, where all items of it have as many.
+
+    A tie that a template declares is one of them unless ``ties`` is False.
+    """
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     items = pl.read_parquet(run.read_bytes("items.parquet"))
+    tied = _with_ties(run) if ties else set()
     menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
         if ask.protocol == "respond":
             continue
         for benchmark in ask_benchmarks(sweep, index, items):
             menu = menus.setdefault((ask.protocol, benchmark), set())
+            more = (ask.protocol, ask.benchmark) in tied
             if ask.protocol in ON_SCALES:
                 continue  # what may be rated is the scale's, whatever the responses are called
             if ask.protocol == "correctness":
                 menu.add(CORRECTNESS_OPTIONS)
             elif ask.responders and ask.protocol != "think_twice":
-                menu.add(len(ask.responders))
+                menu.add(len(ask.responders) + more)
             else:
                 mine = items.filter(pl.col("benchmark") == benchmark)
                 # An open question has its judges choose among models, fewer in one role.
-                menu.update(mine["options"].list.len().filter(mine["options"].list.len() > 0))
+                sizes = mine["options"].list.len()
+                menu.update(sizes.filter(sizes > 0) + more)
     declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
-    for (protocol, benchmark), sizes in menus.items():
-        if len(sizes) == 1:
-            declared[protocol][benchmark] = sizes.pop()
+    for (protocol, benchmark), found in menus.items():
+        if len(found) == 1:
+            declared[protocol][benchmark] = found.pop()
     return declared
+
+
+def _with_ties(run: RunDirectory) -> set[tuple[str, str]]:
+    """Protocol and benchmark of the asks whose templates declare a tie."""
+    return {
+        (str(ask.get("protocol")), str(ask.get("benchmark")))
+        for ask in _asks(run)
+        for form in ask.get("forms", {}).values()
+        if form["ties"]
+    }
 
 
 def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:

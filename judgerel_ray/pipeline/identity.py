@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, fields, replace
 from itertools import islice
 
@@ -11,7 +12,17 @@ from judgerel_ray.design import AskFrame, build_wave, voices_of
 KEYED_ITEMS = 4
 # Of an ask: what these name goes into its identity by content, wherever it lies.
 LOCATED_KEYS = frozenset(
-    {"path", "answers", "sample", "judges", "responders", "templates", "criteria", "scales"}
+    {
+        "path",
+        "answers",
+        "gold_is",
+        "sample",
+        "judges",
+        "responders",
+        "templates",
+        "criteria",
+        "scales",
+    }
 )
 # What these say is of what lands, and asks nothing.
 SAID_KEYS = frozenset({"thresholds"})
@@ -69,8 +80,15 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
         # In full: reducers read from a run what its own scales are.
         "scales": {one.name: {**asdict(one), "labels": list(one.labels)} for one in frame.scales},
         "templates": {template.name: template.sha for template in frame.templates},
+        **_forms(frame),
         "respond_template": frame.respond_template.sha if frame.respond_template else None,
     }
+
+
+def _forms(frame: AskFrame) -> dict[str, object]:
+    """Forms that templates declare for themselves, in full: how replies were read, and any tie."""
+    own = {one.name: asdict(one.own) for one in frame.templates if one.own is not None}
+    return {"forms": json.loads(json.dumps(own))} if own else {}
 
 
 def _responders(frame: AskFrame) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.outputs import output_to
 
 if TYPE_CHECKING:
+    from judgerel_ray.core import GoldIs
     from judgerel_ray.importers import TableMapping
 
 
@@ -23,25 +24,26 @@ def write_judgments(
     judge: str | None = None,
     role: str | None = None,
     reread: bool = False,
+    force: bool = False,
 ) -> int:
     """Write foreign judgments of one path or more as one Parquet file; return how many.
 
     `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
-    files of bergman2025 hold, and `reread` whether their replies are read again.
+    files of bergman2025 hold, and `reread` whether their replies are read again. By `force` a file
+    at `out` may go that is no earlier output.
 
-    Effects: writes one file. Retry: safe.
+    Effects: writes one file, whole. Retry: safe.
 
     Raises
     ------
     SweepError
         If the format is unknown, the path cannot be read, the paths hold one
-        judgment twice, or the file cannot be written.
+        judgment twice, or `out` must not be written (:func:`output_to`).
     """
     from judgerel_ray.importers import import_judgments
     from judgerel_ray.reduce import FACETS
 
-    if Path(out).suffix != ".parquet":
-        raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
+    output = output_to(out, "judgments", reads=paths, force=force)
     judgments = pl.concat(
         [
             import_judgments(format_name, path, mapping, judge=judge, role=role, reread=reread)
@@ -57,28 +59,43 @@ def write_judgments(
             "the paths hold a judgment more than once",
             where={k: v for k, v in twice.select(key).row(0, named=True).items() if v is not None},
         )
-    try:
-        judgments.write_parquet(out)
-    except OSError as error:
-        raise SweepError(f"cannot write judgments: {error}", where={"file": out}) from error
+    output.write_frame(judgments)
     return judgments.height
 
 
 def write_items(
-    benchmark: str, path: str, out: str, *, answers: str | None = None, seed: int = 1
+    benchmark: str,
+    path: str,
+    out: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
+    tell: Callable[[str], None] | None = None,
+    force: bool = False,
 ) -> int:
     """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
 
-    Effects: writes one file. Retry: safe.
+    `gold_is` says what ``gold`` is in a plain file, as for
+    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
+    to `tell` in a line. By `force` a file at `out` may go that is no earlier output.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the benchmark is unknown, a file of it cannot be read, or `out` must not be written
+        (:func:`output_to`).
     """
-    from judgerel_ray.benchmarks import load_items
+    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
+    from judgerel_ray.pipeline.remarks import gold_note
     from judgerel_ray.tables import items_to_frame
 
-    items = load_items(benchmark, path, answers=answers, seed=seed)
-    if Path(out).suffix != ".parquet":
-        raise SweepError(f"--out must end in .parquet, got {out!r}", where={"file": out})
-    try:
-        items_to_frame(items).write_parquet(out)
-    except OSError as error:
-        raise SweepError(f"cannot write items: {error}", where={"file": out}) from error
+    parts = mix_sources(path) if benchmark == MIX else ()
+    output = output_to(out, "items", reads=(path, answers, *parts), force=force)
+    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
+    output.write_frame(items_to_frame(items))
+    if tell is not None and read is not None and not read.declared:
+        tell(gold_note(read))
     return len(items)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from judgerel_ray.core import StoreError
+from judgerel_ray.core import StoreError, printable
 from judgerel_ray.design import AskFrame, build_wave, voices_of
 from judgerel_ray.pipeline.owing import landed_texts
 from judgerel_ray.pipeline.planning import Plan
@@ -45,7 +45,7 @@ def agree_to_losses(
             else "judgerel run --ask-lost drops them and asks what is planned of them again",
         )
     for line in _lines(losses):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def stray_commits(
@@ -143,8 +143,8 @@ def _refusal(losses: Losses, needed: Collection[str]) -> str:
         folders = f" ({', '.join(needed)} as a whole)" if needed else ""
         stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
         said.append(
-            f"files that landed are gone, cut or altered{folders}: {_rows(losses.damaged):,} of "
-            f"{n_rows}{stand}"
+            f"files that landed are gone, cut or altered{folders}: "
+            f"{_rows(losses.damaged):,} of {n_rows}{stand}"
         )
     elif n_unfounded:
         said.append(

@@ -12,6 +12,8 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
+from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
     serving_asked,
@@ -60,7 +62,7 @@ class Judged:
 
     frame: pl.LazyFrame
     menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Options declared, by protocol and benchmark."""
+    """Verdicts declared, by protocol and benchmark: the options, and a tie where there is one."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of ratings that a run declares, by name."""
     run: RunDirectory | None = None
@@ -85,15 +87,26 @@ class Judged:
 
     @property
     def n_categories(self) -> dict[str, int]:
-        """Options by benchmark, of those that all protocols declare alike."""
-        found: dict[str, set[int]] = {}
-        for menu in self.menus.values():
-            for benchmark, size in menu.items():
-                found.setdefault(benchmark, set()).add(size)
-        return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+        """Verdicts by benchmark, of those that all protocols declare alike."""
+        return _alike(self.menus)
+
+    @property
+    def n_options(self) -> dict[str, int]:
+        """Options by benchmark, likewise: what is shown in orders, which a tie is not."""
+        run = self.run
+        return self.n_categories if run is None else _alike(declared_menus(run, ties=False))
 
 
-def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Sizes by benchmark, where all protocols have the same."""
+    found: dict[str, set[int]] = {}
+    for menu in menus.values():
+        for benchmark, size in menu.items():
+            found.setdefault(benchmark, set()).add(size)
+    return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+
+
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -159,46 +172,79 @@ def with_gold(judged: Judged) -> pl.LazyFrame:
     return joined.with_columns(asked)
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
     """
-    if not Path(path).is_file():
+    rows = path.rows if isinstance(path, Given) else path
+    if isinstance(rows, str) and not is_plain(rows):
         from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
-        run = RunDirectory(url=path)
+        run = RunDirectory(url=rows)
         if run.is_run():
             scales = declared_scales(run)
             frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
             return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
-        if "://" in path and not Path(path).suffix:
-            RunDirectory.open(path)  # says that there is none
-    tally = tally_file(path, extra=extra)
+        if "://" in rows and not Path(rows).suffix:
+            RunDirectory.open(rows)  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
     return Judged(frame=tally.rows, tally=tally)
 
 
-def write_coefficients(frame: pl.DataFrame, out: str) -> None:
+def beside_table(path: str, flag: str) -> pl.DataFrame:
+    """A table that a flag names beside the judgments, read as they are.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read, naming the flag.
+    """
+    from judgerel_ray.reduce.source import read_source, readable
+
+    try:
+        source = read_source(path)
+        warn_of(source.notes)
+        with readable(source.where):
+            return source.rows.collect()
+    except SweepError as error:
+        said = f"{flag} cannot be read: {error.problem}"
+        raise SweepError(said, where=error.where, hint=error.hint) from error
+
+
+def write_coefficients(
+    frame: pl.DataFrame,
+    out: str | Output,
+    *,
+    reads: Sequence[str] = (),
+    force: bool = False,
+) -> None:
     """Write coefficients by the file's ending: .parquet, .csv or .json.
 
-    Effects: writes one file. Retry: safe.
+    `reads` names what they are of, which `out` must not be; by `force` a file at `out` may go that
+    is no earlier output. An `out` of :func:`output_to` has both.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If `out` must not be written.
     """
     from judgerel_ray.report import coefficients_json
 
-    ending = Path(out).suffix
-    try:
-        if ending == ".parquet":
-            frame.write_parquet(out)
-        elif ending == ".csv":
-            frame.write_csv(out)
-        elif ending == ".json":
-            Path(out).write_text(coefficients_json(frame) + "\n", encoding="utf-8")
-        else:
-            raise SweepError(
-                f"--out must end in .parquet, .csv or .json, got {out!r}", where={"file": out}
-            )
-    except OSError as error:
-        raise SweepError(f"cannot write coefficients: {error}", where={"file": out}) from error
+    output = output_to(out, "table", reads=reads, force=force) if isinstance(out, str) else out
+    if output.ending == ".json":
+        output.write(f"{coefficients_json(frame)}\n".encode())
+    else:
+        output.write_frame(frame)
 
 
 def verify_path(path: str) -> tuple[list[str], int]:
@@ -256,10 +302,10 @@ def _reduce_source(
     )
 
 
-def reading_of(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
-    if Path(path).is_file():
+    if is_plain(path):
         return nullcontext()
     from judgerel_ray.store import reading
 
-    return reading(path)
+    return reading(str(path))

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import expm1
 
-from judgerel_ray.design import AskFrame, StageCount, answer_names
+from judgerel_ray.benchmarks import GoldReading
+from judgerel_ray.design import AskFrame, StageCount, verdict_ids
+from judgerel_ray.design.reading_back import path_text
 from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.protocols import fill_example
 from judgerel_ray.stats.stopping import least_settling
 
 CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
 SHARED_STREAMS = 1e-3  # a probability worth a note
+TOKEN_CHARACTERS = 4  # about, of English
 GPU_BLOCK, CPU_BLOCK = 16, 32  # tokens that an engine caches together, by default
 
 
@@ -18,6 +22,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
     """What a person should know before running it."""
     for frame in resolved.frames:
         ask = frame.ask
+        yield from _gold_notes(frame, resolved.gold.get(frame.index))
         if 0.0 in ask.temperatures and ask.most_replications > 1 and not ask.repeat_greedy:
             yield (
                 f"ask[{frame.index}]: temperature 0 is asked once, its answer does not vary by "
@@ -37,7 +42,8 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                 f"{', '.join(rest)} at most; their rows are of block 1, for which questions they "
                 "are asked depends on what was answered"
             )
-        first = all(template.verdict_first for template in frame.templates)
+        yield from _own_form_notes(frame)
+        first = all(one.verdict_first and one.own is None for one in frame.templates)
         if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
             yield (
                 f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
@@ -65,6 +71,80 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
 
 
+def gold_note(read: GoldReading) -> str:
+    """Say how the gold of a file was read where nobody had said how.
+
+    Examples
+    --------
+    >>> gold_note(GoldReading("letter", declared=False, n_items=40))
+    'gold is taken for the letter of the right option, as it is one in all 40 items that have it'
+    """
+    alike = f" (by {' or '.join(read.alike)} it is the same one)" if read.alike else ""
+    return (
+        f"gold is taken for the {read.reading} of the right option{alike}, as it is one in all "
+        f"{read.n_items:,} items that have it"
+    )
+
+
+def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
+    """How gold was read where nobody said how, and of how many items it is nothing to choose."""
+    if not frame.ask.has_right_option:
+        return
+    if read is not None and not read.declared:
+        yield f"ask[{frame.index}]: {gold_note(read)}"
+    if frame.responders:
+        return
+    known = [item for item in frame.items if item.gold and item.options]
+    none = hidden = 0
+    for item in known:
+        names = {option.option_id for option in item.options}
+        none += item.gold not in names
+        hidden += item.gold in names and bool(frame.recorded) and item.gold not in frame.recorded
+    if none:
+        yield (
+            f"ask[{frame.index}]: gold of {none:,} of {len(known):,} items is a reference answer "
+            "and none of their options: no verdict on them is counted right or wrong"
+        )
+    if hidden:
+        yield (
+            f"ask[{frame.index}]: gold of {hidden:,} of {len(known):,} items is an option that is "
+            "not shown (responders): every verdict on them counts as wrong"
+        )
+
+
+def _own_form_notes(frame: AskFrame) -> Iterator[str]:
+    """How replies to templates with forms of their own are read."""
+    for template in frame.templates:
+        own = template.own
+        if own is None:
+            continue
+        at = f"pattern {own.pattern}" if own.pattern else f"json {path_text(own)}"
+        names = "values of the scale" if frame.ask.protocol == "rating" else f"{own.naming}"
+        if own.words:
+            names = ", ".join("/".join(words) for words in own.words)
+        also = [("a tie", own.ties), ("a refusal", own.refusals)]
+        told = [f"{'/'.join(words)} for {what}" for what, words in also if words]
+        yield (
+            f"ask[{frame.index}]: template {template.name} is read by a form of its own, {at}; "
+            f"options are named by {', '.join([names, *told])}; what a model thinks before "
+            "</think> is not read"
+        )
+        if not template.verdict_first and frame.ask.reader == "first":
+            yield (
+                f"ask[{frame.index}]: template {template.name} asks the verdict last and reader = "
+                '"first" counts the first one: a reply that names another before it is read by '
+                'that (reader = "last" counts the last one)'
+            )
+        most = frame.ask.max_tokens * TOKEN_CHARACTERS
+        length = len(fill_example(own, "A"))
+        if length > most:
+            yield (
+                f"ask[{frame.index}]: the example of template {template.name} has "
+                f"{length} characters, max_tokens = {frame.ask.max_tokens} is some "
+                f"{most}: such replies are cut off"
+            )
+
+
 def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
     """What adaptive replication asks, and whether it can settle anything."""
     rule = frame.stopping(1.0)
@@ -75,7 +155,11 @@ def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
         f"at most of {rule.most}; tokens, GPU-hours and disk are of the most. Coefficients rest "
         f"on the first {rule.first} of every question"
     )
-    sizes = {len(answer_names(frame, item)) for item in frame.items}
+    sizes = {
+        len(verdict_ids(frame, item, template))
+        for item in frame.items
+        for template in frame.templates
+    }
     n_verdicts = 3 if frame.ask.protocol == "correctness" else max(sizes) + 1
     least = least_settling(n_verdicts, rule.delta)
     if least > rule.most:

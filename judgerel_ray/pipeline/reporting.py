@@ -8,10 +8,11 @@ from pathlib import Path
 import polars as pl
 
 from judgerel_ray.config import AskTable, Judge, parse_sweep
-from judgerel_ray.core import SweepError
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.cascading import cascaded_of
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.inspecting import read_status
+from judgerel_ray.pipeline.outputs import output_to
 from judgerel_ray.pipeline.panels import together_of
 from judgerel_ray.pipeline.probabilities import replicated, run_probabilities
 from judgerel_ray.pipeline.rating_page import (
@@ -41,7 +42,9 @@ from judgerel_ray.store import RunDirectory, read_errors, read_ledger, reading, 
 _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
-def report_path(path: str, out: str, options: RatingOptions | None = None) -> str:
+def report_path(
+    path: str | Given, out: str, options: RatingOptions | None = None, *, force: bool = False
+) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
     Of ratings `options` say what they are held against and how scales are compared.
@@ -49,10 +52,20 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
     A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
     says so, and so does the text returned.
 
-    Effects: writes one file. Retry: safe.
+    By `force` a file at `out` may go that is no earlier page. In a run directory a page may lie
+    directly beside the run's own files.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the judgments or an option are wrong, or `out` must not be written.
     """
     options = options or RatingOptions()
-    with reading(path):
+    reads = (str(path), options.reference, options.outside, *options.scale_files)
+    output = output_to(out, "report", reads=reads, force=force)
+    with reading(str(path)):
         opened = open_judgments(path)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
@@ -66,19 +79,14 @@ def report_path(path: str, out: str, options: RatingOptions | None = None) -> st
             measured = replace(held, rated=rated, selected=selected)
         page = render_report(
             measured,
-            title=_title(judged, path),
-            asked=[*_asked(judged, path), *unknown_scales(judged), *_tolerances(measured)],
+            title=_title(judged, str(path)),
+            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
             standing=_standing(judged.run) if judged.run else None,
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
         )
-    file = Path(out)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise SweepError(f"cannot write the report: {error}", where={"file": out}) from error
+    output.write(page.encode())
     silent = absent and not (probabilities and probabilities.anything)
     return f"{out}: no verdicts. {absent}" if silent else out
 
@@ -185,7 +193,9 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        return [("file", path), ("asked", _varied(judged.frame))]
+        notes = judged.tally.notes if judged.tally else ()
+        read = [("read", note) for note in notes]
+        return [("file", path), ("asked", _varied(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     tokens = read_ledger(judged.run).tokens
     several = len(sweep.ask) > 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
-from judgerel_ray.benchmarks import load_items, sample_items
+from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_items
 from judgerel_ray.config import AskTable, Sweep
-from judgerel_ray.core import Item, SweepError, digest
+from judgerel_ray.core import GoldIs, Item, SweepError, digest
 from judgerel_ray.design import (
     AskFrame,
     StageCount,
@@ -17,6 +17,7 @@ from judgerel_ray.design import (
     check_asks,
     check_facets,
     check_items,
+    check_own_forms,
     check_thinking,
     count_stages,
     with_shared_orders,
@@ -29,6 +30,7 @@ from judgerel_ray.pipeline.simulating import check_simulated
 from judgerel_ray.pipeline.specs import engine_spec, is_folder
 from judgerel_ray.protocols import (
     FORMS,
+    OWN,
     READER_VERSION,
     STAGE_TEXTS,
     Template,
@@ -56,6 +58,8 @@ class Resolved:
     specs: Mapping[str, EngineSpec]
     fingerprints: Mapping[str, Fingerprint]
     frames: tuple[AskFrame, ...]
+    gold: Mapping[int, GoldReading] = field(default_factory=dict)
+    """How the gold of a plain items file was read, by the ask that names the file."""
 
     def pinned_spec(self, judge: str) -> EngineSpec:
         """A judge's engine with its hub revision as the commit that was fingerprinted.
@@ -74,8 +78,13 @@ class Resolved:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Every item asked about, once."""
-        found = {(item.benchmark, item.item_id): item for f in self.frames for item in f.items}
+        """Every item asked about, once; its gold an option's id where any ask takes it for one."""
+        found: dict[tuple[str, str], Item] = {}
+        for frame in self.frames:
+            for item in frame.items:
+                name = (item.benchmark, item.item_id)
+                if frame.ask.has_right_option or name not in found:
+                    found[name] = item
         return tuple(found.values())
 
     @property
@@ -117,7 +126,8 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
         name: Voice(name=name, fingerprint=fingerprint.digest)
         for name, fingerprint in fingerprints.items()
     }
-    frames = tuple(_frame(sweep, index, ask, voices) for index, ask in enumerate(sweep.ask))
+    gold: dict[int, GoldReading] = {}
+    frames = tuple(_frame(sweep, index, ask, voices, gold) for index, ask in enumerate(sweep.ask))
     check_asks(frames)
     check_probabilities(frames, specs)
     check_served(frames, specs)
@@ -125,20 +135,18 @@ def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = 
     for spec in specs.values():
         if spec.engine == "simulated":
             check_simulated(spec, shared)
-    return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared)
+    return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared, gold=gold)
 
 
-def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice]) -> AskFrame:
-    """One ask with its items and templates."""
-    answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
-    path = _existing(sweep, index, "path", ask.path)
-    draw = ask.sample
-    seed = 1 if draw is None else draw.seed
-    items = load_items(ask.benchmark, path, answers=answers, seed=seed)
-    if draw is not None:
-        items = sample_items(
-            items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
-        )
+def _frame(
+    sweep: Sweep,
+    index: int,
+    ask: AskTable,
+    voices: Mapping[str, Voice],
+    gold: dict[int, GoldReading],
+) -> AskFrame:
+    """One ask with its items and templates; how its gold was read is put into `gold`."""
+    items = _items(sweep, index, ask, gold)
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
     frame = AskFrame(
@@ -163,7 +171,48 @@ def _frame(sweep: Sweep, index: int, ask: AskTable, voices: Mapping[str, Voice])
     if ask.protocol == "think_twice":
         check_thinking(frame)
     _check_templates(frame)
+    check_own_forms(frame)
     return frame
+
+
+def _items(
+    sweep: Sweep, index: int, ask: AskTable, gold: dict[int, GoldReading]
+) -> tuple[Item, ...]:
+    """The items of an ask, drawn."""
+    answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
+    path = _existing(sweep, index, "path", ask.path)
+    draw = ask.sample
+    seed = 1 if draw is None else draw.seed
+    gold_is = _gold_is(sweep, index)
+    loaded = read_items(ask.benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
+    if loaded.gold is not None:
+        gold[index] = loaded.gold
+    if draw is None:
+        return loaded.items
+    return sample_items(
+        loaded.items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
+    )
+
+
+def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
+    """How an ask reads gold: as it says; else, where it counts nothing right, as others do."""
+    ask = sweep.ask[index]
+    if ask.gold_is is not None or _counts_right(sweep, index):
+        return ask.gold_is
+    if ask.protocol == "correctness":
+        return REFERENCE  # judges are shown it as it stands
+    # Two asks of one file must have the same items.
+    for other, one in enumerate(sweep.ask):
+        if (one.benchmark, one.path) == (ask.benchmark, ask.path) and _counts_right(sweep, other):
+            return one.gold_is
+    return REFERENCE
+
+
+def _counts_right(sweep: Sweep, index: int) -> bool:
+    """Whether verdicts of an ask are options of its items, and not what responders write."""
+    ask = sweep.ask[index]
+    written = bool(sweep.responders_of(index)) and ask.protocol != "think_twice"
+    return ask.has_right_option and not written
 
 
 def _named(sweep: Sweep, name: str) -> str:
@@ -222,7 +271,7 @@ def _check_templates(frame: AskFrame) -> None:
         )
     for template in frame.templates:
         readable = READABLE.get(frame.ask.protocol, READABLE["best_of"])
-        if template.form not in readable:
+        if template.form not in (*readable, OWN):
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "
                 f"got {template.form!r}",
@@ -243,7 +292,8 @@ def _check_templates(frame: AskFrame) -> None:
                 where=where,
                 hint="forced = false: what is forced would stand where the reasons belong",
             )
-        if exact is not None and exact.forced and FORMS[template.form].complete is None:
+        is_open = template.form == OWN or FORMS[template.form].complete is None
+        if exact is not None and exact.forced and is_open:
             raise SweepError(
                 f"exact.forced needs a form with words around its label, template {template.name} "
                 f"declares {template.form!r}",

@@ -9,7 +9,7 @@ from functools import partial
 from rich.console import Console
 
 from judgerel_ray.config import Sweep, parse_sweep
-from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError
+from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError, printable
 from judgerel_ray.fleet import (
     Board,
     ConsoleDisplay,
@@ -26,6 +26,7 @@ from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
+from judgerel_ray.pipeline.outputs import refuse_inside_run
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.refusals import Refusals, read_refusals
 from judgerel_ray.pipeline.resolve import Resolved, resolve
@@ -102,6 +103,7 @@ def run_sweep(
             where={"run": out},
             hint="a folder, or a bucket (s3://...)",
         )
+    refuse_inside_run(out)
     fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
     if fresh:
         probe_cluster(address)  # before anything is written; later only where anything is owed
@@ -138,7 +140,7 @@ def _run_session(
     errors: dict[str, Exception] = {}
     if owed_before:
         for line in plan.misfits:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
         owing = [name for name, judge in board.judges.items() if judge.owed]
         check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
         check_keys([resolved.specs[name] for name in owing], address)

@@ -8,8 +8,8 @@ from itertools import product
 
 import polars as pl
 
-from judgerel_ray.core import Item, StoreError
-from judgerel_ray.design import CORRECTNESS_LABELS, AskFrame, answer_names, goal_of
+from judgerel_ray.core import StoreError
+from judgerel_ray.design import CORRECTNESS_LABELS, AskFrame, answer_names, goal_of, verdict_ids
 from judgerel_ray.pipeline.made_tables import read_made
 from judgerel_ray.pipeline.resolve import Resolved
 from judgerel_ray.pipeline.rounds import TOLD_APART, Landed, Place, landed_verdicts
@@ -93,15 +93,12 @@ def settled_rows(
     asked = _asked(frames)
     for place, found in landed.items():
         told = dict(zip(TOLD_APART, place, strict=True))
-        frame, item = asked.get(tuple(told[key] for key in ASKED), (None, None))
-        if frame is None or item is None:
+        frame, options = asked.get(tuple(told[key] for key in ASKED), (None, ()))
+        if frame is None:
             continue  # of an ask that repeats a fixed number of times
         rule = frame.stopping(float(str(told["temperature"])))
         if rule is None:
             continue
-        options: tuple[str, ...] = CORRECTNESS_LABELS
-        if frame.ask.protocol != "correctness":
-            options = answer_names(frame, item)
         goal = goal_of(found.codes(options), len(options) + 1, rule)
         yield {
             "judge": judge,
@@ -116,12 +113,12 @@ def settled_rows(
         }
 
 
-def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, Item]]:
-    """Which adaptive ask a condition is of, by what its rows record.
+def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, tuple[str, ...]]]:
+    """Which adaptive ask a condition is of, and its verdicts, by what its rows record.
 
     Asks that these columns do not tell apart have one menu and one rule, or they are refused.
     """
-    found: dict[Place, tuple[AskFrame, Item]] = {}
+    found: dict[Place, tuple[AskFrame, tuple[str, ...]]] = {}
     for frame in frames:
         ask = frame.ask
         for item in frame.items:
@@ -133,5 +130,6 @@ def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, Item]]:
                 frame.templates, frame.temperatures, judged
             ):
                 sampling = (temperature, ask.top_k, ask.top_p)
-                found[*name, template.name, *sampling, responder] = (frame, item)
+                options = CORRECTNESS_LABELS if responder else verdict_ids(frame, item, template)
+                found[*name, template.name, *sampling, responder] = (frame, options)
     return found

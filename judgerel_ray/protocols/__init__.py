@@ -18,6 +18,14 @@ from judgerel_ray.protocols.criteria import (
 )
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.own_forms import (
+    OWN,
+    TIE,
+    fill_example,
+    mention_of,
+    read_words,
+    refuse_clashes,
+)
 from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
 from judgerel_ray.protocols.rating_prompts import criterion_words, render_rating
 from judgerel_ray.protocols.ratings import Rating, read_rating
@@ -25,6 +33,7 @@ from judgerel_ray.protocols.rendering import (
     as_plain,
     fill,
     labels_for,
+    menu_for,
     question_form,
     render_best_of,
     render_correctness,
@@ -50,14 +59,22 @@ from judgerel_ray.protocols.thinking import (
     render_compare,
     render_select,
 )
-from judgerel_ray.protocols.verdicts import READER_VERSION, Reading, read_verdict, stop_strings
+from judgerel_ray.protocols.verdicts import (
+    READER_VERSION,
+    Reading,
+    counted_mention,
+    read_verdict,
+    stop_strings,
+)
 
 __all__ = [
     "DEFINITION_LENGTHS",
     "FORMS",
+    "OWN",
     "PLACEHOLDERS",
     "READER_VERSION",
     "STAGE_TEXTS",
+    "TIE",
     "Criterion",
     "DefinitionLength",
     "Form",
@@ -68,18 +85,24 @@ __all__ = [
     "Template",
     "answer_frame",
     "as_plain",
+    "counted_mention",
     "criterion_words",
     "fill",
+    "fill_example",
     "labels_for",
     "load_criterion",
     "load_scale",
     "load_template",
+    "mention_of",
+    "menu_for",
     "question_form",
     "read_assessment",
     "read_confidence",
     "read_rating",
     "read_selection",
     "read_verdict",
+    "read_words",
+    "refuse_clashes",
     "render_assessment",
     "render_best_of",
     "render_choose",

@@ -17,6 +17,7 @@ from judgerel_ray.protocols.best_response import (
 from judgerel_ray.protocols.correctness import authors_correctness, find_correctness
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.numbered import NUMBERED_FORMS, find_numbered, numbered_is_cut
+from judgerel_ray.protocols.own_forms import OWN, find_own
 from judgerel_ray.protocols.rating_form import RATING_FORMS, find_ratings, rating_is_cut
 
 
@@ -79,3 +80,29 @@ FORMS: Mapping[str, Form] = {
     },
 }
 """Declared forms by the name a template's ``form`` and a menu's ``form`` use."""
+
+# What follows may change any match: nothing is settled early, and of a reply that was cut off
+# nobody knows the last verdict.
+_OWN = Form(find=find_own, is_cut=lambda *_: True, complete=None, schroeder2024=None)
+
+
+def form_of(menu: Menu) -> Form:
+    """Look up the form a menu is read by: one that ships, or its template's own.
+
+    Raises
+    ------
+    SweepError
+        If there is no such form.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> form_of(menu).complete("A")
+    'Best Response: [[A]]'
+    """
+    if menu.form == OWN:
+        return _OWN
+    if menu.form not in FORMS:
+        known = ", ".join(FORMS)
+        raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
+    return FORMS[menu.form]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from unicodedata import category
 
 
@@ -14,12 +14,14 @@ class Mention:
     several, where one statement names several. ``complete`` says that the whole declared form
     is there, so an engine that stops at it would have stopped here. ``also`` are labels that a
     complete statement goes on with, "[[A]] or [[B]]": an early stop would never have seen them, so
-    only a policy that reads whole replies may count them.
+    only a policy that reads whole replies may count them. ``refuses`` says that the word is one by
+    which the judge declines.
     """
 
     labels: tuple[str, ...]
     complete: bool = False
     also: tuple[str, ...] = ()
+    refuses: bool = field(default=False, repr=False)
 
 
 def on_menu(written: str, labels: tuple[str, ...]) -> str | None:

@@ -133,13 +133,13 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
     opened = _OPENERS.match(text, start)
     place = opened.end() if opened else start
     if double := _DOUBLE.match(text, place):
-        value = _content(double[1], scale)
+        value = bracketed_value(double[1], scale)
         if value is None:
             return None
         also = _further(text, double.end(), value, scale)
         return Mention(value.labels, complete=True, also=also)
     if single := _SINGLE.match(text, place):
-        value = _content(single[1], scale)
+        value = bracketed_value(single[1], scale)
         if value is None or not value.known:
             return None
         value = value.measured(text, single.end(), scale)
@@ -157,9 +157,16 @@ def _stated(text: str, start: int, scale: Scale, ended: bool, end: int) -> Menti
     return Mention(labels) if ended or _is_settled(text, place) else None
 
 
-def _content(content: str, scale: Scale) -> Value | None:
-    """What stands between brackets; None where it is the placeholder of the form."""
-    written = content.strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
+def bracketed_value(content: str, scale: Scale) -> Value | None:
+    """Read what stands between brackets; None where it is the placeholder of the form.
+
+    Examples
+    --------
+    >>> five = Scale(name="points5", level="interval", lowest=1, highest=5)
+    >>> bracketed_value("4 out of 5", five).labels, bracketed_value("the rating", five)
+    (('4',), None)
+    """
+    written = _plain(content).strip(" \t\r\n*_`\"'“”‘’\\").removesuffix(".").rstrip()
     if _ECHOED.fullmatch(written) and find_value(written, 0, scale) is None:
         return None
     value = find_value(written, 0, scale)
@@ -211,7 +218,7 @@ def _further(text: str, start: int, stated: Value, scale: Scale) -> tuple[str, .
     place = whole.end
     while (joiner := _JOINER.match(text, place)) is not None:
         if double := _DOUBLE.match(text, joiner.end()):
-            value, place = _content(double[1], scale), double.end()
+            value, place = bracketed_value(double[1], scale), double.end()
         else:
             value = find_value(text, joiner.end(), scale)
             place = value.end if value else place

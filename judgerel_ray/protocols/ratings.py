@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Outcome, SweepError
+from judgerel_ray.protocols.own_forms import OWN
 from judgerel_ray.protocols.rating_form import RATING_FORMS
 from judgerel_ray.protocols.scales import score_of
 from judgerel_ray.protocols.verdicts import read_verdict
@@ -42,8 +43,8 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
         ``stop``; ``length`` for a reply cut off at its limit, whose value counts only where what
         follows it shows that it is whole; ``refused: <why>`` for a request that can never succeed.
     menu : Menu
-        The scale, form ``rating`` or ``score``, and the reading policy: ``first``, ``last`` or
-        ``unanimous`` (see :func:`read_verdict`).
+        The scale, form ``rating``, ``score`` or a template's own, and the reading policy:
+        ``first``, ``last`` or ``unanimous`` (see :func:`read_verdict`).
 
     Returns
     -------
@@ -66,7 +67,7 @@ def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
     >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
     'off_menu'
     """
-    if menu.scale is None or menu.form not in RATING_FORMS:
+    if menu.scale is None or menu.form not in (*RATING_FORMS, OWN):
         raise SweepError(
             f"a rating is read by form {' or '.join(RATING_FORMS)} on a scale, "
             f"got form {menu.form!r}" + ("" if menu.scale else " without a scale")

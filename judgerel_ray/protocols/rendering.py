@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Literal
 
-from judgerel_ray.core import Item, Message, Option, SweepError
+from judgerel_ray.core import (
+    Item,
+    Menu,
+    Message,
+    Option,
+    OwnForm,
+    ReaderPolicy,
+    Scale,
+    SweepError,
+)
+from judgerel_ray.protocols.own_forms import TIE
 from judgerel_ray.protocols.placeholders import PLACEHOLDER
 from judgerel_ray.protocols.templates import Template
 
@@ -132,7 +142,8 @@ def render_best_of(
     item : Item
         The question; for a dialogue the options answer its second turn.
     options : sequence of Option
-        In the order shown; ``labels_for(len(options))`` are their labels.
+        In the order shown; ``labels_for(len(options))`` are their labels, and their names unless
+        the template declares others.
 
     Returns
     -------
@@ -157,10 +168,111 @@ def render_best_of(
         raise SweepError(
             f"best_of needs at least 2 options, got {len(options)}", where={"item": item.item_id}
         )
-    shown = zip(labels_for(len(options)), options, strict=True)
-    lines = "\n".join(f"- [{label}]: {option.text}" for label, option in shown)
+    names = shown_names(template, len(options))
+    lines = "\n".join(
+        f"- [{name}]: {option.text}" if name else f"- {option.text}"
+        for name, option in zip(names, options, strict=True)
+    )
     values = {**item_values(item), "responses": lines}
     return _message(template, "best_of", question_form(item), values)
+
+
+def shown_names(template: Template, n: int) -> tuple[str | None, ...]:
+    """Say what a template calls n options in the order shown; None where each goes by its text.
+
+    Raises
+    ------
+    SweepError
+        If it declares words for fewer options.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.templates import load_template
+    >>> shown_names(load_template("best_of", "default"), 2)
+    ('A', 'B')
+    """
+    own = template.own
+    if own is None or own.naming == "letters":
+        return labels_for(n)
+    if own.naming == "numbers":
+        return tuple(str(place) for place in range(1, n + 1))
+    if own.naming == "texts":
+        return (None,) * n
+    if len(own.words) < n:
+        raise SweepError(
+            f"template {template.name} declares words for {len(own.words)} options, "
+            f"an item has {n}",
+            hint='a word for each in [form], or options = "letters" or "numbers"',
+        )
+    return tuple(words[0] for words in own.words[:n])
+
+
+def menu_for(
+    template: Template,
+    option_ids: Sequence[str],
+    *,
+    labels: Sequence[str],
+    reader: ReaderPolicy,
+    texts: Sequence[str] = (),
+    scale: Scale | None = None,
+) -> Menu:
+    """Say what a reply to a template may answer.
+
+    Parameters
+    ----------
+    template : Template
+        Whose form is read.
+    option_ids : sequence of str
+        What may be answered, in the order shown.
+    labels : sequence of str
+        Their labels.
+    reader : str
+        The reading policy.
+    texts : sequence of str
+        Texts of the options, where the template's own form goes by them.
+    scale : Scale, optional
+        Of a rating.
+
+    Returns
+    -------
+    Menu
+        With a tie as its last label, where the template declares one.
+
+    Raises
+    ------
+    SweepError
+        If the template declares words for fewer options.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.templates import load_template
+    >>> template = load_template("best_of", "default")
+    >>> menu_for(template, ("x", "y"), labels=("A", "B"), reader="last").form
+    'best_response'
+    """
+    own = template.own
+    names, ids = tuple(labels), tuple(option_ids)
+    words: tuple[tuple[str, ...], ...] = ()
+    if own is not None and scale is None:
+        words = _words(template, own, names, texts)
+        if own.ties:
+            names, ids, words = (*names, TIE), (*ids, TIE), (*words, own.ties)
+    return Menu(
+        labels=names, option_ids=ids, form=template.form or "", reader=reader, scale=scale,
+        own=own, words=words,
+    )  # fmt: skip
+
+
+def _words(
+    template: Template, own: OwnForm, labels: tuple[str, ...], texts: Sequence[str]
+) -> tuple[tuple[str, ...], ...]:
+    """The words that name each option, in the order shown."""
+    if own.naming == "letters":
+        return tuple((label,) for label in labels)
+    if own.naming == "texts":
+        return tuple((" ".join(text.split()),) for text in texts)
+    shown = shown_names(template, len(labels))
+    return own.words[: len(labels)] or tuple((str(name),) for name in shown)
 
 
 def render_correctness(template: Template, item: Item, response: str) -> tuple[Message, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from judgerel_ray.core import Menu, SweepError
-from judgerel_ray.protocols.forms import FORMS
+from judgerel_ray.core import Menu
+from judgerel_ray.protocols.forms import form_of
 from judgerel_ray.protocols.verdicts import Reading, read_verdict
 
 
@@ -44,13 +44,11 @@ def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Read
     """
     if finish_reason is not None:
         return read_verdict(text, finish_reason=finish_reason, menu=menu)
-    if menu.form not in FORMS:
-        known = ", ".join(FORMS)
-        raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
+    form = form_of(menu)
     if menu.reader != "first":
         return None
     # An earlier statement without its brackets counts in a reply that ends, and not in a cut one.
-    firsts = (FORMS[menu.form].find(text, menu, ended)[:1] for ended in (False, True))
+    firsts = (form.find(text, menu, ended)[:1] for ended in (False, True))
     if not all(first and first[0].complete for first in firsts):
         return None
     return read_verdict(text, finish_reason="stop", menu=menu)

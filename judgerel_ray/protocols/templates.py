@@ -1,7 +1,8 @@
 """Templates: folders of prompt texts, one text a question form.
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
-``verdict``, ``"first"`` or ``"last"`` in the reply; for ratings also ``criterion``, whether
+``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
+one's own, see :mod:`judgerel_ray.protocols.own_forms`; for ratings also ``criterion``, whether
 ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
 each beside them (see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
@@ -18,7 +19,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
-from judgerel_ray.core import SweepError, digest
+from judgerel_ray.core import OwnForm, SweepError, decoded, digest
+from judgerel_ray.protocols.own_forms import OWN, OWN_PROTOCOLS, own_form
 from judgerel_ray.protocols.placeholders import PLACEHOLDER, PLACEHOLDERS, STAGE_TEXTS
 
 _SHIPPED = Path(__file__).parent / "templates"
@@ -32,6 +34,7 @@ class Template:
     ``form`` names the declared form of the verdict (None where none is asked);
     ``verdict_first`` says that the verdict comes before any explanation, so a reply may be cut
     after it. ``texts`` maps a question form to its text and ``sha`` hashes all of the folder.
+    ``own`` is the form that a folder declares for itself, ``form`` is then ``own``.
     ``names_criterion`` says that a rating's criterion is given by its name and not its question.
     """
 
@@ -42,6 +45,7 @@ class Template:
     texts: Mapping[str, str]
     sha: str
     names_criterion: bool = False
+    own: OwnForm | None = None
 
     def text(self, form: str) -> str:
         """Text for a question form.
@@ -100,17 +104,18 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
             hint=_nearest(protocol, PLACEHOLDERS),
         )
     folder = _folder(protocol, name_or_folder)
-    settings_text, settings = _settings(folder, protocol)
+    settings_text, settings, own = _settings(folder, protocol)
     texts = _texts(folder, protocol)
     content = {"settings": settings_text, "texts": texts}
     return Template(
         name=folder.name,
         protocol=protocol,
-        form=settings.get("form"),
+        form=OWN if own else settings.get("form"),
         verdict_first=settings.get("verdict") == "first",
         texts=MappingProxyType(texts),
         sha=digest(content),
         names_criterion=settings.get("criterion") == "name",
+        own=own,
     )
 
 
@@ -145,8 +150,8 @@ def _folder(protocol: str, name: str) -> Path:
     )
 
 
-def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str]]:
-    """Text and checked content of ``template.toml``."""
+def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str], OwnForm | None]:
+    """Text and checked content of ``template.toml``, and the form it declares for itself."""
     path = folder / _SETTINGS
     if not path.is_file():
         raise SweepError(
@@ -167,8 +172,9 @@ def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str]]:
                 where={"file": path},
                 hint=_nearest(key, known),
             )
-        if not isinstance(value, str):
+        if not isinstance(value, str) and not (key == "form" and isinstance(value, dict)):
             raise SweepError(f"{key} must be text, got {value!r}", where={"file": path})
+    own = _own(content, protocol, path)
     verdict = content.get("verdict")
     if verdict not in ("first", "last") and (verdict is not None or "form" in content):
         raise SweepError(
@@ -179,7 +185,28 @@ def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str]]:
             f"criterion must be 'question' or 'name', got {content['criterion']!r}",
             where={"file": path},
         )
-    return text, content
+    return text, content, own
+
+
+def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | None:
+    """The form that a folder declares for itself; None where it names one that ships."""
+    form, where = content.get("form"), {"file": path}
+    if form == OWN:
+        raise SweepError(
+            "a form of one's own is a table",
+            where=where,
+            hint=r"[form] with pattern = '\[\[(?P<verdict>\w+)\]\]' and example = '[[{verdict}]]'",
+        )
+    if not isinstance(form, dict):
+        return None
+    if protocol not in OWN_PROTOCOLS:
+        raise SweepError(
+            f"protocol {protocol} reads no form of one's own, expected one of "
+            f"{_listed(OWN_PROTOCOLS)}",
+            where=where,
+            hint="a template of its own words, and a form that ships",
+        )
+    return own_form(form, protocol=protocol, where={**where, "table": "form"})
 
 
 def _texts(folder: Path, protocol: str) -> dict[str, str]:
@@ -230,10 +257,7 @@ def _check(text: str, known: tuple[str, ...], path: Path) -> None:
 
 def _read(path: Path) -> str:
     """Text of a file with one kind of newline and none at the end."""
-    try:
-        return path.read_text(encoding="utf-8").rstrip("\n")
-    except UnicodeDecodeError as error:
-        raise SweepError(f"not UTF-8 text: {error}", where={"file": path}) from error
+    return decoded(path.read_bytes(), where={"file": path}, lines=True).rstrip("\n")
 
 
 def _placeholders(names: Iterable[str]) -> str:

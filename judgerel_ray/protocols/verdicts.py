@@ -7,10 +7,11 @@ texts. Nothing is guessed: no nearest label, no default, no second look at what 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.core import Menu, Outcome, SweepError
-from judgerel_ray.protocols.forms import FORMS, Form
+from judgerel_ray.protocols.forms import form_of
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.scales import score_of
 
@@ -110,7 +111,7 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     >>> read_verdict("Best Response: [[F]]", finish_reason="stop", menu=menu).outcome.value
     'off_menu'
     """
-    form = _form(menu)
+    form = form_of(menu)
     if finish_reason.startswith(_REFUSED_REQUEST):
         return Reading(None, Outcome.FAILED)
     text = text or ""
@@ -123,13 +124,32 @@ def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading
     ended = finish_reason != "length"
     mentions = form.find(text, menu, ended)
     cut = not ended and form.is_cut is not None and form.is_cut(text, menu)
+    return counted_mention(mentions, menu, cut) or _absent(text, ended, menu)
+
+
+def counted_mention(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
+    """Read the mention that the menu's policy counts; None where it counts none.
+
+    ``cut`` says that a reply ends inside the form.
+
+    Raises
+    ------
+    SweepError
+        If the policy is unknown.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response", reader="last")
+    >>> counted_mention([Mention(("A",)), Mention(("B",))], menu, False).label
+    'B'
+    """
     if menu.reader == "first":
-        return _settled(mentions[0], menu) if mentions else _absent(text, ended, menu)
+        return _settled(mentions[0], menu) if mentions else None
     if menu.reader == "last":
         # A form begun and cut is the last verdict, and it is not there.
-        return _settled(mentions[-1], menu) if mentions and not cut else _absent(text, ended, menu)
+        return _settled(mentions[-1], menu) if mentions and not cut else None
     if menu.reader == "unanimous":
-        return _unanimous(mentions, menu, cut) or _absent(text, ended, menu)
+        return _unanimous(mentions, menu, cut)
     raise SweepError(
         f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
     )
@@ -169,22 +189,16 @@ def stop_strings(menu: Menu) -> tuple[str, ...]:
     >>> stop_strings(Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
     ('Best Response: [[A]]', 'Best Response: [[B]]')
     """
-    form = _form(menu)
+    form = form_of(menu)
     if menu.reader != "first" or form.complete is None:
         return ()
     return tuple(form.complete(label) for label in menu.labels)
 
 
-def _form(menu: Menu) -> Form:
-    """The menu's declared form."""
-    if menu.form not in FORMS:
-        known = ", ".join(FORMS)
-        raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
-    return FORMS[menu.form]
-
-
 def _settled(mention: Mention, menu: Menu) -> Reading:
     """The reading of the mention a policy chose, checked against the menu only now."""
+    if mention.refuses:
+        return Reading(None, Outcome.REFUSED)
     label = mention.labels[0]
     if len(mention.labels) > 1 or not _offers(menu, label):
         return Reading(None, Outcome.OFF_MENU)
@@ -198,7 +212,7 @@ def _offers(menu: Menu, label: str) -> bool:
     return label in menu.labels
 
 
-def _unanimous(mentions: list[Mention], menu: Menu, cut: bool) -> Reading | None:
+def _unanimous(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
     """The one verdict all mentions agree on; None where there is none to read."""
     labels = {label for mention in mentions for label in (*mention.labels, *mention.also)}
     if len(labels) > 1:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import SweepError, decoded
 
 _SHIPPED = Path(__file__).parent
 _SUFFIX = ".toml"
@@ -65,11 +65,9 @@ def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], 
     path = path if is_path else _SHIPPED / kind / f"{name_or_path}{_SUFFIX}"
     where: dict[str, object] = {"file": path}
     try:
-        return path.stem, tomllib.loads(path.read_text(encoding="utf-8")), where
+        return path.stem, tomllib.loads(decoded(path.read_bytes(), where=where, lines=True)), where
     except tomllib.TOMLDecodeError as error:
         raise SweepError(f"not a TOML file: {error}", where=where) from error
-    except UnicodeDecodeError as error:
-        raise SweepError(f"not UTF-8 text: {error}", where=where) from error
     except (OSError, ValueError, RecursionError) as error:
         raise SweepError(f"cannot be read: {error}", where=where) from error
 

@@ -10,6 +10,7 @@ PERSON = "person"
 """The last stage, where someone is asked whom no judgments are of."""
 MOST_STAGES = 6
 """Stages at most: thresholds of more would be too coarse."""
+_MOST_BUDGETS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +47,8 @@ class CascadeChoice:
             )
         if len(set(self.order)) < len(self.order):
             raise SweepError(f"the order names a member twice: {', '.join(self.order)}")
-        if self.n_budgets < 1:
-            raise SweepError(f"a curve needs 1 point at least, got {self.n_budgets}")
+        if not 1 <= self.n_budgets <= _MOST_BUDGETS:
+            raise SweepError(
+                f"a curve needs from 1 to {_MOST_BUDGETS} points, got {self.n_budgets}: a page "
+                "shows no more"
+            )

@@ -7,7 +7,7 @@ group. Its replications are the raters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
@@ -16,7 +16,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import FACETS, KINDS, is_judge
-from judgerel_ray.reduce.nesting import KIND, N, UnitRows
+from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.reduce.tally import Tally, tally_judgments
 
 DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
@@ -55,9 +55,7 @@ class CountedJudgments:
         if "protocol" not in self.groups:
             return {None: self.nested}
         parts = self.nested.units.partition_by("protocol", as_dict=True)
-        return {
-            name: UnitRows(units=part, kinds=self.nested.kinds) for (name,), part in parts.items()
-        }
+        return {name: replace(self.nested, units=part) for (name,), part in parts.items()}
 
     @property
     def columns(self) -> list[str]:
@@ -118,14 +116,47 @@ def count_judgments(
     recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
-    apart = set(units.columns) - {"item_id", *FACETS, KIND, N}
+    _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
+    apart = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
     return CountedJudgments(
-        nested=UnitRows(units=units, kinds=tally.nested.kinds),
+        nested=replace(tally.nested, units=units),
         groups=groups,
         facets=tuple(name for name in recorded if name not in groups),
         extra=tuple(extra),
         distinct=not apart,
     )
+
+
+def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
+    """Refuse groups in which some rows have a verdict and others a score alone.
+
+    Counted together, scores would be verdicts of their own that agree with no other.
+    """
+    kinds = nested.kinds
+    if not {"verdict", "score"} <= set(kinds.columns):
+        return
+    of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
+    told = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (told["verdict"].any() and told["score"].any()):
+        return
+    counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
+    kind = counts[KIND]
+    rows = counts.with_columns(
+        __all=pl.lit(0),
+        __verdict=pl.when(told["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(told["score"][kind]).then(pl.col(N)).otherwise(0),
+    )
+    mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
+    mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
+    if not mixed.is_empty():
+        first = mixed.row(0, named=True)
+        raise SweepError(
+            f"{first['__verdict']:,} rows have a verdict and {first['__score']:,} a score alone: "
+            "one agreement cannot be of both",
+            where={name: first[name] for name in groups if first[name] is not None},
+            hint="give every row its verdict, or every row its score and none a verdict; or --by a "
+            "column that tells them apart",
+        )
 
 
 def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE
+from judgerel_ray.reduce.intervals import check_resamples
 from judgerel_ray.reduce.right_answers import ITEM
 from judgerel_ray.reduce.selection_curves import (
     acceptance_rows,
@@ -36,6 +37,8 @@ from judgerel_ray.stats.noise import NoiseFloor
 from judgerel_ray.stats.shares import clustered_share
 
 Row = dict[str, object]
+
+_MOST_BINS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,11 @@ class SelectionOptions:
                 raise SweepError(f"{what} must be between 0 and 1, got {value}")
         if self.band not in BANDS:
             raise SweepError(f"band must be of {', '.join(BANDS)}, got {self.band!r}")
-        if self.n_bins < 1 or self.resamples < 1:
-            raise SweepError("n_bins and resamples must be at least 1")
+        if not 1 <= self.n_bins <= _MOST_BINS:
+            raise SweepError(
+                f"bins must be from 1 to {_MOST_BINS}, got {self.n_bins}: a bin needs answers in it"
+            )
+        check_resamples(self.resamples)
 
     def of(self, system: System) -> tuple[str, ...]:
         """Name the confidences of a system that are asked for."""

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.intervals import check_resamples
 from judgerel_ray.reduce.system_confidence import CONFIDENCES
 from judgerel_ray.reduce.systems import System
 from judgerel_ray.reduce.systems_answers import (
@@ -72,8 +73,7 @@ class ComparisonOptions:
             raise SweepError(
                 f"confidence must be of {', '.join(CONFIDENCES)}, got {self.confidence!r}"
             )
-        if self.resamples < 1:
-            raise SweepError(f"resamples must be at least 1, got {self.resamples}")
+        check_resamples(self.resamples)
 
 
 def pair_tables(

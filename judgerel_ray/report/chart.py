@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from typing import cast
 
 import polars as pl
 
 from judgerel_ray.reduce.estimates import REPRODUCIBILITY
-from judgerel_ray.report.words import Row, cell, estimate, group_columns, group_label, number
+from judgerel_ray.report.words import (
+    Row,
+    cell,
+    escape,
+    estimate,
+    group_columns,
+    group_label,
+    number,
+)
 
 _WIDTH, _HEIGHT = 320, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 14, 12, 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import polars as pl
 
@@ -17,6 +16,7 @@ from judgerel_ray.report.words import (
     cell,
     coefficient_name,
     compared,
+    escape,
     explanation,
     group_columns,
     group_label,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import cast
 
-from judgerel_ray.report.words import Row, group_label, number
+from judgerel_ray.report.words import Row, escape, group_label, number
 
 _MOST_TINT = 45.0  # percent of the mark's colour: text stays readable on it, light and dark
 

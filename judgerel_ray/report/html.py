@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.resources import files
 from string import Template
 
@@ -25,7 +24,7 @@ from judgerel_ray.report.selection_sections import Selected, selection_sections
 from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.settled import settled_section
 from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
-from judgerel_ray.report.words import group_columns
+from judgerel_ray.report.words import escape, group_columns
 
 _FOOTER = (
     "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import cast
 
-from judgerel_ray.report.words import Row, cell
+from judgerel_ray.report.words import Row, cell, escape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
+
+from judgerel_ray.report.words import escape
 
 LINE_SAMPLE = '<svg viewBox="0 0 32 12" aria-hidden="true">{}</svg>'
 

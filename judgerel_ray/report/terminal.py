@@ -11,6 +11,7 @@ from typing import cast
 import polars as pl
 from rich.console import Console
 
+from judgerel_ray.core import printable
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.report.failures import failed_by_group, failed_text
 from judgerel_ray.report.headlines import lead, of_ratings, unasked
@@ -101,7 +102,9 @@ def print_coefficients(
     console = console or Console()
 
     def say(text: str, style: str | None = None) -> None:
-        console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+        console.print(
+            printable(text, lines=True), style=style, markup=False, highlight=False, soft_wrap=True
+        )
 
     notes: dict[str, int] = {}
     names = group_columns(coefficients)
@@ -144,11 +147,11 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     a     value
     long  1
     """
-    columns = zip(heads, *lines, strict=True)
-    widths = [max(len(text) for text in column) for column in columns]
+    rows = [[printable(text) for text in line] for line in (heads, *lines)]
+    widths = [max(len(text) for text in column) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-        for line in (heads, *lines)
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     )
 
 

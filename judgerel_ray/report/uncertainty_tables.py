@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 import polars as pl
 
 from judgerel_ray.report.label_charts import GROUP, told_columns
 from judgerel_ray.report.markup import Column, counts, key_columns, table
 from judgerel_ray.report.uncertainty import LABEL_SHARES, transfer_cells
-from judgerel_ray.report.words import Row, group_label, interval, number
+from judgerel_ray.report.words import Row, escape, group_label, interval, number
 
 OPTIMISTIC = "optimistic"
 

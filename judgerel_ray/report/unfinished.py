@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from shlex import quote
 from typing import cast
 
 from judgerel_ray.report.markup import Column, paragraph, table
-from judgerel_ray.report.words import Row
+from judgerel_ray.report.words import Row, escape
 
 
 def unfinished_notice(standing: Mapping[str, object]) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from html import escape as escape_markup
 
 import polars as pl
+
+from judgerel_ray.core import printable
 
 NOISE = "not distinguishable from noise"
 GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
@@ -346,4 +349,15 @@ def cell(value: object) -> str:
     """
     if value is None:
         return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else printable(str(value))
+
+
+def escape(text: str) -> str:
+    r"""Write a text on the page: markup and what would act on it are shown.
+
+    Examples
+    --------
+    >>> escape("1 < 2\x1b[2J")
+    '1 &lt; 2\\x1b[2J'
+    """
+    return escape_markup(printable(text, lines=True))

@@ -51,6 +51,8 @@ class Disk:
         with _told(path, "write"):
             temporary = _write_beside(path, data)
             try:
+                with suppress(OSError):  # who may read what was there may read what is
+                    temporary.chmod(stat.S_IMODE(path.stat().st_mode))
                 os.replace(temporary, path)
             except OSError:
                 temporary.unlink(missing_ok=True)

@@ -89,7 +89,7 @@ def test_a_number_that_can_only_be_a_text_is_one(tmp_path):
         ({"answer": None}, "answer must name the right option, got nothing"),
         ({}, "missing column: expected one of answer answer_letter"),
         ({"options": ["oak"], "answer": "A"}, "options must be 2 to 26 texts, got 1"),
-        ({"options": ["oak", 3], "answer": "A"}, r"options\[1\] must be text, got number 3"),
+        ({"options": ["oak", None], "answer": "A"}, r"options\[1\] must be text, got null"),
         ({"A": "oak", "answer": "A"}, "options are given twice: in options and in A"),
         ({"question": " ", "answer": "A"}, "is empty"),
     ],

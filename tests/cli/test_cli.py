@@ -36,6 +36,7 @@ OPTIONS = {
         "--format FORMAT",
         "--block {0,all}",
         "--out FILE",
+        "--force",
         "--tolerance NAME=VALUE",
         "--bands",
         "--questions",
@@ -51,6 +52,7 @@ OPTIONS = {
         "--interval METHOD",
         "--resamples N",
         "--seed S",
+        "--exact-values",
         "--scales",
         "--mapping NAME",
         "--preset NAME",
@@ -82,11 +84,22 @@ OPTIONS = {
         "--by BY",
         "--facet-size NAME=N",
         "--format FORMAT",
+        "--exact-values",
     ],
-    "compare": ["A", "B", "--by BY", "--coefficient NAME", "--tolerance D", "--format FORMAT"],
+    "compare": [
+        "A",
+        "B",
+        "--by BY",
+        "--coefficient NAME",
+        "--tolerance D",
+        "--format FORMAT",
+        "--exact-values",
+    ],
     "report": [
         "PATH",
         "--out report.html",
+        "--exact-values",
+        "--force",
         "--mapping NAME",
         "--preset NAME",
         "--pairing HOW",
@@ -94,7 +107,15 @@ OPTIONS = {
         "--reference WHO",
         "--outside FILE",
     ],
-    "items": ["BENCHMARK", "PATH", "--out FILE.parquet", "--answers PATH", "--seed S"],
+    "items": [
+        "BENCHMARK",
+        "PATH",
+        "--out FILE.parquet",
+        "--answers PATH",
+        "--seed S",
+        "--gold-is {id,text,letter,number,index,reference}",
+        "--force",
+    ],
     "import": [
         "FORMAT",
         "PATH",
@@ -107,6 +128,7 @@ OPTIONS = {
         "--judge NAME",
         "--role ROLE",
         "--reread",
+        "--force",
     ],
     "verify": ["RUN"],
 }
@@ -193,7 +215,7 @@ def test_a_wrong_call_is_one_line_and_exit_2(capsys, arguments):
         (TableError("x"), 2),
         (EngineError("x"), 3),
         (EngineStartError("x"), 3),
-        (KeyboardInterrupt(), 3),
+        (KeyboardInterrupt(), 130),
     ],
 )
 def test_every_end_has_its_exit_code(monkeypatch, capsys, error, code):
@@ -362,7 +384,7 @@ def test_what_a_terminal_would_obey_is_not_printed(monkeypatch, capsys):
 
     monkeypatch.setattr(cli, "_verify", act)
     assert main(["verify", "run"]) == 2
-    shown = "judgerel: column \ufffd[2J\ufffd\ufffd é is missing\n"
+    shown = r"judgerel: column \x1b[2J\x07\x00 é is missing" + "\n"
     assert capsys.readouterr().err == shown
 
 

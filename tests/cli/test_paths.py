@@ -1,13 +1,10 @@
 """Paths that callers give: one rule and one wording for all verbs."""
 
 import os
-from pathlib import Path
 
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.cli.paths import output_file
-from judgerel_ray.core import SweepError
 
 JUDGED = [
     ["reduce", "{}"],
@@ -85,29 +82,33 @@ def test_what_cannot_be_written_is_told_before_any_work(said, arguments, ending)
     assert "--out is no place for a file" in said(arguments, f"folder/made{ending}")
 
 
-def test_folders_of_a_file_to_write_are_made_and_go_where_nothing_is_written(said, tmp_path):
-    said(["items", "mine", "empty.csv", "--out", "{}"], "new/deep/x.parquet")  # leaves nothing
-    out = str(tmp_path / "new" / "deep" / "c.json")
-    assert main(["reduce", "good.csv", "--out", out]) == 0
-    assert os.listdir("new/deep") == ["c.json"]
+@pytest.mark.parametrize(("arguments", "ending"), WRITERS, ids=lambda value: value[0])
+def test_no_folder_is_made_for_a_file(said, arguments, ending):
+    line = said(arguments, f"new/a b/x{ending}")
+    assert "the folder of --out is not there" in line
+    assert "Try: mkdir -p '" in line
+    assert line.endswith("/new/a b'\n")
 
 
-def test_a_place_that_is_read_only_is_told(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("arguments", "ending"), WRITERS, ids=lambda value: value[0])
+def test_a_place_that_is_read_only_is_told(said, monkeypatch, arguments, ending):
     monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
-    out = output_file(str(tmp_path / "x.csv"), (".csv",))
-    with pytest.raises(SweepError, match="--out may not be written"), out:
-        pytest.fail("it was let in")
+    assert "--out may not be written" in said(arguments, f"x{ending}")
 
 
-def test_a_folder_that_cannot_be_made_is_told(monkeypatch, tmp_path):
-    out = tmp_path / "new" / "x.csv"
-
-    def refused(*_, **__):
-        raise PermissionError(13, "Permission denied", str(out.parent))
-
-    monkeypatch.setattr(Path, "mkdir", refused)
-    with (
-        pytest.raises(SweepError, match=r"--out may not be written: .*Permission denied"),
-        output_file(str(out), (".csv",)),
-    ):
-        pytest.fail("it was let in")
+def test_what_is_read_is_never_stdout(tmp_path, capfd):
+    """As `judgerel reduce log.csv --format json >> log.csv`."""
+    log = tmp_path / "log.csv"
+    log.write_text("item_id,replication,verdict\nq1,0,A\nq1,1,A\nq2,0,B\n")
+    before = log.read_bytes()
+    with log.open("a") as opened:
+        saved = os.dup(1)
+        os.dup2(opened.fileno(), 1)
+        try:
+            code = main(["reduce", str(log), "--format", "json"])
+        finally:
+            os.dup2(saved, 1)
+            os.close(saved)
+    assert code == 2
+    assert log.read_bytes() == before
+    assert "stdout is the file that is read" in capfd.readouterr().err

@@ -1,4 +1,5 @@
 import http.server
+import json
 import shutil
 import threading
 
@@ -13,13 +14,23 @@ def spec_of(model, revision=None):
     return EngineSpec(name="j", engine="vllm", model=str(model), revision=revision)
 
 
+CONFIG = '{"model_type": "llama"}'
+
+
+def safetensors(data):
+    """A file of one tensor."""
+    offsets = {"data_offsets": [0, len(data)], "dtype": "U8", "shape": [len(data)]}
+    header = json.dumps({"w": offsets, "__metadata__": {"format": "pt"}}).encode()
+    return len(header).to_bytes(8, "little") + header + data
+
+
 @pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "judge"
     made.mkdir()
-    (made / "config.json").write_text("{}")
+    (made / "config.json").write_text(CONFIG)
     (made / "tokenizer.json").write_text('{"a": 1}')
-    (made / "model.safetensors").write_bytes(bytes(range(256)) * 8)
+    (made / "model.safetensors").write_bytes(safetensors(bytes(range(256)) * 8))
     return made
 
 
@@ -33,8 +44,8 @@ def test_a_folder_is_its_content_wherever_it_lies(folder, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("config.json", b"{ }"),
-        ("model.safetensors", b"other"),
+        ("config.json", CONFIG.encode() + b" "),
+        ("model.safetensors", safetensors(b"other")),
         ("chat_template.jinja", b"new"),
         ("modeling_judge.py", b"pass"),
     ],
@@ -47,7 +58,7 @@ def test_any_file_the_engine_may_read_changes_it(folder, name, content):
 
 def test_a_renamed_file_changes_it(folder):
     before = model_content(spec_of(folder)).identity
-    (folder / "config.json").rename(folder / "generation_config.json")
+    (folder / "tokenizer.json").rename(folder / "tokenizer.model")
     assert model_content(spec_of(folder)).identity != before
 
 
@@ -65,12 +76,13 @@ def test_large_weights_are_sampled_and_that_is_said(folder, monkeypatch):
     before = model_content(spec_of(folder))
     assert before.weights == "sampled"
     raw = bytearray((folder / "model.safetensors").read_bytes())
-    for place in (0, len(raw) - 1):  # first and last bytes are always among the blocks
+    # First and last bytes are always among the blocks; a tensor's name is what may differ there.
+    for place in (raw.index(b'"w"') + 1, len(raw) - 1):
         changed = raw.copy()
         changed[place] ^= 1
         (folder / "model.safetensors").write_bytes(changed)
         assert model_content(spec_of(folder)).identity != before.identity
-    (folder / "model.safetensors").write_bytes(raw + b"x")
+    (folder / "model.safetensors").write_bytes(safetensors(bytes(range(256)) * 8 + b"x"))
     assert model_content(spec_of(folder)).identity != before.identity
 
 
@@ -78,7 +90,7 @@ def test_a_missing_or_empty_folder_is_the_callers_mistake(tmp_path):
     for name in (tmp_path / "none", "./none", "~/no-such-folder-of-a-judge"):
         with pytest.raises(SweepError, match="which does not exist"):
             model_content(spec_of(name))
-    with pytest.raises(SweepError, match="configuration and weights"):
+    with pytest.raises(SweepError, match=r"no config\.json and no tokenizer .* and no weights"):
         model_content(spec_of(tmp_path))
 
 

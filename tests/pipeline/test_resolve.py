@@ -159,8 +159,9 @@ def test_responders_bring_their_template_and_settings(sweep):
 
 def test_paths_of_models_and_chat_templates_lead_beside_the_sweep(tmp_path):
     (tmp_path / "model").mkdir()
-    for name in ("config.json", "tokenizer.json"):
-        (tmp_path / "model" / name).write_text("{}")
+    (tmp_path / "model" / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "model" / "tokenizer.json").write_text("{}")
+    (tmp_path / "model" / "w.safetensors").write_bytes(bytes([2, *[0] * 7]) + b"{}")
     (tmp_path / "c.jinja").write_text("{{ messages }}")
     (tmp_path / "i.csv").write_text("item_id,question,option_a,option_b\n1,Q,x,y\n")
     text = (

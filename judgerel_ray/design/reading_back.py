@@ -1,0 +1,193 @@
+"""Whether forms that templates declare for themselves can be read back from their own examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from judgerel_ray.core import Item, Menu, OwnForm, SweepError
+from judgerel_ray.design.frame import AskFrame
+from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names, best_of_menu
+from judgerel_ray.design.rating import facets_of
+from judgerel_ray.protocols import (
+    TIE,
+    Reading,
+    Template,
+    counted_mention,
+    fill_example,
+    labels_for,
+    mention_of,
+    menu_for,
+    read_words,
+    refuse_clashes,
+    scale_labels,
+)
+from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.own_forms import spoken_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One word in the verdict's place, and the label it stands for; None for a refusal."""
+
+    word: str
+    label: str | None
+    menu: Menu
+
+
+def check_own_forms(frame: AskFrame) -> None:
+    """Refuse forms that are not read back from their own examples, and what they do not allow.
+
+    Every word that may stand in the verdict's place is put there and read: of every number of
+    options that items have, and of every item where options go by their texts.
+
+    Raises
+    ------
+    SweepError
+        Naming the form, its example and what was read.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> check_own_forms(AskFrame(index=0, ask=ask, items=(), templates=(), judges=())) is None
+    True
+    """
+    for template in frame.templates:
+        if template.own is None:
+            continue
+        where: dict[str, object] = {"ask": frame.index, "template": template.name}
+        _refuse_settings(frame, template, where)
+        said = [
+            one for menu, place in _menus(frame, template, where) for one in _sayable(menu, place)
+        ]
+        texts = [fill_example(template.own, one.word) for one in said]
+        spoken = [spoken_text(text, True) for text in texts]
+        for one, text, words in zip(said, texts, read_words(spoken, template.own), strict=True):
+            mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
+            reading = counted_mention(mentions, one.menu, False)
+            stands_for = one.label if reading is None else reading.label
+            if reading is None or stands_for != one.label:
+                raise _not_read_back(template, one, text, words, reading, where)
+
+
+def _refuse_settings(frame: AskFrame, template: Template, where: dict[str, object]) -> None:
+    """Refuse settings that need the words of a shipped form."""
+    ask = frame.ask
+    if ask.reader == "schroeder2024":
+        raise SweepError(
+            f"reader schroeder2024 reads letters and words, template {template.name} declares a "
+            "form of its own",
+            where=where,
+            hint='reader = "first", "last" or "unanimous"',
+        )
+    for key in ("early_stop", "verdict_logprobs"):
+        if getattr(ask, key):
+            raise SweepError(
+                f"{key} needs a form whose words end at the label, template {template.name} "
+                "declares a form of its own, which what follows may still change",
+                where=where,
+                hint=f"{key} = false",
+            )
+
+
+def _menus(
+    frame: AskFrame, template: Template, where: dict[str, object]
+) -> Iterator[tuple[Menu, dict[str, object]]]:
+    """Every menu that replies to a template are read by, and where it is of."""
+    reader, own = frame.ask.reader, template.own
+    if frame.ask.protocol == "rating":
+        for scale in dict.fromkeys(facet.scale for facet in facets_of(frame)):
+            labels = scale_labels(scale)
+            if scale.decimals:
+                labels = (number_text(scale.lowest), number_text(scale.highest))
+            menu = menu_for(template, labels, labels=labels, reader=reader, scale=scale)
+            yield menu, {**where, "scale": scale.name}
+        return
+    if frame.ask.protocol == "correctness":
+        labels = CORRECTNESS_LABELS
+        yield menu_for(template, labels, labels=labels, reader=reader), where
+        return
+    by_text = own is not None and own.naming == "texts"
+    if by_text and frame.responders:
+        raise SweepError(
+            'options = "texts" needs options that items hold, their texts are yet to be written',
+            where=where,
+            hint='options = "letters"',
+        )
+    seen: set[int] = set()
+    for item in frame.items:
+        names = answer_names(frame, item)
+        here = {**where, "benchmark": item.benchmark, "item": item.item_id}
+        if own is not None and own.ties and TIE in {name.casefold() for name in names}:
+            raise SweepError(f"a tie is recorded as {TIE!r}, which is an option's id", where=here)
+        if by_text or len(names) not in seen:
+            seen.add(len(names))
+            yield _menu_of(frame, template, item, names, by_text), here
+
+
+def _menu_of(
+    frame: AskFrame, template: Template, item: Item, names: tuple[str, ...], by_text: bool
+) -> Menu:
+    """The menu of an item's options, in any order."""
+    if by_text:
+        shown = [option for option in item.options if option.option_id in names]
+        return best_of_menu(frame, template, shown)
+    return menu_for(template, names, labels=labels_for(len(names)), reader=frame.ask.reader)
+
+
+def _sayable(menu: Menu, where: dict[str, object]) -> list[_Said]:
+    """Every word that may stand in the verdict's place."""
+    own = menu.own or OwnForm(example="")
+    if menu.scale is not None:
+        said = [_Said(label, label, menu) for label in menu.labels]
+    else:
+        places = [f"option {place}" for place in range(1, len(menu.labels) + 1)]
+        if own.ties:
+            places[-1] = "a tie"
+        refuse_clashes((*menu.words, own.refusals), (*places, "a refusal"), where)
+        pairs = zip(menu.words, menu.labels, strict=True)
+        said = [_Said(word, label, menu) for words, label in pairs for word in words]
+    return said + [_Said(word, None, menu) for word in own.refusals]
+
+
+def _not_read_back(
+    template: Template,
+    one: _Said,
+    text: str,
+    words: list[tuple[str, ...]],
+    reading: Reading | None,
+    where: dict[str, object],
+) -> SweepError:
+    """A form that does not read what it declares."""
+    own = template.own or OwnForm(example="")
+    form = f"pattern '{own.pattern}'" if own.pattern else f"json {path_text(own)!r}"
+    if reading is None:
+        read = "nothing"
+    else:
+        read = " then ".join(repr(" and ".join(each)) for each in words)
+        read += f", which is {reading.label or reading.outcome.value}"
+    expected = {None: "a refusal", TIE: "a tie"}.get(one.label, f"label {one.label}")
+    return SweepError(
+        f"the form of template {template.name} cannot be read back from its own example: with "
+        f"{one.word!r} for {expected}, {form} reads {read} from {_short(text)!r}",
+        where=where,
+        hint="a pattern that holds the example's own words, or another example",
+    )
+
+
+def path_text(own: OwnForm) -> str:
+    """Write the path of a form as its declaration does.
+
+    Examples
+    --------
+    >>> path_text(OwnForm(example="", path=("scores", 0, "winner")))
+    'scores[0].winner'
+    """
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in own.path]
+    return "".join(steps).removeprefix(".")
+
+
+def _short(text: str, most: int = 200) -> str:
+    """A text, cut in the middle where it is long."""
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"

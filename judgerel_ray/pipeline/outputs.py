@@ -1,0 +1,467 @@
+"""Files that commands write: never what is read, nothing of a run directory, whole or not at all.
+
+One rule for the command line and for Python: a target is refused by what it is, whatever it is
+called (links, other spellings, URLs), before anything is read; its folder must be there; a file
+that is no earlier output of the same kind is replaced only by force.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import posixpath
+import shlex
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote
+
+from judgerel_ray.core import SweepError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.store.bucket import Bucket
+
+Kind = Literal["table", "judgments", "items", "report"]
+MARK = "judgerel_ray"
+"""Key of the metadata of our Parquet files; its value is their kind."""
+_ENDINGS: dict[Kind, tuple[str, ...]] = {
+    "table": (".parquet", ".csv", ".json"),
+    "judgments": (".parquet",),
+    "items": (".parquet",),
+    "report": (".html", ".htm"),
+}
+_WORDS: dict[Kind, str] = {
+    "table": "a table", "judgments": "judgments", "items": "items", "report": "a page"
+}  # fmt: skip
+_GENERATOR = b'<meta name="generator" content="judgerel_ray'
+_LOCAL = ("file", "local")
+_HEAD = 65536
+_LARGEST_JSON = 1 << 28
+_COMMON = frozenset({"undefined", "low", "largest_shift"})
+"""Columns of which every table of ours has one, and logs of judgments have none."""
+_ANOTHER = "give --out another name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """A file to be written; it may be, or there is none: see :func:`output_to`.
+
+    Attributes
+    ----------
+    path : str
+        Where, as the caller has it: a path, or an fsspec URL.
+    kind : {"table", "judgments", "items", "report"}
+        What it will hold.
+    reads : tuple of str
+        Files, folders, patterns and URLs that are read for it.
+    force : bool
+        Whether it may replace a file that is no earlier output.
+    """
+
+    path: str
+    kind: Kind
+    reads: tuple[str, ...] = ()
+    force: bool = False
+
+    @property
+    def ending(self) -> str:
+        """Its suffix in lower case: ``.csv``."""
+        return PurePosixPath(self.path).suffix.lower()
+
+    def write_frame(self, frame: pl.DataFrame) -> None:
+        """Write a table as Parquet that says what wrote it, or as CSV.
+
+        Effects: as :meth:`write`.
+        """
+        data = BytesIO()
+        if self.ending == ".parquet":
+            frame.write_parquet(data, metadata={MARK: self.kind})
+        else:
+            frame.write_csv(data)
+        self.write(data.getvalue())
+
+    def write(self, data: bytes) -> None:
+        """Put the whole file in place of what was there, which stays where that fails.
+
+        Effects: on a disk a file beside it, renamed; in a bucket one PUT. Retry: safe.
+
+        Raises
+        ------
+        SweepError
+            If it may not be written by now, or a table there has other columns.
+        StoreError
+            If writing fails: a full disk, a folder without permission.
+        """
+        check_output(self)
+        there = None if self.force or self.ending not in (".csv", ".json") else _content(self.path)
+        if there and not _is_alike(_shape(there, self.ending), _shape(data, self.ending)):
+            raise _not_ours(self, "a table of other columns")
+        local = local_path(self.path)
+        if local is None:
+            bucket, name = _object(self.path)
+            bucket.write(name, data)
+            return
+        from judgerel_ray.store.disk import Disk
+
+        folder, name = os.path.split(os.path.realpath(local))
+        Disk(root=folder).write(name, data)
+
+
+def output_to(
+    path: str, kind: Kind, *, reads: Sequence[str | None] = (), force: bool = False
+) -> Output:
+    """Name a file to be written, refused at once where it must not be.
+
+    Parameters
+    ----------
+    path : str
+        Where: a path, or an fsspec URL.
+    kind : {"table", "judgments", "items", "report"}
+        What it will hold; its ending must be one of that kind.
+    reads : sequence of str
+        What is read for it; None and names of nothing are passed over.
+    force : bool
+        Whether it may replace a file that is no earlier output of that kind.
+
+    Returns
+    -------
+    Output
+        To be written with its methods.
+
+    Raises
+    ------
+    SweepError
+        If it is read, lies in a run directory, has another ending, its folder is not there, or
+        it holds what nobody may replace unasked.
+
+    Examples
+    --------
+    >>> output_to("c.csv", "table", reads=["judgments.csv"]).ending
+    '.csv'
+    >>> output_to("c.xlsx", "table")
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: --out must end in .parquet, .csv or .json, got 'c.xlsx' ...
+    """
+    named = tuple(one for one in reads if one is not None)
+    output = Output(path=path, kind=kind, reads=named, force=force)
+    check_output(output)
+    return output
+
+
+def check_output(output: Output) -> None:
+    """Refuse a target that must not be written (SweepError)."""
+    where = {"file": output.path}
+    endings = _ENDINGS[output.kind]
+    if output.ending not in endings:
+        *most, last = endings
+        known = f"{', '.join(most)} or {last}" if most else last
+        raise SweepError(f"--out must end in {known}, got {output.path!r}", where=where)
+    if "::" in output.path:
+        raise SweepError("--out must be a path or a plain URL", where=where)
+    local = local_path(output.path)
+    if local is None:
+        _ = _object(output.path)[0].filesystem  # there is one of this name
+    else:
+        _check_place(local, where)
+    _check_outside_runs(output, local)
+    for source in output.reads:
+        if _is_read(output, local, source):
+            raise SweepError(
+                "--out is what is read, and would destroy it",
+                where={**where, "read": source},
+                hint=_ANOTHER,
+            )
+    if output.force or not (there := _content(output.path)):
+        return
+    if not _is_ours(there, output):
+        raise _not_ours(output, f"a file that judgerel did not write as {_WORDS[output.kind]}")
+
+
+def refuse_inside_run(path: str) -> None:
+    """Refuse a run directory inside another one (SweepError).
+
+    Examples
+    --------
+    >>> refuse_inside_run("memory://doctest-outside/run")
+    """
+    local = local_path(path)
+    for folder in _folders(path) if local is None else _local_folders(os.path.expanduser(local)):
+        if _is_run(folder):
+            raise SweepError(
+                "--out lies in a run directory, where nothing else is put",
+                where={"run": path, "inside": folder},
+                hint="give --out a directory elsewhere",
+            )
+
+
+def local_path(path: str) -> str | None:
+    """Path on this machine's disks; None of a URL of elsewhere.
+
+    Examples
+    --------
+    >>> local_path("file:///tmp/a%20b.csv"), local_path("s3://bucket/a.csv")
+    ('/tmp/a b.csv', None)
+    """
+    protocol, sign, rest = path.partition("://")
+    if not sign:
+        return path
+    return unquote(rest) if protocol.lower() in _LOCAL else None
+
+
+def _check_place(path: str, where: dict[str, str]) -> None:
+    """Refuse a path where no file can be put."""
+    none = SweepError("--out is no place for a file", where=where)
+    try:
+        real = os.path.realpath(path)
+        mode = _mode(real)
+    except (OSError, ValueError):  # a null byte, a name too long, links in a circle
+        raise none from None
+    if mode is not None and not stat.S_ISREG(mode):
+        raise none
+    folder = os.path.dirname(real)
+    if not os.path.isdir(folder):
+        above = Path(folder)
+        while not os.path.lexists(above):
+            above = above.parent
+        if not above.is_dir():
+            raise none
+        raise SweepError(
+            "the folder of --out is not there", where=where, hint=f"mkdir -p {shlex.quote(folder)}"
+        )
+    # Of the folder too: the file is written beside and renamed, so that it is never half there.
+    if not os.access(folder, os.W_OK) or (mode is not None and not os.access(real, os.W_OK)):
+        raise SweepError("--out may not be written", where=where)
+
+
+def _mode(path: str) -> int | None:
+    """What kind of thing lies at a path; None where nothing does."""
+    try:
+        return os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_read(output: Output, local: str | None, source: str) -> bool:
+    """Whether a target is a source, is in it, or is one more name of a file of it."""
+    parts = source.split("::")
+    if len(parts) > 1:  # a chain of file systems reads what each of its links names
+        return any(_is_read(output, local, part) for part in parts)
+    mine = local_path(source)
+    if (mine is None) is not (local is None):
+        return False
+    if local is None:
+        return _is_read_there(output, source)
+    raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
+    spelled = {str(mine), raw, os.path.expanduser(source)}
+    return any(_is_read_here(output, local, one) for one in spelled)
+
+
+def _is_read_here(output: Output, target: str, source: str) -> bool:
+    """Whether a target on a disk is read where `source` is."""
+    try:
+        if os.path.isdir(source):
+            return _is_in_folder(output, target, source)
+        if os.path.exists(source):
+            return os.path.exists(target) and os.path.samefile(source, target)
+        return _matches(target, source)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_in_folder(output: Output, target: str, folder: str) -> bool:
+    """Whether a target is among the files of a folder, or will be the next time it is read."""
+    real, root = os.path.realpath(target), os.path.realpath(folder)
+    there = os.path.exists(real)
+    if os.path.commonpath([real, root]) == root:
+        if output.kind == "items":  # no source of items, but what else is there may be
+            return there and not _is_ours(_content(target), output)
+        return output.kind != "report"
+    if not there or os.stat(real).st_nlink == 1:
+        return False
+    return any(os.path.samefile(real, one) for one in _files(root))
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Every file below a folder."""
+    for here, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(here, name)
+            if os.path.exists(path):
+                yield path
+
+
+def _matches(target: str, pattern: str) -> bool:
+    """Whether a target is a file that a pattern names, or a new one that it will name."""
+    if not glob.has_magic(pattern):
+        return False
+    if fnmatchcase(os.path.realpath(target), os.path.abspath(pattern)):
+        return True
+    return os.path.exists(target) and any(
+        os.path.samefile(target, one) for one in glob.iglob(pattern, recursive=True)
+    )
+
+
+def _is_read_there(output: Output, source: str) -> bool:
+    """Whether a target in a bucket is a source there, or below it."""
+    if type(_object(output.path)[0].filesystem) is not type(_object(source)[0].filesystem):
+        return False
+    target, read = _canonical(output.path), _canonical(source)
+    if glob.has_magic(read) and fnmatchcase(target, read):
+        return True
+    below = target.startswith(f"{read}/") and output.kind in ("table", "judgments")
+    return target == read or below
+
+
+def _canonical(url: str) -> str:
+    """An object's path in the one spelling that all its spellings have in common."""
+    path = url.partition("://")[2].partition("?")[0]
+    return posixpath.normpath("/" + path.lstrip("/"))
+
+
+def _object(url: str) -> tuple[Bucket, str]:
+    """What holds an object of a URL, and its name there."""
+    from judgerel_ray.store.bucket import Bucket
+
+    protocol, _, path = url.partition("://")
+    folder, _, name = path.rpartition("/")
+    return Bucket(url=f"{protocol.lower()}://{folder}"), name
+
+
+def _check_outside_runs(output: Output, local: str | None) -> None:
+    """Refuse a target in a run directory; a page may lie directly in one, beside its files."""
+    if local is None:
+        folders = list(_folders(output.path))
+        direct = folders[:1]
+    else:
+        folders = list(_local_folders(local))
+        direct = [os.path.dirname(os.path.abspath(local)), os.path.dirname(os.path.realpath(local))]
+    for folder in folders:
+        if _is_run(folder) and not (output.kind == "report" and folder in direct):
+            page = "a page of report may lie directly in it, any other file elsewhere"
+            raise SweepError(
+                "--out lies in a run directory, whose files are its own",
+                where={"file": output.path, "run": folder},
+                hint=page if output.kind == "report" else _ANOTHER,
+            )
+
+
+def _local_folders(path: str) -> Iterator[str]:
+    """Folders above a path, as it is spelled and as links lead."""
+    spelled, real = Path(os.path.abspath(path)), Path(os.path.realpath(path))
+    yield from dict.fromkeys(str(one) for one in (*spelled.parents, *real.parents))
+
+
+def _folders(url: str) -> Iterator[str]:
+    """Prefixes above a URL, nearest first."""
+    protocol = url.partition("://")[0].lower()
+    above = PurePosixPath(_canonical(url)).parents
+    yield from (f"{protocol}:/{one}" for one in above if str(one) != "/")
+
+
+def _is_run(folder: str) -> bool:
+    """Whether a folder is a run directory, a damaged one included."""
+    if "://" not in folder and not any(
+        os.path.lexists(os.path.join(folder, name)) for name in ("manifest.json", "commits")
+    ):
+        return False  # the usual case loads no store
+    from judgerel_ray.core import StoreError
+    from judgerel_ray.store import RunDirectory
+
+    run = RunDirectory(url=folder)
+    # First, so that a store that cannot be reached says so.
+    kept = run.exists("commits") and (run.exists("sweep.toml") or run.exists("data"))
+    try:
+        return kept or run.is_run()
+    except StoreError:  # it is one, and its manifest is damaged
+        return True
+
+
+def _content(path: str) -> bytes:
+    """Beginning of what lies at a target, whole where it is JSON; nothing where nothing does.
+
+    Of Parquet the name of its kind, as only its end tells.
+    """
+    ending = PurePosixPath(path).suffix.lower()
+    local = local_path(path)
+    if local is None:
+        bucket, name = _object(path)
+        data = bucket.read(name) if bucket.exists(name) else b""
+        return _kind(BytesIO(data)) if ending == ".parquet" and data else data
+    if not os.path.exists(local) or not os.path.getsize(local):
+        return b""
+    if ending == ".parquet":
+        return _kind(local)
+    with open(local, "rb") as file:
+        return file.read(_LARGEST_JSON if ending == ".json" else _HEAD)
+
+
+def _kind(source: str | BytesIO) -> bytes:
+    """Kind of a Parquet file of ours; a blank of any other."""
+    import polars as pl
+
+    with suppress(pl.exceptions.PolarsError, OSError):
+        return pl.read_parquet_metadata(source).get(MARK, " ").encode()
+    return b" "
+
+
+def _is_ours(there: bytes, output: Output) -> bool:
+    """Whether what lies at a target is an earlier output of its kind, or nothing."""
+    if not there:
+        return True
+    if output.ending == ".parquet":
+        return there.decode() == output.kind
+    if output.kind == "report":
+        return _GENERATOR in there[:_HEAD]
+    shape = _shape(there, output.ending)
+    return shape == () or bool(_COMMON & _names(shape))
+
+
+def _shape(data: bytes, ending: str) -> object:
+    """Columns of a table, or of each of several by its name; () of none, None of anything else."""
+    try:
+        if ending == ".csv":
+            return tuple(data.partition(b"\n")[0].decode("utf-8-sig").strip().split(","))
+        return _columns(json.loads(data))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _columns(content: object) -> object:
+    """Columns of JSON's rows, or of each of several tables."""
+    if isinstance(content, dict):
+        return {name: _columns(rows) for name, rows in content.items()}
+    if isinstance(content, list):
+        return tuple(content[0]) if content and isinstance(content[0], dict) else ()
+    return None
+
+
+def _names(shape: object) -> frozenset[str]:
+    """All columns of a shape."""
+    if isinstance(shape, dict):
+        return frozenset(name for one in shape.values() for name in _names(one))
+    return frozenset(shape) if isinstance(shape, tuple) else frozenset()
+
+
+def _is_alike(one: object, other: object) -> bool:
+    """Whether two shapes are of the same table; one without rows shows no columns."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_alike(one[name], other[name]) for name in one)
+    return () in (one, other) or one == other
+
+
+def _not_ours(output: Output, what: str) -> SweepError:
+    """Why a file that is there stays."""
+    return SweepError(
+        f"--out would replace {what}",
+        where={"file": output.path},
+        hint="another name, or --force (in Python force=True)",
+    )

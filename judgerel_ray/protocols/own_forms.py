@@ -1,0 +1,500 @@
+r"""Forms of verdict that a template declares for itself.
+
+A table ``[form]`` in ``template.toml`` says where the word for the verdict stands, ``pattern`` (a
+regular expression with a group ``verdict``) or ``json`` (a path in a JSON object), and which words
+there are: ``options``, ``tie``, ``refusal``. ``example`` is a whole reply with ``{verdict}`` in the
+word's place. What a form reads is a function of the text alone: patterns run on an engine that
+takes linear time for one search, so no reply can make it backtrack for ever, and none is given up
+for want of time, as a limit in seconds would, here or there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, cast
+
+from judgerel_ray.core import Menu, OwnForm, Scale, SweepError
+from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.rating_form import bracketed_value
+from judgerel_ray.protocols.wordings import check_keys
+
+if TYPE_CHECKING:  # verdicts in shipped forms are read without it
+    import polars as pl
+
+OWN = "own"
+"""What a menu calls the form that its template declares."""
+TIE = "tie"
+"""Label and option id of a tie; reducers know it for no option."""
+PLACEHOLDER = "{verdict}"
+MOST_READ = 100_000
+"""Characters of a reply. Every match may begin a search of the rest, so all of them together can
+take the square of it; a longer reply is unparsed."""
+
+_BEGUN, _DONE = "\x02", "\x03"
+_BETWEEN = re.compile(f"{_BEGUN}([^{_DONE}]*){_DONE}")
+_UNSAFE = str.maketrans({_BEGUN: "\ufffd", _DONE: "\ufffd"})
+_GROUP = re.compile(r"\(\?P?<verdict>")
+_THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_STEP = re.compile(r"""\.?(?P<key>[^\s.\[\]"']+)|\[(?P<place>\d+)\]|\["(?P<quoted>[^"]+)"\]""")
+_OBJECT, _ARRAY = re.compile(r"\{(?=\s*\")"), re.compile(r"\[(?=\s*[\[{\"\w-])")
+_MARKS = " \t*_`\"'“”‘’[](){}<>.,;:!"
+_PROBES = ("a", "1", "_", " ", " a", ".", "\n", "]")
+"""What a reply that was cut off might have gone on with."""
+
+
+class _Repeated(list[object]):
+    """Values of a key that an object has more than once."""
+
+
+def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
+    r"""Find the verdicts of a reply in the form its menu declares.
+
+    What a model thought before its reply, up to the last ``</think>``, is no part of it.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    menu : Menu
+        With an own form, and the words for its labels.
+    ended : bool
+        False for a reply that was cut off: a match at its very end counts only where nothing that
+        may have followed could have changed it.
+
+    Returns
+    -------
+    list of Mention
+        In the order written, with the menu's labels; as written where a word names none.
+
+    Raises
+    ------
+    SweepError
+        If the menu has no own form.
+
+    Examples
+    --------
+    >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
+    >>> menu = Menu(labels=("A", "B", "tie"), option_ids=("x", "y", "tie"), form="own", own=own,
+    ...             words=(("A",), ("B",), ("C",)))
+    >>> [one.labels for one in find_own("<think>[[A]]?</think> [[b]], or [[C]].", menu, True)]
+    [('B',), ('tie',)]
+    """
+    own = menu.own
+    if own is None:
+        raise SweepError(f"form {menu.form} needs the declaration of a template")
+    spoken = spoken_text(text, ended)
+    if len(spoken) > MOST_READ:
+        return []
+    (found,) = read_words([spoken], own)
+    if not ended and own.pattern and found and not _is_whole(spoken, found, menu):
+        found = found[:-1]
+    mentions = (mention_of(words, menu) for words in found)
+    return [mention for mention in mentions if mention is not None]
+
+
+def read_words(texts: Sequence[str], own: OwnForm) -> list[list[tuple[str, ...]]]:
+    """Read the words that stand in a form's place, of each text in the order written.
+
+    Several together where one statement holds several, as an array does or a key that is repeated.
+
+    Examples
+    --------
+    >>> own = OwnForm(path=("result", "winner"), example='{"result": {"winner": "{verdict}"}}')
+    >>> read_words(['So: {"result": {"winner": "A"}}, {"result": 1}', "none"], own)
+    [[('A',)], []]
+    """
+    if own.path:
+        return [[words for words in _in_objects(text, own.path) if words] for text in texts]
+    return [[(word,) for word in words if word] for words in _captured(texts, own.pattern)]
+
+
+def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
+    """What is stated by the words in a form's place; None where they only echo the form.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="own",
+    ...             own=OwnForm(pattern="(?P<verdict>.)", example="{verdict}", refusals=("N/A",)),
+    ...             words=(("1", "one"), ("2",)))
+    >>> mention_of(("**One**",), menu).labels, mention_of(("n/a",), menu).refuses
+    (('A',), True)
+    """
+    if menu.own is None or words == (PLACEHOLDER,):
+        return None
+    known = _meanings(menu.words, menu.labels, menu.own.refusals)
+    if len(words) == 1 and _meaning(words[0], known) == _REFUSAL:
+        return Mention((" ".join(words[0].split()),), refuses=True)
+    labels: list[str] = []
+    for word in words:
+        if menu.scale is not None:
+            labels += _rated(word, menu.scale)
+        else:
+            label = _meaning(word, known)
+            labels.append(" ".join(word.split()) if label is None or label == _REFUSAL else label)
+    return Mention(tuple(dict.fromkeys(labels))) if labels else None
+
+
+def fill_example(own: OwnForm, word: str) -> str:
+    r"""Write a reply in a declared form: its example with a word in the verdict's place.
+
+    Examples
+    --------
+    >>> fill_example(OwnForm(path=("winner",), example='{"winner": "{verdict}"}'), 'the "best"')
+    '{"winner": "the \\"best\\""}'
+    """
+    written = json.dumps(word, ensure_ascii=False)[1:-1] if own.path else word
+    return own.example.replace(PLACEHOLDER, written)
+
+
+def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, object]) -> OwnForm:
+    r"""Read and check the table ``[form]`` of a template.
+
+    Parameters
+    ----------
+    table : mapping
+        ``pattern`` or ``json``, ``example``, and ``options``, ``tie``, ``refusal`` where they are
+        needed.
+    protocol : str
+        ``best_of``, ``correctness`` or ``rating``.
+    where : mapping
+        Where it stands, for messages.
+
+    Raises
+    ------
+    SweepError
+        If a key is unknown, wrong or missing, the pattern does not compile, or one word would name
+        two things.
+
+    Examples
+    --------
+    >>> own_form({"json": "result.winner", "example": '{"result": {"winner": "{verdict}"}}'},
+    ...          protocol="best_of", where={}).path
+    ('result', 'winner')
+    """
+    check_keys(table, KEYS, where)
+    pattern, path = _text(table, "pattern", where), _text(table, "json", where)
+    if (pattern is None) == (path is None):
+        raise SweepError(
+            "a form needs pattern (a regular expression with a group verdict) or json (a path), "
+            f"one of the two, got {'both' if pattern else 'neither'}",
+            where=where,
+            hint=r"pattern = '\[\[(?P<verdict>\w+)\]\]', or json = 'winner'",
+        )
+    example = _text(table, "example", where)
+    if example is None or PLACEHOLDER not in example:
+        raise SweepError(
+            f"example must be a whole reply with {PLACEHOLDER} where the word for the verdict "
+            f"stands, got {example!r}",
+            where=where,
+            hint=f"example = 'The second is clearer. [[{PLACEHOLDER}]]'",
+        )
+    naming, words = _options(table, protocol, where)
+    own = OwnForm(
+        example=example.strip(),
+        pattern=_checked(pattern, where) if pattern else "",
+        path=_steps(path, where) if path else (),
+        naming=naming,
+        words=words,
+        ties=_words_of(table, "tie", where),
+        refusals=_words_of(table, "refusal", where),
+    )
+    if own.ties and protocol != "best_of":
+        raise SweepError(f"tie needs protocol best_of, got {protocol}", where=where)
+    places = [f"option {place}" for place in range(1, len(words) + 1)]
+    refuse_clashes((*words, own.ties, own.refusals), (*places, "tie", "refusal"), where)
+    return own
+
+
+OWN_PROTOCOLS = ("best_of", "correctness", "rating")
+"""Protocols whose templates may declare a form of their own."""
+KEYS = ("pattern", "json", "example", "options", "tie", "refusal")
+Naming = Literal["letters", "numbers", "texts", "words"]
+_NAMINGS: tuple[Naming, ...] = ("letters", "numbers", "texts")
+
+
+def refuse_clashes(
+    words: Sequence[Sequence[str]], meanings: Sequence[str], where: Mapping[str, object]
+) -> None:
+    """Refuse a word that would name two things, in whatever case.
+
+    Raises
+    ------
+    SweepError
+        Naming the word and both.
+
+    Examples
+    --------
+    >>> refuse_clashes([["A"], ["C"], ["c"]], ["option 1", "option 2", "tie"], {})
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: the word 'c' names option 2 and tie
+    """
+    seen: dict[str, str] = {}
+    for each, meaning in zip(words, meanings, strict=True):
+        for word in each:
+            other = seen.setdefault(_folded(word), meaning)
+            if other != meaning:
+                raise SweepError(f"the word {word!r} names {other} and {meaning}", where=where)
+
+
+def spoken_text(text: str, ended: bool) -> str:
+    """Leave out what was thought before a reply, and blanks at its ends.
+
+    Examples
+    --------
+    >>> spoken_text("<think>A? B?</think> [[A]] ", True), spoken_text("<think>A? [[B]]", False)
+    ('[[A]]', '')
+    """
+    # The last mark, not the first: a thought may quote an answer that holds one, and a verdict
+    # behind it.
+    start = max((mark.end() for mark in _THOUGHT.finditer(text)), default=0)
+    spoken = text[start:].lstrip()
+    spoken = spoken.rstrip() if ended else spoken
+    return "" if _THINKING.match(spoken) else spoken
+
+
+def _captured(texts: Sequence[str], pattern: str) -> list[list[str]]:
+    """What the group ``verdict`` of every match captures; empty where it took no part."""
+    return [_BETWEEN.findall(marked) for marked in _marked(texts, pattern)]
+
+
+def _marked(texts: Sequence[str], pattern: str) -> list[str]:
+    """The texts with every match replaced by its group between two marks."""
+    import polars as pl
+
+    cleaned = pl.Series([text.translate(_UNSAFE) for text in texts], dtype=pl.String)
+    found = _replaced(cleaned, pattern)
+    return cast(list[str], found.to_list())
+
+
+def _replaced(texts: pl.Series, pattern: str) -> pl.Series:
+    """Every match replaced by what it captured, in linear time a search."""
+    return texts.str.replace_all(pattern, f"{_BEGUN}${{verdict}}{_DONE}")
+
+
+def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
+    """Whether the last match of a cut reply would be there however the reply went on."""
+    own = cast(OwnForm, menu.own)
+    (marked,) = _marked([text], own.pattern)
+    if not marked.endswith(_DONE):
+        return True
+    last = found[-1][0]
+    known = [word for words in (*menu.words, own.refusals) for word in words]
+    rest = [word[len(last) :] for word in known if word.startswith(last) and word != last]
+    longer = read_words([text + probe for probe in (*_PROBES, *rest)], own)
+    return all(again[: len(found)] == found for again in longer)
+
+
+def _in_objects(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
+    """The words at a path in every JSON value of a text that has it."""
+    begins, place = _OBJECT if isinstance(path[0], str) else _ARRAY, 0
+    while (begun := begins.search(text, place)) is not None:
+        try:
+            value, place = _DECODER.raw_decode(text, begun.start())
+        except json.JSONDecodeError as error:
+            # Not into what was read of a broken object: a verdict in there is not the reply's.
+            place = max(error.pos, begun.end())
+        except (RecursionError, ValueError):
+            return
+        else:
+            yield tuple(word for found in _at(value, path) for word in _spellings(found))
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object with every value of a key that it repeats."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key not in found:
+            found[key] = value
+        elif isinstance(held := found[key], _Repeated):
+            held.append(value)
+        else:
+            found[key] = _Repeated([held, value])
+    return found
+
+
+# Line breaks within a text are no JSON and common in replies; numbers stay as they are written.
+_DECODER = json.JSONDecoder(
+    strict=False, object_pairs_hook=_distinct, parse_int=str, parse_constant=str
+)
+
+
+def _at(value: object, path: tuple[str | int, ...]) -> Iterator[object]:
+    """What stands at a path; nothing where the value has none."""
+    if isinstance(value, _Repeated):
+        for each in value:
+            yield from _at(each, path)
+    elif not path:
+        yield value
+    elif isinstance(value, dict) and isinstance(path[0], str):
+        if path[0] in value:
+            yield from _at(value[path[0]], path[1:])
+    elif isinstance(value, list) and isinstance(path[0], int) and path[0] < len(value):
+        yield from _at(value[path[0]], path[1:])
+
+
+def _spellings(value: object) -> Iterator[str]:
+    """A JSON value as words: of an array each of its values."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _spellings(each)
+    elif isinstance(value, float):
+        yield str(int(value)) if value.is_integer() else repr(value)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _rated(word: str, scale: Scale) -> tuple[str, ...]:
+    """The values of a scale that a word gives, or the word where it gives none."""
+    value = bracketed_value(word, scale)
+    return () if value is None else value.labels
+
+
+_REFUSAL = "\0"
+Meanings = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
+
+
+@lru_cache(maxsize=1024)
+def _meanings(
+    words: tuple[tuple[str, ...], ...], labels: tuple[str, ...], refusals: tuple[str, ...]
+) -> Meanings:
+    """What words name: as they are written, in any case, and without marks around them."""
+    exact: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    bare: dict[str, str] = {}
+    for each, label in zip((*words, refusals), (*labels[: len(words)], _REFUSAL), strict=True):
+        for word in each:
+            exact.setdefault(word.strip(), label)
+            folded.setdefault(_folded(word), label)
+            # Two that differ by such marks alone are told apart by them, or not at all.
+            key = _bare(word)
+            bare[key] = label if bare.setdefault(key, label) == label else ""
+    return exact, folded, {word: label for word, label in bare.items() if label and word}
+
+
+def _meaning(word: str, known: Meanings) -> str | None:
+    """The label that a word names; None where it names none."""
+    exact, folded, bare = known
+    return exact.get(word.strip()) or folded.get(_folded(word)) or bare.get(_bare(word))
+
+
+def _folded(word: str) -> str:
+    """A word in lower case, with single blanks."""
+    return " ".join(word.split()).casefold()
+
+
+def _bare(word: str) -> str:
+    """A word without quotes, brackets, emphasis and stops around it."""
+    return _folded(word).strip(_MARKS)
+
+
+def _checked(pattern: str, where: Mapping[str, object]) -> str:
+    """A pattern that compiles and has the group."""
+    import polars as pl
+
+    if not _GROUP.search(pattern):
+        raise SweepError(
+            f"pattern must have a group named verdict, got '{pattern}'",
+            where=where,
+            hint=r"'Answer: (?P<verdict>\w+)'",
+        )
+    try:
+        _replaced(pl.Series([""]), pattern)
+    except pl.exceptions.ComputeError as error:
+        lines = [line.strip() for line in str(error).splitlines()]
+        said = [line for line in lines if line.startswith("error: ")]
+        why = (said or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
+        raise SweepError(
+            f"pattern cannot be used: {why}, got '{pattern}'",
+            where=where,
+            hint="patterns are of the kind that takes linear time (Rust's regex, much as RE2): no "
+            r"look-around and no back-references; the end of a text is \z",
+        ) from None
+    return pattern
+
+
+def _steps(path: str, where: Mapping[str, object]) -> tuple[str | int, ...]:
+    """The steps of a path such as ``result.winner``, ``$.scores[0]`` or ``["a key"].winner``."""
+    steps: list[str | int] = []
+    place = 1 if path.startswith("$") else 0
+    while place < len(path):
+        step = _STEP.match(path, place)
+        if step is None or (step[0].startswith(".") and not steps and path[0] != "$"):
+            steps = []
+            break
+        steps.append(int(step["place"]) if step["place"] else step["key"] or step["quoted"])
+        place = step.end()
+    if not steps:
+        raise SweepError(
+            f"json must be a path of keys and places, got {path!r}",
+            where=where,
+            hint="""'winner', 'result.winner', 'scores[0].winner' or '["a key"].winner'""",
+        )
+    return tuple(steps)
+
+
+def _options(
+    table: Mapping[str, object], protocol: str, where: Mapping[str, object]
+) -> tuple[Naming, tuple[tuple[str, ...], ...]]:
+    """What options are called, and their words where these are listed."""
+    given = table.get("options")
+    if given is None:
+        return "letters", ()
+    if protocol == "rating":
+        raise SweepError(
+            "options needs protocol best_of or correctness: what may be rated is the scale's",
+            where=where,
+        )
+    if isinstance(given, str) and protocol == "best_of":
+        for naming in _NAMINGS:
+            if given == naming:
+                return naming, ()
+    least = 2
+    if (
+        not isinstance(given, list)
+        or len(given) < least
+        or (len(given) > least and (protocol == "correctness"))
+    ):
+        raise SweepError(
+            "options must be "
+            + ("letters, numbers, texts, or a list of the words for each option in the order shown"
+               if protocol == "best_of" else "a list of two: the words for correct and incorrect")
+            + f", got {given!r}",
+            where=where,
+            hint='options = ["first", "second"], or [["yes", "true"], ["no", "false"]]',
+        )  # fmt: skip
+    return "words", tuple(_as_words(one, "options", where) for one in given)
+
+
+def _words_of(
+    table: Mapping[str, object], key: str, where: Mapping[str, object]
+) -> tuple[str, ...]:
+    """The words of a key; none where it is left out."""
+    return _as_words(table[key], key, where) if key in table else ()
+
+
+def _as_words(given: object, key: str, where: Mapping[str, object]) -> tuple[str, ...]:
+    """One word or several, each a text in one line, a whole number or a truth value."""
+    words = []
+    for one in given if isinstance(given, list) else [given]:
+        word = json.dumps(one) if isinstance(one, bool | int) else one
+        if not isinstance(word, str) or not word.strip() or not word.strip().isprintable():
+            raise SweepError(
+                f"{key} must be words in one line, none of them empty, got {given!r}", where=where
+            )
+        words.append(word.strip())
+    if not words:
+        raise SweepError(f"{key} must name a word, got {given!r}", where=where)
+    return tuple(words)
+
+
+def _text(table: Mapping[str, object], key: str, where: Mapping[str, object]) -> str | None:
+    """A text that is not empty; None where it is left out."""
+    value = table.get(key)
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        raise SweepError(f"{key} must be a text that is not empty, got {value!r}", where=where)
+    return value
