@@ -161,13 +161,13 @@ def _not_read_back(
 ) -> SweepError:
     """A form that does not read what it declares."""
     own = template.own or OwnForm(example="")
-    form = f"pattern {own.pattern!r}" if own.pattern else f"json {path_text(own)!r}"
+    form = f"pattern '{own.pattern}'" if own.pattern else f"json {path_text(own)!r}"
     if reading is None:
         read = "nothing"
     else:
         read = " then ".join(repr(" and ".join(each)) for each in words)
         read += f", which is {reading.label or reading.outcome.value}"
-    expected = "a refusal" if one.label is None else one.label
+    expected = {None: "a refusal", TIE: "a tie"}.get(one.label, f"label {one.label}")
     return SweepError(
         f"the form of template {template.name} cannot be read back from its own example: with "
         f"{one.word!r} for {expected}, {form} reads {read} from {_short(text)!r}",

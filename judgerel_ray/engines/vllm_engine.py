@@ -115,7 +115,7 @@ class VllmEngine:
         except (OSError, RuntimeError, ValueError, ImportError, TimeoutError) as error:
             why = f"engine did not start: {type(error).__name__}: {error}"
             where = {"judge": self.spec.name, "model": self.spec.model}
-            hint = "the engine's own log above has the cause"
+            hint = "what the engine wrote to its standard error has the cause"
             raise EngineStartError(why, where=where, hint=hint) from error
         self._vocabulary = vocabulary(self._llm.vllm_config, tokenizer)
         self._children = [child for child in active_children() if child not in others]

@@ -125,6 +125,8 @@ class Board:
     judges: dict[str, JudgeBoard]
     state: str = "running"
     started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
+    notices: list[str] = field(default_factory=list)
+    """Lines to be shown once, such as that an engine died; who shows them takes them out."""
 
     def as_text(self) -> str:
         """The content of progress.json."""

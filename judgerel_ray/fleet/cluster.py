@@ -14,6 +14,7 @@ from typing import Any
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
 from judgerel_ray.engines.vllm_arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
+from judgerel_ray.fleet.engine_log import reason_of, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 
 # Settings of the engine's own that a driver may set and that actors on other nodes must see too.
@@ -120,7 +121,7 @@ def connected(address: str | None) -> Iterator[bool]:
             f"no Ray cluster: {first}", where={"address": wanted or "local"}, hint=HINT
         ) from error
     try:
-        with _terminated_as_interrupted():
+        with _terminated_as_interrupted(), short_notices():
             yield not wanted
     finally:
         ray.shutdown()
@@ -277,7 +278,8 @@ def result_of(reference: Any) -> object:
     except Exception as error:  # noqa: BLE001  every way an actor can be gone is settled the same
         # Ray says first that an actor died and last of what.
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        return EngineLost(f"{type(error).__name__}: {lines[-1] if lines else 'no reason given'}")
+        last = reason_of(lines[-1]) if lines else "no reason given"
+        return EngineLost(f"{type(error).__name__}: {last}")
 
 
 def passed_environment() -> dict[str, str]:

@@ -56,7 +56,9 @@ class ConsoleDisplay:
             self._live = None
 
     def show(self, board: Board, *, last: bool = False) -> None:
-        """Show the board."""
+        """Show the board, below what is to be said once."""
+        while board.notices:
+            self._console.print(board.notices.pop(0), markup=False, highlight=False, soft_wrap=True)
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return

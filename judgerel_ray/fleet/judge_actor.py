@@ -33,7 +33,7 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
-from judgerel_ray.fleet.engine_log import last_error_line, own_log_tail
+from judgerel_ray.fleet.engine_log import ECHO, last_error_line, own_log, own_log_tail
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.gathering import all_or_first_error
 from judgerel_ray.fleet.identity import differing_parts
@@ -114,12 +114,7 @@ class JudgeActor:
         try:
             facts = await self._engine.start()
         except EngineStartError as error:
-            cause = last_error_line(own_log_tail())
-            raise EngineStartError(
-                f"{error.problem}; last in the engine's log: {cause}" if cause else error.problem,
-                where={**error.where, "node": node},
-                hint=None if cause else error.hint,
-            ) from error
+            raise _with_log(error, node) from error
         self._facts = dict(asdict(facts))
         sequences = int((facts.max_num_seqs or DEFAULT_SEQUENCES) * OVERFILL)
         tokens = facts.kv_tokens or sequences * (facts.max_model_len or DEFAULT_TOKENS_EACH)
@@ -133,6 +128,7 @@ class JudgeActor:
             visible_devices=visible,
             max_num_seqs=facts.max_num_seqs,
             engine=self._facts,
+            log=None if (log := own_log()) is None else f"{node}:{log}",
         )
 
     def _check_identity(self, node: str) -> None:
@@ -293,3 +289,17 @@ class JudgeActor:
         tokens, seconds = counted - self._reported, now - self._marked
         self._reported, self._marked = counted, now
         return tokens, seconds
+
+
+def _with_log(error: EngineStartError, node: str) -> EngineStartError:
+    """Why an engine did not come up, with the cause that its log names and where that log lies."""
+    log, cause = own_log(), last_error_line(own_log_tail())
+    problem = error.problem
+    if cause and ECHO in problem:  # which says no more than that there is a cause elsewhere
+        problem = problem.partition(ECHO)[0] + cause
+    elif cause and cause not in problem:
+        problem = f"{problem}; first in its log: {cause}"
+    where = {**error.where, "node": node}
+    if log is None:
+        return EngineStartError(problem, where=where, hint=None if cause else error.hint)
+    return EngineStartError(problem, where=where, hint=f"read its log, {log} on {node}")

@@ -70,6 +70,8 @@ class ActorFacts:
     visible_devices: str | None
     max_num_seqs: int | None
     engine: Mapping[str, object]
+    log: str | None = None
+    """Where its engine writes what goes wrong, as ``node:path``."""
 
 
 def ask_units(ask: Ask) -> int:

@@ -45,6 +45,8 @@ class Slot:
     started_at: float
     starting: Any
     ready: bool = False
+    log: str | None = None
+    """Where its engine writes what goes wrong."""
     ping: Any = None
     """Whether it is there is asked before it gets suspects: an idle engine dies unseen."""
     ping_until: float = 0.0

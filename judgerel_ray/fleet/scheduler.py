@@ -221,7 +221,7 @@ class Fleet:
         """An engine came up, or did not."""
         result = result_of(reference)
         if isinstance(result, ActorFacts):
-            slot.starting, slot.ready = None, True
+            slot.starting, slot.ready, slot.log = None, True, result.log
             pool.start_failures, pool.came_up = 0, True
             return
         if isinstance(result, StoreError):

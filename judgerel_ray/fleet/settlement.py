@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from judgerel_ray.config import FleetTable
 from judgerel_ray.core import Ask, EngineLost, TokenCounts
 from judgerel_ray.fleet.board import Board, JudgeState
+from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
 from judgerel_ray.fleet.placement import Placement
@@ -74,6 +75,7 @@ class Settlement:
 
     def lose(self, pool: JudgePool, slot: Slot, *, kind: str, message: str) -> None:
         """An actor is gone: fence all it had, and let another take it on."""
+        self._board.notices.append(loss_line(pool.name, message, log=slot.log))
         self._placement.drop(pool, slot)
         if pool.queue is not None:
             pool.queue.forget(slot.name)

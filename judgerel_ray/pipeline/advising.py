@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.reducing import open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
@@ -19,7 +20,7 @@ from judgerel_ray.store import RunDirectory, read_ledger
 
 
 def advise_path(
-    path: str,
+    path: str | Given,
     *,
     targets: Sequence[str] | None = None,
     budget: str | None = None,
@@ -71,8 +72,8 @@ def advise_path(
 
 
 def compare_paths(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
@@ -107,8 +108,8 @@ def compare_paths(
 
 
 def compare_with_serving(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
@@ -128,7 +129,7 @@ def compare_with_serving(
         by=by,
         coefficients=coefficients,
         tolerance=tolerance,
-        names=(a, b or a),
+        names=(str(a), str(b or a)),
         n_categories=declared,
     )
     return found, serving_between(first, second) if second and serving else None

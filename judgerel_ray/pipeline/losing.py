@@ -115,8 +115,8 @@ def _lines(losses: Losses) -> list[str]:
     if losses.damaged:
         names = [one.name for one in losses.damaged]
         lines.append(
-            f"lost: the files of {len(names)} commits are gone, cut or altered ({_named(names)}); their "
-            f"{_rows(losses.damaged):,} rows are asked again"
+            f"lost: the files of {len(names)} commits are gone, cut or altered ({_named(names)}); "
+            f"their {_rows(losses.damaged):,} rows are asked again"
         )
     if losses.unfounded:
         names = [one.name for one in losses.unfounded]
@@ -143,8 +143,8 @@ def _refusal(losses: Losses, needed: Collection[str]) -> str:
         folders = f" ({', '.join(needed)} as a whole)" if needed else ""
         stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
         said.append(
-            f"files that landed are gone, cut or altered{folders}: {_rows(losses.damaged):,} of {n_rows}"
-            + stand
+            f"files that landed are gone, cut or altered{folders}: "
+            f"{_rows(losses.damaged):,} of {n_rows}{stand}"
         )
     elif n_unfounded:
         said.append(

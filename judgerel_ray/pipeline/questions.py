@@ -5,12 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.reducing import ReduceOptions, open_judgments, reading_of, with_gold
 from judgerel_ray.reduce.intervals import AUTO
 from judgerel_ray.reduce.policy import Missing
 
 
-def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Accuracy and agreement of every question of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.

@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
 from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
@@ -105,7 +106,7 @@ def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
 
 
-def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -171,23 +172,51 @@ def with_gold(judged: Judged) -> pl.LazyFrame:
     return joined.with_columns(asked)
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
     """
-    if not Path(path).is_file():
+    rows = path.rows if isinstance(path, Given) else path
+    if isinstance(rows, str) and not is_plain(rows):
         from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
-        run = RunDirectory(url=path)
+        run = RunDirectory(url=rows)
         if run.is_run():
             scales = declared_scales(run)
             frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
             return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
-        if "://" in path and not Path(path).suffix:
-            RunDirectory.open(path)  # says that there is none
-    tally = tally_file(path, extra=extra)
+        if "://" in rows and not Path(rows).suffix:
+            RunDirectory.open(rows)  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
     return Judged(frame=tally.rows, tally=tally)
+
+
+def beside_table(path: str, flag: str) -> pl.DataFrame:
+    """A table that a flag names beside the judgments, read as they are.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read, naming the flag.
+    """
+    from judgerel_ray.reduce.source import read_source, readable
+
+    try:
+        source = read_source(path)
+        warn_of(source.notes)
+        with readable(source.where):
+            return source.rows.collect()
+    except SweepError as error:
+        said = f"{flag} cannot be read: {error.problem}"
+        raise SweepError(said, where=error.where, hint=error.hint) from error
 
 
 def write_coefficients(
@@ -273,10 +302,10 @@ def _reduce_source(
     )
 
 
-def reading_of(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
-    if Path(path).is_file():
+    if is_plain(path):
         return nullcontext()
     from judgerel_ray.store import reading
 
-    return reading(path)
+    return reading(str(path))

@@ -9,6 +9,7 @@ from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.design import AskFrame, StageCount, verdict_ids
 from judgerel_ray.design.reading_back import path_text
 from judgerel_ray.pipeline.resolve import Resolved
+from judgerel_ray.protocols import fill_example
 from judgerel_ray.stats.stopping import least_settling
 
 CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
@@ -135,10 +136,11 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
                 'that (reader = "last" counts the last one)'
             )
         most = frame.ask.max_tokens * TOKEN_CHARACTERS
-        if len(own.example) > most:
+        length = len(fill_example(own, "A"))
+        if length > most:
             yield (
                 f"ask[{frame.index}]: the example of template {template.name} has "
-                f"{len(own.example)} characters, max_tokens = {frame.ask.max_tokens} is some "
+                f"{length} characters, max_tokens = {frame.ask.max_tokens} is some "
                 f"{most}: such replies are cut off"
             )
 

@@ -78,8 +78,13 @@ class Resolved:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Every item asked about, once."""
-        found = {(item.benchmark, item.item_id): item for f in self.frames for item in f.items}
+        """Every item asked about, once; its gold an option's id where any ask takes it for one."""
+        found: dict[tuple[str, str], Item] = {}
+        for frame in self.frames:
+            for item in frame.items:
+                name = (item.benchmark, item.item_id)
+                if frame.ask.has_right_option or name not in found:
+                    found[name] = item
         return tuple(found.values())
 
     @property

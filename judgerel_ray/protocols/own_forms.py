@@ -29,7 +29,7 @@ OWN = "own"
 TIE = "tie"
 """Label and option id of a tie; reducers know it for no option."""
 PLACEHOLDER = "{verdict}"
-MOST_READ = 200_000
+MOST_READ = 100_000
 """Characters of a reply. Every match may begin a search of the rest, so all of them together can
 take the square of it; a longer reply is unparsed."""
 
@@ -398,7 +398,7 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
 
     if not _GROUP.search(pattern):
         raise SweepError(
-            f"pattern must have a group named verdict, got {pattern!r}",
+            f"pattern must have a group named verdict, got '{pattern}'",
             where=where,
             hint=r"'Answer: (?P<verdict>\w+)'",
         )
@@ -409,7 +409,7 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
         said = [line for line in lines if line.startswith("error: ")]
         why = (said or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
         raise SweepError(
-            f"pattern cannot be used: {why}, got {pattern!r}",
+            f"pattern cannot be used: {why}, got '{pattern}'",
             where=where,
             hint="patterns are of the kind that takes linear time (Rust's regex, much as RE2): no "
             r"look-around and no back-references; the end of a text is \z",

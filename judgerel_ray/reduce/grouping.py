@@ -118,6 +118,7 @@ def count_judgments(
     recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
+    _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
     apart = set(units.columns) - {"item_id", *FACETS, KIND, N}
     return CountedJudgments(
         nested=UnitRows(units=units, kinds=tally.nested.kinds),
@@ -126,6 +127,38 @@ def count_judgments(
         extra=tuple(extra),
         distinct=not apart,
     )
+
+
+def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
+    """Refuse groups in which some rows have a verdict and others a score alone.
+
+    Counted together, scores would be verdicts of their own that agree with no other.
+    """
+    kinds = nested.kinds
+    if not {"verdict", "score"} <= set(kinds.columns):
+        return
+    of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
+    told = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (told["verdict"].any() and told["score"].any()):
+        return
+    counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
+    kind = counts[KIND]
+    rows = counts.with_columns(
+        __all=pl.lit(0),
+        __verdict=pl.when(told["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(told["score"][kind]).then(pl.col(N)).otherwise(0),
+    )
+    mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
+    mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
+    if not mixed.is_empty():
+        first = mixed.row(0, named=True)
+        raise SweepError(
+            f"{first['__verdict']:,} rows have a verdict and {first['__score']:,} a score alone: "
+            "one agreement cannot be of both",
+            where={name: first[name] for name in groups if first[name] is not None},
+            hint="give every row its verdict, or every row its score and none a verdict; or --by a "
+            "column that tells them apart",
+        )
 
 
 def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_col
 from judgerel_ray.reduce.constants import knows_ranges, single_valued
 from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
+from judgerel_ray.reduce.spelling import Spellings
 
 _READ = {"verdict": pl.String(), "score": pl.Float64()}
 
@@ -35,11 +36,17 @@ class Tally:
         outcome.
     columns : tuple of str
         Columns of the judgments.
+    spellings : Spellings, optional
+        How verdicts of a file are spelled, where spellings of one word are one verdict.
+    notes : tuple of str
+        What their reader must know of how they were read, a line each.
     """
 
     rows: pl.LazyFrame
     nested: UnitRows
     columns: tuple[str, ...]
+    spellings: Spellings | None = None
+    notes: tuple[str, ...] = ()
 
 
 def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:

@@ -10,7 +10,7 @@ import judgerel_ray
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import SweepError
 
-OF_PRINTING = {"help", "path", "format", "out"}
+OF_PRINTING = {"help", "path", "format", "out", "force"}
 """What changes no row."""
 OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
 OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
@@ -41,6 +41,7 @@ ASKED = {
         ["--interval", "bootstrap", "--resamples", "50"],
         {"interval": "bootstrap", "resamples": 50},
     ),
+    "exact_values": (["--exact-values"], {"exact_values": True}),
     "seed": (["--interval", "bootstrap", "--seed", "7"], {"interval": "bootstrap", "seed": 7}),
 }
 
@@ -48,11 +49,12 @@ ASKED = {
 @pytest.fixture
 def scores(tmp_path):
     path = tmp_path / "scores.csv"
-    lines = ["item_id,template,stage,replication,block,score,outcome"]
+    lines = ["item_id,template,stage,replication,block,score,verdict,outcome"]
     for i in range(40):
         kind, score = ("refused", "") if i % 9 == 5 else ("scored", (i * 7 + i // 4) % 5)
         lines.append(
-            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},{kind}"
+            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},"
+            f"{score and 'vV'[i // 2 % 2]}{score},{kind}"
         )
     path.write_text("\n".join(lines))
     return str(path)
@@ -73,6 +75,7 @@ def test_every_option_that_changes_rows_has_a_counterpart():
     assert {name for _, keywords in ASKED.values() for name in keywords} == set(known) - {"path"}
 
 
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
 def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys):
     arguments, keywords = ASKED[option]
@@ -83,6 +86,7 @@ def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys
     assert not found.equals(judgerel_ray.reduce(scores))
 
 
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_mistakes_are_one_line(scores):
     with pytest.raises(SweepError, match="block must be 0 or all, got '1'"):
         judgerel_ray.reduce(scores, block=1)

@@ -352,9 +352,29 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_folder_and_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"')
-    for path in (tmp_path, tmp_path / "latin.toml"):
-        with pytest.raises(SweepError, match="cannot read the sweep file"):
-            load_sweep(path)
+    with pytest.raises(SweepError, match="cannot read the sweep file"):
+        load_sweep(tmp_path)
+    with pytest.raises(SweepError, match=r"not UTF-8 text: byte 0xe9 at offset 8 \[file=.*latin"):
+        load_sweep(tmp_path / "latin.toml")
+
+
+def test_a_byte_order_mark_and_lines_of_other_systems_change_nothing(tmp_path):
+    text = sweep_text()
+    for name, content in (
+        ("plain", text.encode()),
+        ("mark", text.encode("utf-8-sig")),
+        ("windows", text.replace("\n", "\r\n").encode("utf-8-sig")),
+    ):
+        (tmp_path / f"{name}.toml").write_bytes(content)
+        assert load_sweep(tmp_path / f"{name}.toml").text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_another_unicode_encoding_is_named(tmp_path, encoding):
+    (tmp_path / "s.toml").write_bytes(sweep_text().encode(encoding))
+    what = "UTF-32" if encoding == "utf-32" else "UTF-16"
+    with pytest.raises(SweepError, match=f"not UTF-8 text, it is {what} .* save it as UTF-8"):
+        load_sweep(tmp_path / "s.toml")
 
 
 def test_a_confusion_ask_states_thresholds_of_its_labels():

@@ -144,3 +144,16 @@ def test_a_display_left_by_an_error_gives_the_terminal_back():
     with pytest.raises(RuntimeError):
         fail()
     assert "\x1b[?25h" in out.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_what_is_to_be_said_once_is_said_once_above_the_rest(terminal):
+    out = io.StringIO()
+    board = board_of(a=JudgeBoard(asked=1))
+    board.notices.append("a: an engine died: [gone]. Its log: n1:/tmp/w.err")
+    with ConsoleDisplay(Console(file=out, force_terminal=terminal, width=200)) as shown:
+        shown.show(board)
+        shown.show(board, last=True)
+    assert out.getvalue().count("an engine died: [gone]. Its log: n1:/tmp/w.err") == 1
+    assert board.notices == []
+    assert "notices" not in board.as_text()

@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from judgerel_ray.core import Ask, Completion, EngineLost, StoreError, SweepError, TokenCounts
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    EngineLost,
+    EngineStartError,
+    StoreError,
+    SweepError,
+    TokenCounts,
+)
 from judgerel_ray.engines import EngineFacts, Fingerprint, Prepared, judge_fingerprint
 from judgerel_ray.fleet import JudgeActor, Lease, Receipt, judge_actor, landed_rows
 from judgerel_ray.store import (
@@ -397,3 +405,39 @@ def test_a_node_with_another_judge_is_refused_before_its_engine_starts(make_acto
     play(lambda: story({}))
     with pytest.raises(SweepError, match=r"another one on this node: engine_version: expected 0"):
         play(lambda: story({"engine_version": 0}))
+
+
+@pytest.mark.parametrize(
+    ("raised", "written", "said"),
+    [
+        (
+            "engine did not start: RuntimeError: Engine core initialization failed. See root cause "
+            "above. Failed core proc(s): {}",
+            "(EngineCore pid=1) ERROR SafetensorError: invalid header",
+            "engine did not start: SafetensorError: invalid header [",
+        ),
+        ("engine did not start: OSError: gone", "", "engine did not start: OSError: gone ["),
+    ],
+)
+def test_an_engine_that_does_not_start_names_a_log_that_is_there(
+    make_actor_here, monkeypatch, tmp_path, raised, written, said
+):
+    log = tmp_path / "worker.err"
+    log.write_text(written)
+    monkeypatch.setattr("judgerel_ray.fleet.engine_log.own_log", lambda: log)
+    monkeypatch.setattr(judge_actor, "own_log", lambda: log)
+
+    async def fails():
+        raise EngineStartError(raised, where={"judge": "j"}, hint="the log above")
+
+    async def story() -> None:
+        actor = make_actor_here()
+        monkeypatch.setattr(actor._engine, "start", fails, raising=False)
+        await actor.start()
+
+    with pytest.raises(EngineStartError) as caught:
+        play(story)
+    text = str(caught.value)
+    assert text.startswith(said)
+    assert f"read its log, {log} on " in text
+    assert "above" not in text

@@ -437,3 +437,13 @@ def test_what_fails_together_is_recorded_in_one_file(asking, account):
     books.settlement.receipt(books.pool, sent, receipt_for(sent, rows=0, failed=failed))
     assert len(books.run.names("errors/judge=j")) == 1
     assert books.kinds() == {"request": sum(each.ask.n for each in failed)}
+
+
+def test_an_engine_that_dies_is_said_once_with_its_judge_and_its_log(account):
+    mine = account()
+    mine.send_next("a")
+    mine.pool.slots["a"].log = "n1:/tmp/w.err"
+    mine.lose("a", "ActorDiedError: End of file.")
+    assert mine.settlement._board.notices == [
+        "j: an engine died: ActorDiedError: End of file. Its log: n1:/tmp/w.err"
+    ]

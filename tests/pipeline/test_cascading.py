@@ -14,7 +14,7 @@ from judgerel_ray.pipeline.owing import NeverSent, Owing, landed_texts
 from judgerel_ray.store import end_session, read_ledger, scan_judgments, verify_run
 
 ITEMS = [
-    f'{{"item_id": "q{i}", "question": "Which {i}?", "options": ["a", "b", "c"], "gold": "2"}}'
+    f'{{"item_id": "q{i}", "question": "Which {i}?", "options": ["a", "b", "c"], "gold": "b"}}'
     for i in range(4)
 ]
 CASCADE = (

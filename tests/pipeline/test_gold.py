@@ -67,10 +67,18 @@ def test_asks_of_one_file_read_its_gold_alike(sweep):
     assert [item.gold for frame in resolved.frames for item in frame.items] == ["2", "1", None] * 2
 
 
-def test_judges_shown_gold_as_it_stands_are_told_apart_from_those_who_choose(sweep):
+def test_judges_are_shown_gold_as_it_stands_beside_those_who_choose(sweep):
     shown = '[[ask]]\nprotocol = "correctness"\nbenchmark = "mine"\npath = "items.jsonl"\n'
+    resolved = sweep(items=BY_TEXT[:2], more=shown)
+    assert [[one.gold for one in frame.items] for frame in resolved.frames] == [
+        ["2", "1"],
+        ["elm", "oak"],
+    ]
+    assert [item.gold for item in resolved.items] == ["2", "1"]
+    other = '[[ask]]\nprotocol = "best_of"\nbenchmark = "mine"\npath = "items.jsonl"\n'
+    other += 'gold_is = "reference"\n'
     with pytest.raises(SweepError, match=r"different items of one name: gold differs .*item=q0"):
-        sweep(items=BY_TEXT[:2], more=shown)
+        sweep(items=BY_TEXT[:2], more=other)
 
 
 def test_gold_that_is_not_shown_is_said(sweep):
