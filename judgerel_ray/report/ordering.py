@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)")
-Key = tuple[tuple[int, float, str], ...]
+Key = tuple[tuple[tuple[int, float, str], ...], str]
 
 
 def natural(value: object) -> Key:
@@ -22,17 +22,17 @@ def natural(value: object) -> Key:
     [0.5, 1.0, 10.0]
     """
     if value is None:
-        return ()
+        return (), ""
     if isinstance(value, int | float):
-        return ((0, float(value), ""),)
+        return ((0, float(value), ""),), ""
     parts = _NUMBER.split(str(value))
-    # Every other part is a number; the whole text last, so that 1 and 01 keep an order.
-    pieces = [
+    pieces = (
         (0, float(part), "") if place % 2 else (1, 0.0, part.casefold())
         for place, part in enumerate(parts)
         if part
-    ]
-    return (*pieces, (1, 0.0, str(value)))
+    )
+    # The text as it is decides between 1 and 01, which are one number.
+    return tuple(pieces), str(value)
 
 
 def in_order(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
