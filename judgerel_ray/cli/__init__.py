@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
 from judgerel_ray.cli.judged import add_exact_values, judged
 from judgerel_ray.cli.measuring import add_numbers
+from judgerel_ray.cli.panics import panics_kept_back
 from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
 from judgerel_ray.cli.screen import Screen, one_line, open_streams, tell
@@ -100,7 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
-        with _readings_told():
+        # Ray's processes write where they began to, and for as long as they live.
+        apart = nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back()
+        with _readings_told(), apart:
             code = act(parsed)
         sys.stdout.flush()
         return code

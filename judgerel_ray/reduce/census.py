@@ -9,99 +9,128 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import polars as pl
 
 from judgerel_ray.reduce.columns import typed_column
 from judgerel_ray.reduce.distinctness import Proof
-from judgerel_ray.reduce.nesting import KIND, N
+from judgerel_ray.reduce.nesting import N
 
 WRONG = "__wrong"
-_FEW = 12
+FEW = 12
+"""Kinds of rows, or labels, that have a column each."""
 _LOOKED_AT = 200_000  # rows in which kinds are looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Census:
+    """Units counted by few kinds of rows.
+
+    Attributes
+    ----------
+    counts : pl.DataFrame
+        One row a unit: its columns, ``n``, the numbers of rows of each kind, and of rows with a
+        verdict those of each label, in columns that :func:`number_columns` names; with a proof its
+        sums and whether any row cannot be.
+    kinds, labels : pl.DataFrame
+        What was counted.
+    rest : pl.DataFrame
+        Rows that were of another kind or label, few mostly: by unit, kind and label, with ``n``.
+    """
+
+    counts: pl.DataFrame
+    kinds: pl.DataFrame
+    labels: pl.DataFrame
+    rest: pl.DataFrame
+
+
+def find_few(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame | None:
+    """Find what the first rows say in some columns.
+
+    None, where there is more than a dozen of it, or a value that cannot be compared.
+
+    Examples
+    --------
+    >>> find_few(pl.LazyFrame({"verdict": ["A", "A"]}), ["verdict"]).rows()
+    [('A',)]
+    """
+    schema = frame.collect_schema()
+    if not columns or not all(_comparable(schema[name]) for name in columns):
+        return None
+    with little_read_ahead():
+        found = frame.select(columns).head(_LOOKED_AT).unique().collect(engine="streaming")
+    return found if 0 < found.height <= FEW else None
 
 
 def count_few(
     frame: pl.LazyFrame,
-    *,
     unit: Sequence[str],
-    kinds: Sequence[str],
+    kinds: pl.DataFrame,
+    *,
+    verdicts: Sequence[str] = (),
+    labels: pl.DataFrame | None = None,
     proof: Proof | None = None,
-) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """Count rows by unit, one column a kind.
+) -> Census:
+    """Count rows by unit, one column a kind and one a label.
 
     Parameters
     ----------
     frame : pl.LazyFrame
         Judgments as their file has them.
-    unit, kinds : sequence of str
-        Columns that tell units apart, and kinds of rows.
+    unit : sequence of str
+        Columns that tell units apart.
+    kinds, labels : pl.DataFrame
+        What rows are looked for, from :func:`find_few`.
+    verdicts : sequence of str
+        The columns of those kinds that are verdicts, whose labels are counted.
     proof : Proof, optional
         How replications are shown to be distinct; none of rows that were checked before.
-
-    Returns
-    -------
-    counts : pl.DataFrame
-        One row a unit: its columns, ``n``, the numbers of rows of each kind, in columns that
-        :func:`kind_columns` names, and with a proof its sums and whether any row cannot be.
-    found : pl.DataFrame
-        The kinds.
-    None, where there are more than a dozen kinds, or one whose values cannot be compared.
 
     Examples
     --------
     >>> from judgerel_ray.reduce.distinctness import Ranges
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
-    >>> counts, found = count_few(rows, unit=["item_id"], kinds=["verdict"], proof=Ranges())
-    >>> counts.select("item_id", "n", *kind_columns(found)).rows(), found.rows()
-    ([('q', 2, 2)], [('A',)])
+    >>> found = count_few(rows, ["item_id"], find_few(rows, ["verdict"]), proof=Ranges())
+    >>> found.counts.select("item_id", "n", *number_columns(found.kinds)).rows()
+    [('q', 2, 2)]
     """
-    schema = frame.collect_schema()
-    if not kinds or not all(_comparable(schema[name]) for name in kinds):
-        return None
-    looked_at = frame.select(kinds).head(_LOOKED_AT)
-    with little_read_ahead():
-        found = looked_at.unique().collect(engine="streaming")
-    if not 0 < found.height <= _FEW:
-        return None
-    places = kind_columns(found)
-    are = [_is_kind(kind, found.schema) for kind in found.rows(named=True)]
-    counts = count_rows(
-        frame.with_columns(of.alias(place) for of, place in zip(are, places, strict=True)),
-        unit,
-        proof,
-        *(pl.col(place).sum() for place in places),
+    labels = pl.DataFrame() if labels is None else labels
+    told, shown = number_columns(kinds), number_columns(labels)
+    scored = pl.any_horizontal(pl.lit(False), *verdicts)
+    frame = _with_each(frame, kinds)
+    known, complete = pl.any_horizontal(told), pl.sum_horizontal(told) == pl.col(N)
+    if shown:
+        frame = _with_each(frame, labels, scored)
+        known &= ~scored | pl.any_horizontal(shown)
+        complete &= pl.sum_horizontal(shown) == pl.sum_horizontal(pl.lit(0), *verdicts)
+    counts = count_rows(frame, unit, proof, *(pl.col(name).sum() for name in (*told, *shown)))
+    rest = pl.DataFrame()
+    if not counts.select(complete.all()).item():
+        rest = count_rows(frame.filter(~known), [*unit, *kinds.columns, *labels.columns])
+    return Census(counts=counts, kinds=kinds, labels=labels, rest=rest)
+
+
+def _with_each(
+    frame: pl.LazyFrame, values: pl.DataFrame, where: pl.Expr | None = None
+) -> pl.LazyFrame:
+    """Rows with one column for each of some values: whether they say that."""
+    are = [_is(one, values.schema) for one in values.rows(named=True)]
+    return frame.with_columns(
+        (one if where is None else one & where).alias(name)
+        for one, name in zip(are, number_columns(values), strict=True)
     )
-    if counts.select((pl.sum_horizontal(places) == pl.col(N)).all()).item():
-        return counts, found
-    return _with_rest(counts, found, frame.filter(~pl.any_horizontal(are)), unit)
 
 
-def _with_rest(
-    counts: pl.DataFrame, found: pl.DataFrame, rest: pl.LazyFrame, unit: Sequence[str]
-) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """Counts with the kinds of the rows that were of none: of few rows, mostly."""
-    apart = count_rows(rest, [*unit, *found.columns])
-    new = apart.select(found.columns).unique()
-    every = pl.concat([found, new])
-    if every.height > _FEW:
-        return None
-    for place, kind in zip(kind_columns(every)[found.height :], new.rows(named=True), strict=True):
-        mine = apart.filter(_is_kind(kind, found.schema)).select(*unit, pl.col(N).alias(place))
-        counts = counts.join(mine, on=unit, nulls_equal=True, how="left", maintain_order="left")
-        counts = counts.with_columns(pl.col(place).fill_null(0))
-    return counts, every
-
-
-def kind_columns(kinds: pl.DataFrame) -> list[str]:
+def number_columns(values: pl.DataFrame) -> list[str]:
     """Name the columns of numbers.
 
     Examples
     --------
-    >>> kind_columns(pl.DataFrame({"verdict": ["A", "B"]}))
-    ['__kind0', '__kind1']
+    >>> number_columns(pl.DataFrame({"verdict": ["A", "B"]}))
+    ['__verdict0', '__verdict1']
     """
-    return [f"{KIND}{place}" for place in range(kinds.height)]
+    return [f"__{values.columns[0]}{place}" for place in range(values.height)]
 
 
 def count_rows(
@@ -151,13 +180,13 @@ def _comparable(kind: pl.DataType) -> bool:
     return kind == pl.String or kind.is_numeric()
 
 
-def _is_kind(kind: dict[str, object], schema: pl.Schema) -> pl.Expr:
-    """Whether a row is of this kind; never null."""
+def _is(told: dict[str, object], schema: pl.Schema) -> pl.Expr:
+    """Whether a row says this; never null."""
     equal = [
         pl.col(name).is_null()
         if value is None
         else (pl.col(name) == pl.lit(value, schema[name])).fill_null(False)
-        for name, value in kind.items()
+        for name, value in told.items()
     ]
     return pl.all_horizontal(equal)
 

@@ -7,7 +7,7 @@ order of the rows or on how they were split into files.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import numpy as np
@@ -223,5 +223,6 @@ def _without_scores(rows: UnitRows) -> UnitRows:
     coded = rows.units.with_row_index("__unit").explode(KIND, N)
     coded = coded.with_columns(code_K[coded[KIND]].alias(KIND))
     columns = [name for name in rows.units.columns if name not in (KIND, N)]
-    units = coded.group_by("__unit", *columns, maintain_order=True).agg(KIND, N).drop("__unit")
-    return UnitRows(units=units, kinds=kinds)
+    grouped = coded.group_by("__unit", maintain_order=True)
+    units = grouped.agg(pl.col(columns).first(), KIND, N).drop("__unit")
+    return replace(rows, units=units, kinds=kinds)

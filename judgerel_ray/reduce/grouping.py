@@ -7,7 +7,7 @@ group. Its replications are the raters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Literal
@@ -16,7 +16,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.columns import FACETS, KINDS, is_judge
-from judgerel_ray.reduce.nesting import KIND, N, UnitRows
+from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.reduce.tally import Tally, tally_judgments
 
 DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
@@ -55,9 +55,7 @@ class CountedJudgments:
         if "protocol" not in self.groups:
             return {None: self.nested}
         parts = self.nested.units.partition_by("protocol", as_dict=True)
-        return {
-            name: UnitRows(units=part, kinds=self.nested.kinds) for (name,), part in parts.items()
-        }
+        return {name: replace(self.nested, units=part) for (name,), part in parts.items()}
 
     @property
     def columns(self) -> list[str]:
@@ -119,9 +117,9 @@ def count_judgments(
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
     _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
-    apart = set(units.columns) - {"item_id", *FACETS, KIND, N}
+    apart = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
     return CountedJudgments(
-        nested=UnitRows(units=units, kinds=tally.nested.kinds),
+        nested=replace(tally.nested, units=units),
         groups=groups,
         facets=tuple(name for name in recorded if name not in groups),
         extra=tuple(extra),

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-N, KIND = "n", "__kind"
+N, KIND, PLACES = "n", "__kind", "__places"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,10 +27,29 @@ class UnitRows:
         ``__kind`` (places in `kinds`) and ``n`` (numbers of rows, which may be 0).
     kinds : pl.DataFrame
         What a row may be, one row a kind, sorted.
+    places : tuple of str, optional
+        Where labels were counted, the places that options of rows with a verdict stood in (a tie
+        stands in none): ``__places`` lists how often each, unit by unit.
     """
 
     units: pl.DataFrame
     kinds: pl.DataFrame
+    places: tuple[str, ...] | None = None
+
+    def by_place(self) -> UnitRows:
+        """Rows whose verdict names a place, of kinds that are the places (``label``).
+
+        Examples
+        --------
+        >>> units = pl.DataFrame({"item_id": ["q"], "__places": [[2, 1]]})
+        >>> rows = UnitRows(units=units, kinds=pl.DataFrame(), places=("A", "B"))
+        >>> rows.by_place().long(["item_id"]).rows()
+        [('q', 'A', 2), ('q', 'B', 1)]
+        """
+        kinds = pl.DataFrame({"label": self.places or ()}, schema={"label": pl.String})
+        every = pl.lit(pl.Series([range(kinds.height)], dtype=pl.List(pl.UInt32))).first()
+        units = self.units.with_columns(every.alias(KIND), pl.col(PLACES).alias(N))
+        return UnitRows(units=units, kinds=kinds)
 
     def long(self, columns: Sequence[str]) -> pl.DataFrame:
         """One row a unit and kind: some columns of units, those of kinds, and ``n``.
@@ -56,8 +77,19 @@ class UnitRows:
         >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).seen().rows()
         [('A',)]
         """
-        rows = self.units.select(pl.col(KIND, N).explode())
-        return self.kinds[rows.filter(pl.col(N) > 0)[KIND].unique()]
+        return self.kinds.filter(pl.Series(self.totals() > 0, dtype=pl.Boolean))
+
+    def totals(self) -> NDArray[np.int64]:
+        """Rows of each kind, over all units.
+
+        Examples
+        --------
+        >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "A"], "n": [2, 3]})
+        >>> nest_rows(rows, unit=["item_id"], kinds=["verdict"]).totals().tolist()
+        [5]
+        """
+        code, n = self.units[KIND].explode().to_numpy(), self.units[N].explode().to_numpy()
+        return np.bincount(code, weights=n, minlength=self.kinds.height).astype(np.int64)
 
 
 def nest_rows(rows: pl.DataFrame, *, unit: Sequence[str], kinds: Sequence[str]) -> UnitRows:

@@ -10,9 +10,9 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
-from judgerel_ray.reduce.matrix import unit_counts
+from judgerel_ray.reduce.matrix import unit_counts, unit_table
 from judgerel_ray.reduce.nesting import UnitRows
-from judgerel_ray.reduce.places import ORDER, SHOWN, Places, place, places_in
+from judgerel_ray.reduce.places import ORDER, SHOWN, Places, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
@@ -65,7 +65,7 @@ def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> l
     return [SHOWN] if several else []
 
 
-def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
+def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
     """Name the coefficients of orders that lead where a group was asked in several.
 
     Examples
@@ -76,43 +76,52 @@ def orders_of(group: Group, kept: Sequence[str]) -> tuple[str, ...]:
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
     >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...                 unit=("item_id",), level="nominal", n_categories=2,
-    ...                 n_outcomes=0), ["label"])
+    ...                 n_outcomes=0), nested)
     ()
     """
     if _ORDER not in group.unit:
         return ()
-    return ("swap_consistency", "position_bias") if SHOWN in kept else ("swap_consistency",)
+    return ("swap_consistency",) if rows.places is None else ("swap_consistency", "position_bias")
 
 
-def places_of(rows: UnitRows) -> int | None:
+def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
     """Count places that options stood in, where labels were counted; a tie stands in none.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Counted judgments.
+    placed : sequence of str
+        The verdicts that name a place.
 
     Examples
     --------
     >>> from judgerel_ray.reduce.nesting import nest_rows
-    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "label": ["A", "A", None], "n": [2, 1, 1],
-    ...                      "verdict": ["x", "y", "tie"], "outcome": ["scored"] * 3,
-    ...                      "score": [None] * 3})
-    >>> places_of(nest_rows(rows, unit=["item_id", "label"], kinds=["verdict", "score", "outcome"]))
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "n": [2, 1, 1], "verdict": ["x", "y", "tie"],
+    ...                      "outcome": ["scored"] * 3, "score": [None] * 3})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> units = nested.units.with_columns(__places=pl.lit([3]))
+    >>> places_of(replace(nested, units=units, places=("A",)), ["x", "y"])
     2
     """
-    if SHOWN not in rows.units.columns:
+    if rows.places is None:
         return None
-    units = rows.units.with_columns(place()).filter(pl.col(SHOWN).is_not_null())
-    placed = UnitRows(units=units, kinds=rows.kinds)
+    n_labels = rows.by_place().seen().height
+    named = SCORED & pl.col("verdict").is_in(placed)
+    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
+        return n_labels
     # Of one question, since others may have options of their own.
-    options = placed.long(["item_id"]).filter(SCORED).group_by("item_id")
+    options = rows.long(["item_id"]).filter(named).group_by("item_id")
     most = options.agg(pl.col("verdict").n_unique())["verdict"].max()
-    return max(int(str(most or 0)), units[SHOWN].n_unique())
+    return max(int(str(most or 0)), n_labels)
 
 
-def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Name the column of labels where it is needed; refuse what is not there.
+def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of orders whose columns are not there.
 
     Examples
     --------
-    >>> check_order(["position_bias"], ["label", "option_order"]), check_order(["flip_rate"], [])
-    (['label'], [])
+    >>> check_order(["position_bias"], ["label", "option_order"])
     """
     asked = [name for name in names if name in ORDER_EFFECTS]
     wanted = [_ORDER] if asked else []
@@ -123,11 +132,10 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> list[str]:
                 f"{asked[0]} needs the column {name}, got {', '.join(columns)}",
                 hint="ask with option_orders = 2 or more",
             )
-    return [name for name in wanted if name == SHOWN]
 
 
 def order_rows(
-    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing],
+    group: Group, rows: UnitRows, names: Sequence[str], missing: Sequence[Missing],
     *, continuous: bool = False,
 ) -> Iterator[Row]:  # fmt: skip
     """Compute order effects of one group.
@@ -136,8 +144,8 @@ def order_rows(
     ----------
     group : Group
         The group.
-    rows : pl.DataFrame
-        Its counted rows, with the label for position_bias; swap_consistency reads the table.
+    rows : UnitRows
+        Its counted rows; swap_consistency reads the table.
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
@@ -166,23 +174,24 @@ def order_rows(
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     if "swap_consistency" in names:
         for policy in policies:
-            yield _swap_row(group, policy, rows if continuous else None)
+            yield _swap_row(group, policy, rows.long(group.unit) if continuous else None)
     if "order_effect" in names:
         for policy in policies:
-            found = unit_counts(rows, value_of(policy), unit=group.unit, cluster=apart)
+            counted = rows.long(group.unit)
+            found = unit_counts(counted, value_of(policy), unit=group.unit, cluster=apart)
             yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
     if "position_bias" in names:
         policy = "drop" if group.n_without else "category"
-        if _ORDER not in group.unit:
+        if _ORDER not in group.unit or not rows.places:
             labels, questions = np.zeros((0, 2), dtype=np.int64), None
         else:
             # Each order weighs the same: one asked more often would pass for a place preferred.
             asked = [*cluster, _ORDER]
-            found = unit_counts(rows, pl.when(SCORED).then(place()), unit=asked, cluster=cluster)
+            stood = unit_table(rows.by_place(), unit=asked, cluster=cluster)
             # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, (group.n_places or 0) - found.counts_UV.shape[1])
-            labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
-            questions = found.clusters_U
+            spare = max(0, (group.n_places or 0) - stood.counts_UK.shape[1])
+            labels = np.pad(stood.counts_UK, ((0, 0), (0, spare)))
+            questions = stood.clusters_U
         yield _row(group, policy, position_bias(labels, questions), crossed=_ORDER in group.unit)
 
 

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from judgerel_ray.reduce.nesting import N, UnitRows
+from judgerel_ray.reduce.policy import SCORED
+
 ORDER, SHOWN = "option_order", "label"
 NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
@@ -44,11 +47,14 @@ class Places:
         The orders recorded, sorted; not read of more than two places.
     own_menus : bool
         Whether items have two options of their own, in two orders.
+    placed : tuple of str
+        The verdicts that name a place.
     """
 
     labels: tuple[str, ...]
     orders: tuple[object, ...]
     own_menus: bool
+    placed: tuple[str, ...] = ()
 
 
 def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
@@ -59,7 +65,7 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "option_order": [0, 1] * 2,
     ...                      "label": ["A", "B"] * 2, "verdict": ["x", "x", "z", "z"]})
     >>> places_in(rows, ["label", "option_order", "verdict"])
-    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False)
+    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=())
     """
     if not {SHOWN, ORDER, "verdict"} <= set(columns):
         return None
@@ -81,6 +87,38 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     # What a verdict names beyond the labels is of no menu that all items share.
     own = kinds["verdict"].n_unique() > len(labels) == len(orders) == _PAIR
     return Places(labels=labels, orders=orders, own_menus=own)
+
+
+def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
+    """Read the places of a file from its counts; of the rows just which verdicts are ties.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"item_id": ["q", "q"], "option_order": [0, 1], "__kind": [[0], [0]],
+    ...                       "n": [[2], [1]], "__places": [[2, 0], [0, 1]]})
+    >>> kinds = pl.DataFrame({"verdict": ["x"], "score": [None], "outcome": ["scored"]})
+    >>> places_counted(UnitRows(units=units, kinds=kinds, places=("A", "B")), pl.LazyFrame())
+    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=('x',))
+    """
+    if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
+        return None
+    stood = nested.by_place()
+    labels = tuple(stood.seen()[SHOWN])
+    placed_U = stood.units[N].list.sum() > 0
+    orders = tuple(nested.units.filter(placed_U)[ORDER].drop_nulls().unique().sort())
+    verdicts = nested.seen().filter(SCORED)["verdict"].drop_nulls().unique().sort()
+    if verdicts.is_empty() or (len(labels) <= _PAIR and len(orders) < _PAIR):
+        return None
+    scored = nested.kinds.select(SCORED.fill_null(False)).to_series().to_numpy()
+    all_placed = stood.totals().sum() == nested.totals()[scored].sum()
+    if verdicts.len() > len(labels) and not all_placed:
+        where = place().is_not_null() & pl.col("verdict").is_not_null()
+        named = rows.filter(where).select(pl.col("verdict").cast(pl.String).unique())
+        verdicts = named.collect(engine="streaming").to_series().sort()
+    # What a verdict names beyond the labels is of no menu that all items share.
+    own = verdicts.len() > len(labels) == len(orders) == _PAIR
+    placed = labels if own else tuple(verdicts)
+    return Places(labels=labels, orders=orders, own_menus=own, placed=placed)
 
 
 def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:

@@ -35,13 +35,11 @@ from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
 from judgerel_ray.reduce.order_effects import (
     check_order,
-    labels_by_default,
     order_rows,
     orders_of,
     places_of,
-    read_places,
 )
-from judgerel_ray.reduce.places import SHOWN, by_place, n_options
+from judgerel_ray.reduce.places import Places, by_place, n_options, places_counted
 from judgerel_ray.reduce.policy import (
     LABEL,
     MISSING,
@@ -58,7 +56,7 @@ from judgerel_ray.reduce.reproducibility import (
     reproducible_rows,
 )
 from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
-from judgerel_ray.reduce.tally import Tally
+from judgerel_ray.reduce.tally import Tally, tally_judgments
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
@@ -154,19 +152,22 @@ def reduce_judgments(
     policies = _known(missing, POLICIES, "missing policy")
     levels = None if measurement is None else _known(measurement, LEVELS, "measurement")
     columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
-    places = read_places(source, columns)
-    if places and places.own_menus:
-        source = by_place(source.rows if isinstance(source, Tally) else source, places)
     check_items(items, chosen, columns)
     extra = [*([items] if items else []), *check_gold(chosen, columns)]
-    unnamed = coefficients is None
-    extra += labels_by_default(source, columns) if unnamed else check_order(chosen, columns)
+    check_order(chosen, columns)
     own = [name for name in dict.fromkeys(nuisance or ()) if name not in FACETS]
     checked_nuisance(nuisance, by or (), columns)
-    everything = count_judgments(source, by=by, block=block, extra=[*extra, *own])
+    extra += own
+    if isinstance(source, pl.LazyFrame):
+        source = tally_judgments(source, extra=[*(by or ()), *extra])
+    places = places_counted(source.nested, source.rows)
+    if places and places.own_menus:
+        source = tally_judgments(by_place(source.rows, places), extra=[*(by or ()), *extra])
+    everything = count_judgments(source, by=by, block=block, extra=extra)
     everything = replace(everything, facets=(*everything.facets, *own))
     apart = checked_nuisance(nuisance, everything.groups, columns)
     counted = sampled(everything)
+    unnamed = coefficients is None
     if items in counted.groups:
         raise SweepError(f"{items} cannot be both items and a group", where={"items": items})
     labels = _labels(source, counted, chosen, columns, block)
@@ -175,13 +176,13 @@ def reduce_judgments(
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     rows = []
     for key, group, part, moments in _groups(
-        counted, n_categories or {}, scales or {}, intervals, apart, n_options(places)
+        counted, n_categories or {}, scales or {}, intervals, apart, places
     ):
         more = leading_by_default(group, part.units) if unnamed and not items else ()
         wanted = [*dict.fromkeys((*chosen, *more))]
         counting = [policy for policy in policies if policy != "bounds"]
         found = [*_agreement_rows(group, moments, wanted, policies, levels)]
-        orders = orders_of(group, counted.extra) if unnamed else ()
+        orders = orders_of(group, part) if unnamed else ()
         several = (*chosen, *orders)
         found += _of_more_than_counts(group, part, several, counting, continuous=bool(moments))
         if distinct := [name for name in chosen if name in CONSISTENCY]:
@@ -271,10 +272,7 @@ def _of_more_than_counts(
         rows = part.long([*dict.fromkeys((*group.unit, GOLD))])
         yield from correctness_rows(group, rows, right, missing)
     if order := [name for name in chosen if name in ORDER_EFFECTS]:
-        shown = [SHOWN] if "position_bias" in order else []
-        by_row = continuous or order != ["swap_consistency"]
-        rows = part.long([*group.unit, *shown]) if by_row else part.kinds
-        yield from order_rows(group, rows, order, missing, continuous=continuous)
+        yield from order_rows(group, part, order, missing, continuous=continuous)
 
 
 def _labels(
@@ -310,12 +308,14 @@ def _groups(
     scales: Mapping[str, Scale],
     intervals: IntervalChoice,
     nuisance: Sequence[str],
-    shown: int | None,
+    shown: Places | None,
 ) -> Iterator[tuple[Row, Group, UnitRows, Moments | None]]:
     """Every group with its key, its rows and its moments, in the order of the keys."""
     units, kinds, groups = counted.nested.units, counted.nested.kinds, counted.groups
+    placed = shown.placed if shown else ()
     menus = {
-        name: (mine, mine.seen(), places_of(mine)) for name, mine in counted.by_protocol().items()
+        name: (mine, mine.seen(), places_of(mine, placed))
+        for name, mine in counted.by_protocol().items()
     }
     parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
     if groups:
@@ -327,14 +327,15 @@ def _groups(
         n_categories, scores = _menu(part, mine, seen, declared, scales)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
-        rows = UnitRows(units=part, kinds=scored_kinds(kinds, scale_names(part), scales))
+        mine_kinds = scored_kinds(kinds, scale_names(part), scales)
+        rows = replace(counted.nested, units=part, kinds=mine_kinds)
         moments = moments_of(rows, unit=unit)
         counting = moments.rows if moments else rows
         apart = tuple(name for name in unit if name in nuisance)
         options = _declared_options(part, declared)
         table = unit_table(
             counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
-            n_orders=possible_orders(shown if options is None else options),
+            n_orders=possible_orders(n_options(shown) if options is None else options),
         )  # fmt: skip
         group = Group(
             table=table,

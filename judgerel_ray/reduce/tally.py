@@ -6,21 +6,33 @@ no replication is there twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.census import WRONG, count_few, count_rows, kind_columns
+from judgerel_ray.reduce.census import (
+    FEW,
+    WRONG,
+    Census,
+    count_few,
+    count_rows,
+    find_few,
+    number_columns,
+)
 from judgerel_ray.reduce.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
 from judgerel_ray.reduce.constants import knows_ranges, single_valued
 from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
-from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
+from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows, with_codes
+from judgerel_ray.reduce.places import ORDER, SHOWN, place
+from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.reduce.spelling import Spellings
 
 _READ = {"verdict": pl.String(), "score": pl.Float64()}
+_ROW = "__row"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +45,7 @@ class Tally:
         The judgments with their types set, for what counts do not tell.
     nested : UnitRows
         Counts by item_id, role and block, and the facets recorded; kinds are verdict, score and
-        outcome.
+        outcome. With labels and several orders, counts of the places named, too.
     columns : tuple of str
         Columns of the judgments.
     spellings : Spellings, optional
@@ -80,18 +92,19 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
             f"judgments need item_id, and verdict or score, got columns {', '.join(columns)}"
         )
     names = told_apart(columns, extra)
-    casts = {**_READ, "outcome": pl.String()}
+    casts = {**_READ, "outcome": pl.String(), SHOWN: pl.String()}
     typed = {name: pl.col(name).cast(kind) for name, kind in casts.items() if name in columns}
-    nested, alike = None, pl.DataFrame()
-    if knows_ranges(frame):
+    nested, alike, indexed = None, pl.DataFrame(), knows_ranges(frame)
+    if indexed:
         # The judge is a category in parts of a run, or told by its commits.
         alike = single_valued(frame, names, no_range=["judge"])
         names = [name for name in names if name not in alike.columns]
-        unit, kinds = _apart(names)
-        few = count_few(frame, unit=unit, kinds=kinds) if unit else None
-        nested = _laid_out(*few, alike, typed) if few else None
+    shown = _shown(columns, names)
+    census = _census(frame, names, shown, alike, typed) if indexed else None
+    if census:
+        nested = _laid_out(census, alike, typed)
     if nested is None:
-        nested, _ = _nested(count_rows(frame, names), alike, typed)
+        nested, _ = _nested(count_rows(frame, [*names, *shown]), shown, alike, typed)
     return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
@@ -138,22 +151,23 @@ def tally_unchecked(
     """
     schema = dict(frame.collect_schema())
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
-    typed = {name: typed_column(name, schema[name]) for name in names if name in TYPED}
-    typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in typed}
+    typed = {name: typed_column(name, schema[name]) for name in schema if name in TYPED}
+    typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
     told = [name for name in names if name not in alike.columns]
+    shown = _shown(schema, told)
     if indexed and schema["replication"].is_integer():
         # The usual file has few kinds of rows, and replications from 0 on of every unit.
-        unit, kinds = _apart(told)
-        few = count_few(frame, unit=unit, kinds=kinds, proof=Ranges())
-        laid_out = _laid_out(*few, alike, typed) if few else None
-        if few and laid_out:
-            return laid_out, not _shown(frame, unit, few[0]) or _any_wrong(few[0])
+        census = _census(frame, told, shown, alike, typed, Ranges())
+        laid_out = _laid_out(census, alike, typed) if census else None
+        if census and laid_out:
+            distinct = _all_distinct(frame, _apart(told)[0], census.counts)
+            return laid_out, not distinct or _any_wrong(census.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
     for proof in proofs:
-        counts = count_rows(frame, told, proof)
-        nested, holds = _nested(counts, alike, typed, proof)
+        counts = count_rows(frame, [*told, *shown], proof)
+        nested, holds = _nested(counts, shown, alike, typed, proof)
         if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
@@ -167,12 +181,37 @@ def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
     )
 
 
+def _shown(columns: Collection[str], told: Sequence[str]) -> list[str]:
+    """The column of labels, where they are counted: questions have several orders, maybe."""
+    counted = SHOWN in columns and ORDER in told and SHOWN not in told
+    return [SHOWN] if counted else []
+
+
+def _census(
+    frame: pl.LazyFrame,
+    told: Sequence[str],
+    shown: Sequence[str],
+    alike: pl.DataFrame,
+    typed: Mapping[str, pl.Expr],
+    proof: Proof | None = None,
+) -> Census | None:
+    """Rows by unit and kind, and those with a verdict by label, where there are few of both."""
+    unit, kinds = _apart(told)
+    found, labels = find_few(frame, kinds), find_few(frame, shown)
+    if found is None or not unit or (shown and labels is None):
+        return None
+    known, meant = _kinds(found, alike, typed)
+    scored = known[meant].select(SCORED.fill_null(False)).to_series()
+    verdicts = [name for name, one in zip(number_columns(found), scored, strict=True) if one]
+    return count_few(frame, unit, found, verdicts=verdicts, labels=labels, proof=proof)
+
+
 def _any_wrong(counts: pl.DataFrame) -> bool:
     """Whether any row cannot be."""
     return WRONG in counts.columns and bool(counts[WRONG].any())
 
 
-def _shown(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bool:
+def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bool:
     """Whether replications are distinct: whole ranges, or what another pass tells."""
     if Ranges().holds(counts):
         return True
@@ -185,6 +224,7 @@ def _shown(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame) -> bo
 
 def _nested(
     counts: pl.DataFrame,
+    shown: Sequence[str],
     alike: pl.DataFrame,
     typed: Mapping[str, pl.Expr],
     proof: Proof | None = None,
@@ -199,6 +239,10 @@ def _nested(
     if not meant.equals(pl.Series(range(len(meant)), dtype=meant.dtype)):
         rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
     rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
+    labelled = rows
+    if shown:
+        told = [name for name in rows.columns if name not in (SHOWN, N, SUM, WRONG)]
+        rows = rows.group_by(told).agg(pl.col(N, SUM).sum() if proof else pl.col(N).sum())
     keys = proof.keys if proof else ()
     unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True
@@ -212,31 +256,85 @@ def _nested(
         units = units.drop(SUM, "__total")
     if not proof or keys:
         units = rows.group_by(unit).agg(KIND, N)
-    return UnitRows(units=_with_alike(units, alike, typed), kinds=kinds), holds
+    nested = UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+    if not shown:
+        return nested, holds
+    labels = labelled.select(shown).unique()
+    numbers_UL = np.zeros((units.height, labels.height), dtype=np.uint32)
+    _add_labels(numbers_UL, _of_units(labelled, units, unit), kinds, labels)
+    return _with_places(nested, labels, numbers_UL), holds
 
 
-def _laid_out(
-    counts: pl.DataFrame, raw: pl.DataFrame, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]
-) -> UnitRows | None:
+def _laid_out(census: Census, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]) -> UnitRows | None:
     """Counts of few kinds in the types that columns have by their names.
 
-    None where units that differ in the file may be the same in those types.
+    None where units that differ in the file may be the same in those types, and where there are
+    more kinds than a few.
     """
-    columns = kind_columns(raw)
-    found = counts.drop(N, SUM, WRONG, *columns, strict=False)
+    counts, labels = census.counts, census.labels
+    told, shown = number_columns(census.kinds), number_columns(labels)
+    found = counts.drop(N, SUM, WRONG, *told, *shown, strict=False)
     units = found.with_columns(typed[name] for name in found.columns if name in typed)
     for name, kind in found.schema.items():
         if not kind.is_integer() and not units[name].equals(found[name], check_dtypes=True):
             return None
+    raw, rest = census.kinds, census.rest
+    if rest.height:
+        raw = pl.concat([raw, rest.select(raw.columns)]).unique(maintain_order=True)
+        labels = pl.concat([labels, rest.select(labels.columns)]).unique(maintain_order=True)
+        rest = _of_units(rest, found, found.columns)
+    if max(raw.height, labels.height) > FEW:
+        return None
     kinds, meant = _kinds(raw, alike, typed)
     numbers_UK = np.zeros((units.height, kinds.height), dtype=np.uint32)
-    for column, kind in zip(columns, meant.to_list(), strict=True):
+    for column, kind in zip(told, meant.to_list(), strict=False):
         numbers_UK[:, kind] += counts[column].to_numpy()
+    numbers_UL = np.zeros((units.height, labels.height), dtype=np.uint32)
+    for number, column in enumerate(shown):
+        numbers_UL[:, number] = counts[column].to_numpy()
+    if rest.height:
+        code = with_codes(rest, raw)[KIND]
+        rest = rest.with_columns(meant[code].alias(KIND))
+        new = rest.filter(code >= len(told))
+        np.add.at(numbers_UK, (new[_ROW].to_numpy(), new[KIND].to_numpy()), new[N].to_numpy())
+        if shown:
+            _add_labels(numbers_UL, rest, kinds, labels)
     every_UK = np.tile(np.arange(kinds.height, dtype=np.uint32), (units.height, 1))
     units = units.with_columns(
         pl.Series(KIND, every_UK).arr.to_list(), pl.Series(N, numbers_UK).arr.to_list()
     )
-    return UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+    nested = UnitRows(units=_with_alike(units, alike, typed), kinds=kinds)
+    if not shown:
+        return nested
+    return _with_places(nested, labels.with_columns(typed[SHOWN]), numbers_UL)
+
+
+def _of_units(rows: pl.DataFrame, units: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
+    """Rows with the row of their unit."""
+    return rows.join(units.select(unit).with_row_index(_ROW), on=unit, nulls_equal=True)
+
+
+def _add_labels(
+    numbers_UL: NDArray[np.uint32], rows: pl.DataFrame, kinds: pl.DataFrame, labels: pl.DataFrame
+) -> None:
+    """Add the labels of those rows that have a verdict."""
+    scored = rows.filter(kinds[rows[KIND]].select(SCORED.fill_null(False)).to_series())
+    code = with_codes(scored.select(labels.columns), labels)[KIND]
+    np.add.at(numbers_UL, (scored[_ROW].to_numpy(), code.to_numpy()), scored[N].to_numpy())
+
+
+def _with_places(
+    nested: UnitRows, labels: pl.DataFrame, numbers_UL: NDArray[np.uint32]
+) -> UnitRows:
+    """Counts of labels as those of places: a tie stands in none."""
+    place_L = labels.select(place()).to_series()
+    places = place_L.drop_nulls().unique().sort()
+    numbers_UP = np.zeros((len(numbers_UL), places.len()), dtype=np.uint32)
+    for number_U, name in zip(numbers_UL.T, place_L, strict=True):
+        if name is not None:
+            numbers_UP[:, places.index_of(name)] += number_U
+    units = nested.units.with_columns(pl.Series(PLACES, numbers_UP).arr.to_list())
+    return replace(nested, units=units, places=tuple(places))
 
 
 def _with_alike(

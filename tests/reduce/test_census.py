@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -49,7 +51,7 @@ def test_few_kinds_are_counted_as_many_are(rows, first, tmp_path_factory):
     frame.write_parquet(file)
     few = tally_file(file)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(census, "_FEW", 0)
+        patch.setattr(census, "FEW", 0)
         many = tally_file(file)
     assert counted(few, UNIT) == counted(many, UNIT)
     assert sum(row[-1] for row in counted(few, UNIT)) == frame.height
@@ -183,3 +185,40 @@ def test_replications_that_are_no_row_of_numbers_are_looked_at(replications, tmp
     frame.write_parquet(tmp_path / "judgments.parquet")
     with pytest.raises(SweepError, match="replication"):
         tally_file(str(tmp_path / "judgments.parquet"))
+
+
+SHOWN = st.fixed_dictionaries(
+    {
+        "item_id": st.sampled_from(["q", "r"]),
+        "option_order": st.sampled_from([0, 1]),
+        "verdict": st.sampled_from(["x", "y", "tie", "", None]),
+        "label": st.sampled_from(["A", " B", "Tie", "", None]),
+    }
+)
+
+
+@given(rows=st.lists(SHOWN, min_size=1, max_size=14), looked_at=st.sampled_from([1, 3, 99]))
+@settings(max_examples=60, deadline=None)
+def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
+    kinds = dict.fromkeys(["item_id", "verdict", "label"], pl.String) | {"option_order": pl.Int64}
+    frame = pl.DataFrame(rows, schema=kinds)
+    unit = ["item_id", "option_order"]
+    frame = frame.with_columns(pl.int_range(pl.len()).over(unit).alias("replication"))
+    file = str(tmp_path_factory.mktemp("places") / "judgments.parquet")
+    frame.write_parquet(file)
+    expected = Counter(
+        (row["item_id"], row["option_order"], row["label"].strip())
+        for row in rows
+        if row["verdict"] and row["label"] in ("A", " B")
+    )
+    several = frame["option_order"].n_unique() > 1
+    for most in (0, 12):  # many kinds, and few
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(census, "FEW", most)
+            patch.setattr(census, "_LOOKED_AT", looked_at)
+            nested = tally_file(file).nested
+        assert (nested.places is not None) == several
+        if nested.places:
+            found = nested.by_place().long(unit).rows()
+            assert {row[:3]: row[3] for row in found} == expected
+            assert nested.long(unit)["n"].sum() == frame.height
