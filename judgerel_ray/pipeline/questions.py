@@ -47,7 +47,7 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
         if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
             refuse_unknown("accuracy", {"file": str(path)})
         return question_table(
-            judged.tally or with_gold(judged),
+            with_gold(judged).source,
             by=options.by,
             missing=missing,
             block="all" if options.block == "all" else 0,
