@@ -7,22 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
-from judgerel_ray.reduce.matrix import unit_counts, unit_table
+from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.places import ORDER, SHOWN, Places, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
+from judgerel_ray.stats.facet_agreement import lay_out, reproducibility_terms
 from judgerel_ray.stats.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.interval import student_interval
 from judgerel_ray.stats.order_effects import (
     ORDER_EFFECTS,
     order_effect,
     position_bias,
-    swap_terms,
+    swap_layout,
     swapped,
 )
 
@@ -169,7 +171,6 @@ def order_rows(
     >>> found.select("coefficient", "value").rows()
     [('order_effect', 1.0), ('position_bias', 1.0)]
     """
-    cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
     apart = [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     if "swap_consistency" in names:
@@ -182,17 +183,25 @@ def order_rows(
             yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
     if "position_bias" in names:
         policy = "drop" if group.n_without else "category"
-        if _ORDER not in group.unit or not rows.places:
-            labels, questions = np.zeros((0, 2), dtype=np.int64), None
-        else:
-            # Each order weighs the same: one asked more often would pass for a place preferred.
-            asked = [*cluster, _ORDER]
-            stood = unit_table(rows.by_place(), unit=asked, cluster=cluster)
-            # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, (group.n_places or 0) - stood.counts_UK.shape[1])
-            labels = np.pad(stood.counts_UK, ((0, 0), (0, spare)))
-            questions = stood.clusters_U
+        labels, questions = _labels_by_order(group)
         yield _row(group, policy, position_bias(labels, questions), crossed=_ORDER in group.unit)
+
+
+def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """How often each question named each place in each order, and the questions.
+
+    Each order weighs the same: one asked more often would pass for a place preferred.
+    """
+    table, levels = group.table, group.table.levels
+    if table.places_UP is None or levels is None or levels.orders_U is None:
+        return np.zeros((0, 2), dtype=np.int64), None
+    several = np.int64(levels.orders_U.max() + 1)
+    asked, cell = np.unique(table.clusters_U * several + levels.orders_U, return_inverse=True)
+    labels = np.zeros((asked.size, max(table.places_UP.shape[1], group.n_places or 0)), np.int64)
+    # Positions that nothing ever named are on the menu all the same.
+    for place, number_U in enumerate(table.places_UP.T):
+        labels[:, place] = np.bincount(cell, number_U, asked.size)
+    return labels, asked // several
 
 
 def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:
@@ -208,22 +217,21 @@ def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:
     )  # fmt: skip
     if levels is None or levels.orders_U is None or table.turned_U is None:
         return _row(group, policy, none, crossed=False)
-    questions, orders = table.turned_U, levels.orders_U
     if rows is None:
         counts = table.counts(value_of(policy)).counts_UV
     else:
         counts = unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
-    terms = swap_terms(counts, questions, orders, clusters_U=table.clusters_U)
+    if rows is None and table.turned_U is levels.items_U:
+        laid = swap_layout(group.laid_out(policy))
+    else:
+        apart = 1 - np.eye(counts.shape[1])
+        laid = lay_out(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
+    terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
     value = float(terms.value(terms.terms_CT.sum(axis=0)))
     interval = student_interval(value, terms.left_out(), 0.95, chance_corrected=False)
-    floor = facet_floors(
-        counts,
-        swapped(questions, orders),
-        [Wanted(name="percent_agreement")],
-        distances_VV=1 - np.eye(counts.shape[1]),
-    )[0]
+    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
     n_ratings = int(counts.sum())
     told = replace(
         none, value=value, undefined=None, low=interval.low, high=interval.high,
@@ -247,7 +255,7 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "measurement": "nominal",
         "missing": policy,
         "n_categories": None,
-        "n_missing": int(group.table.counts_UK.sum()) - found.n_ratings,
+        "n_missing": group.n_judgments - found.n_ratings,
         "estimator": found.estimator,
         "undefined": found.undefined if crossed else "orders_not_crossed",
         **group.basis,
