@@ -15,6 +15,7 @@ from judgerel_ray.importers.source import read_table
 from judgerel_ray.reduce.columns import NUMBERS, TYPED, is_no_value, typed_columns
 from judgerel_ray.reduce.nested import is_nested, names_inside, refuse_inside, value_at
 from judgerel_ray.reduce.records import values_series
+from judgerel_ray.reduce.source import names_told
 
 REPLICATION = "replication"
 _GOLD = "gold"
@@ -125,7 +126,7 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
     beside = [name for name in table.columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {', '.join(table.columns)}", where={"file": path}
+            f"no column is like {pattern!r}, got {names_told(table.columns)}", where={"file": path}
         )
     # By what they hold, for a CSV has text alone.
     for name in beside:
@@ -204,7 +205,7 @@ def _single(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series
         return found
     near = get_close_matches(source, table.columns, n=1)
     raise SweepError(
-        f"no column {source!r} for {name}, got {', '.join(table.columns)}",
+        f"no column {source!r} for {name}, got {names_told(table.columns)}",
         where={"file": path},
         hint=f"--column {name}={near[0]}" if near else None,
     )
@@ -282,7 +283,7 @@ def _require(columns: Sequence[str], got: Sequence[str], path: str) -> None:
         lacking.append("verdict or score")
     if lacking:
         raise SweepError(
-            f"no column for {', '.join(lacking)}; got {', '.join(got)}",
+            f"no column for {', '.join(lacking)}; got {names_told(got)}",
             where={"file": path},
             hint=f"--column {lacking[0].partition(' ')[0]}=<one of them>",
         )
