@@ -22,7 +22,7 @@ counted from 1, or its index counted from 0."""
 REFERENCE: GoldIs = "reference"
 """Gold is a reference answer, and no option."""
 _OPTIONS_SHOWN = 3
-_LONGEST = 20
+_LONGEST = 16
 _LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
 _WHERE = " in the [[ask]] (judgerel items: --gold-is)"
 _WHOLE = re.compile(r"([0-9]+)(?:\.0+)?")  # a table with gaps has its whole numbers as 2.0
@@ -192,4 +192,4 @@ def _shown(option: Option) -> str:
 def _brief(text: str) -> str:
     """A text as it is told beside others."""
     shown = repr(text)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…{shown[-1]}"
+    return shown if len(shown) <= _LONGEST + 2 else f"{shown[:_LONGEST]}…{shown[-1]}"
