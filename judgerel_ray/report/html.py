@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
 
@@ -16,10 +16,16 @@ from judgerel_ray.report.coefficient_tables import coefficient_section, headline
 from judgerel_ray.report.failures import failure_lines
 from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
 from judgerel_ray.report.markup import facts, paragraph, section
+from judgerel_ray.report.ordering import in_order
 from judgerel_ray.report.panel_sections import Together, panel_sections
 from judgerel_ray.report.places import place_section
 from judgerel_ray.report.rating_sections import Rated, rating_sections
-from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
+from judgerel_ray.report.sections import (
+    Questions,
+    answer_section,
+    outcome_section,
+    unstable_section,
+)
 from judgerel_ray.report.selection_sections import Selected, selection_sections
 from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.settled import settled_section
@@ -94,6 +100,7 @@ def render_report(
     answers: pl.DataFrame | None = None,
     absent: str = "",
     probabilities: Probabilities | None = None,
+    questions: Questions | None = None,
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
@@ -113,6 +120,9 @@ def render_report(
         Why there are no verdicts, where there are none.
     probabilities : Probabilities, optional
         What the run's confusion matrices and verdict distributions say.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id: where single questions are shown, these name
+        them.
 
     Returns
     -------
@@ -131,11 +141,12 @@ def render_report(
     (False, True)
     """
     page = Template(files("judgerel_ray.report").joinpath("page.html").read_text("utf-8"))
+    measured = _ordered(measured) if measured else None
     lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
     sections = [
         section("What was asked", facts(asked)) if asked else "",
-        *probability_sections(probabilities),
-        *(_measured(measured) if measured else ()),
+        *probability_sections(probabilities, questions),
+        *(_measured(measured, questions) if measured else ()),
         section("Candidate answers", answer_section(answers)),
     ]
     body = {
@@ -167,7 +178,22 @@ def _lead(measured: Measured) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _measured(measured: Measured) -> list[str]:
+def _ordered(measured: Measured) -> Measured:
+    """The frames that lists are made of, by their groups: 2 before 10, each scale together."""
+    groups = group_columns(measured.coefficients)
+    unstable = measured.unstable
+    units = unstable.columns[: unstable.columns.index("agreement")]
+    positions = measured.positions
+    return replace(
+        measured,
+        coefficients=in_order(measured.coefficients, groups),
+        outcomes=in_order(measured.outcomes, groups),
+        positions=None if positions is None else in_order(positions, groups),
+        unstable=in_order(unstable, ["agreement", *units]),
+    )
+
+
+def _measured(measured: Measured, questions: Questions | None) -> list[str]:
     """Sections on verdicts."""
     coefficients = measured.coefficients
     groups = group_columns(coefficients)
@@ -182,7 +208,9 @@ def _measured(measured: Measured) -> list[str]:
         section("Stable verdicts", _settled(measured.settled)),
         section("Where the verdicts fall", place_section(measured.positions)),
         section("All coefficients", coefficient_section(coefficients)),
-        section("The least stable questions", unstable_section(measured.unstable, groups)),
+        section(
+            "The least stable questions", unstable_section(measured.unstable, groups, questions)
+        ),
     ]
 
 
