@@ -66,7 +66,7 @@ def advise_path(
         own_orders=judged.run is not None,
     )
     return advise_judgments(
-        with_gold(judged), target=target, budget=spendable, costs=seconds, by=by,
+        with_gold(judged).frame, target=target, budget=spendable, costs=seconds, by=by,
         populations=populations,
     )  # fmt: skip
 

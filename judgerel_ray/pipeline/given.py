@@ -110,4 +110,4 @@ def warn_of(notes: Iterable[str]) -> None:
     ):
         level, frame = level + 1, frame.f_back
     for note in notes:
-        warnings.warn(ReadingWarning(note), stacklevel=level - 1)
+        warnings.warn(ReadingWarning(note), stacklevel=level)

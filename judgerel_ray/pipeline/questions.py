@@ -43,7 +43,7 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
     with reading_of(path):
         judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
         return question_table(
-            judged.tally or with_gold(judged),
+            with_gold(judged).source,
             by=options.by,
             missing=missing,
             block="all" if options.block == "all" else 0,

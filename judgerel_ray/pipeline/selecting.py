@@ -15,6 +15,7 @@ from judgerel_ray.pipeline.reducing import (
     beside_table,
     open_judgments,
     reading_of,
+    strangers_of,
 )
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.nested import is_nested, refuse_inside
@@ -81,7 +82,10 @@ def open_systems(
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
     frame, gold = judged.frame, items
     if judged.run is None:
-        return read_systems(frame, gold=_right(gold), by=by)
+        right = _right(gold)
+        found = read_systems(frame, gold=right, by=by)
+        strangers_of(judged, right)
+        return found
     from judgerel_ray.pipeline.chances import exact_answers, run_chances
 
     frame = frame.filter(pl.col("protocol").is_in(CHOOSING))

@@ -77,7 +77,7 @@ def serving_of(
 
 
 def texts_are_gone(serving: pl.DataFrame) -> bool:
-    """Whether the serving noise of a run is of verdicts alone, because no text is left.
+    """Whether the serving noise of a run, all of it, is of verdicts alone: no text is left.
 
     Examples
     --------
