@@ -27,6 +27,7 @@ from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.nesting import N
 from judgerel_ray.reduce.right_answers import Strangers, gold_strangers
 from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.reduce.verdict_names import named_verdicts
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
@@ -72,6 +73,8 @@ class Judged:
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    verdicts_known: bool = True
+    """Whether verdicts name options, where options were shown in several orders."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -220,7 +223,8 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
 def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
-    Counts of a file tell rows apart by the columns `extra`, too.
+    Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
+    what those of a file name in several orders, a column ``label`` tells, or what is given.
 
     Warns
     -----
@@ -228,11 +232,18 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
         If a file was read otherwise than it is written.
     """
     rows = path.rows if isinstance(path, Given) else path
+    names = path.verdict_names if isinstance(path, Given) else None
     if isinstance(rows, str) and not is_plain(rows):
         from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
         run = RunDirectory(url=rows)
         if run.is_run():
+            if names == "place":
+                raise SweepError(
+                    "verdicts of a run name options, and its column label their places",
+                    where={"run": rows},
+                    hint="leave --verdict-names out",
+                )
             scales = declared_scales(run)
             frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
             return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
@@ -241,7 +252,12 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     exact = isinstance(path, Given) and path.exact_values
     tally = tally_file(rows, extra=extra, exact_values=exact)
     warn_of(tally.notes)
-    return Judged(frame=tally.rows, tally=tally)
+    named = named_verdicts(tally, names, {"file": str(path)})
+    return Judged(
+        frame=named.rows,
+        tally=None if named.changed else tally,
+        verdicts_known=named.known,
+    )
 
 
 def beside_table(path: str, flag: str) -> pl.DataFrame:
@@ -344,6 +360,7 @@ def _reduce_source(
         nuisance=options.nuisance,
         intervals=options.intervals,
         scales=judged.scales,
+        verdicts_known=judged.verdicts_known,
     )
 
 

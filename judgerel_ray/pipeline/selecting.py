@@ -25,6 +25,7 @@ from judgerel_ray.reduce.systems import System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
 from judgerel_ray.reduce.systems_paired import ComparisonOptions
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.report import Selected
 
 CHOOSING = ("best_of", "confusion", "think_twice")
@@ -81,6 +82,8 @@ def open_systems(
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
     frame, gold = judged.frame, items
+    if not judged.verdicts_known:
+        refuse_unknown("what is right", {})
     if judged.run is None:
         right = _right(gold)
         found = read_systems(frame, gold=right, by=by)

@@ -14,7 +14,7 @@ from judgerel_ray.report.chances import Probabilities, probability_lead, probabi
 from judgerel_ray.report.chart import alpha_charts
 from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
 from judgerel_ray.report.failures import failure_lines
-from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
+from judgerel_ray.report.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.report.markup import facts, paragraph, section
 from judgerel_ray.report.ordering import in_order
 from judgerel_ray.report.panel_sections import Together, panel_sections
@@ -164,16 +164,14 @@ def _lead(measured: Measured) -> str:
     """What a reader should know first."""
     told = [
         *failure_lines(measured.failures, measured.outcomes),
-        *cautions(measured.coefficients, measured.positions),
+        *cautions(measured.coefficients),
     ]
     warned = "".join(f"<li>{escape(line)}</li>" for line in told)
     lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
-    stuck = measured.positions is not None and any(
-        one_answer(row) for row in measured.positions.iter_rows(named=True)
-    )
-    if len(agreements(measured.coefficients)) == 1 and not stuck:
-        lines.append(paragraph(headlines(measured.coefficients)[0], "lead"))
-    found = headline_table(measured.coefficients, measured.positions)
+    leads = group_leads(measured.coefficients)
+    if len(leads) == 1 and leads[0][0].code not in WARNINGS:
+        lines.append(paragraph(leads[0][1], "lead"))
+    found = headline_table(measured.coefficients)
     lines += [found, paragraph(_HOW_TO_READ, "soft")] if found else []
     return "\n".join(line for line in lines if line)
 

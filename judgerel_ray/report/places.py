@@ -82,7 +82,7 @@ def _by_label(row: Row) -> dict[str, tuple[object, object]]:
 
 def _orders_told(rows: Sequence[Row]) -> str:
     """What the orders asked can show."""
-    if any(row["same_option"] is not None for row in rows):
+    if any(cast(int, row["n_orders"]) > 1 for row in rows):
         return (
             "Questions were asked with their options in several orders, drawn at random. A judge "
             "that goes by the options names the same option in another order, and every place "
@@ -94,35 +94,6 @@ def _orders_told(rows: Sequence[Row]) -> str:
         "every place about as often. What it would say in another order was not asked: "
         "option_orders = 2 or more asks it."
     )
-
-
-def other_orders(places: Sequence[Row | None]) -> list[Column]:
-    """Make the columns of verdicts in other orders of the options, where there were any.
-
-    Parameters
-    ----------
-    places : sequence of mapping or None
-        Rows of :func:`judgerel_ray.report.positions.verdict_positions`.
-
-    Examples
-    --------
-    >>> [column.is_empty for column in other_orders([None])]
-    [True, True]
-    """
-
-    def column(head: str, name: str) -> Column:
-        found = [row if row and row[name] is not None else None for row in places]
-        return Column(
-            head=head,
-            cells=["-" if row is None else percent(row[name]) for row in found],
-            small=["" if row is None else _around(row[name], row[f"{name}_half"]) for row in found],
-            is_number=True,
-        )
-
-    return [
-        column("same option in another order", "same_option"),
-        column("same place in another order", "same_label"),
-    ]
 
 
 def _around(share: object, half: object) -> str:
