@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.hostile.bases import SWEEP, items
+from bench.hostile.run_directories import SWEEP, items
 from bench.hostile.case import Came, Case, Expect
 
 N_ITEMS = 3
