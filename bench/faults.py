@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,7 +40,7 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 
-from judgerel_ray.cli import main as judgerel
+from judgerel_ray import cli
 from judgerel_ray.config import load_sweep
 from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
 from judgerel_ray.fleet.judge_actor import JudgeActor
@@ -113,6 +113,7 @@ N_ITEMS = 6
 OPTIONS = ("yes", "no", "partly")
 GONE, CUT = 0.02, 0.18
 """Shares of the faults; the rest are flipped bits."""
+TOLD_EVERY = 500
 PIECE = 10**9  # units of work a lease: a judge's wave or round is one
 REDUCE = (
     "--by", "judge", "--missing", "drop", "--coefficient", "percent_agreement",
@@ -319,7 +320,7 @@ def called(arguments: Sequence[str]) -> Ended:
         os.dup2(raw.fileno(), 2)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                code: object = judgerel(list(arguments))
+                code: object = cli.main(list(arguments))
         except BaseException as error:  # noqa: BLE001  whatever reaches a person is counted
             code = f"{type(error).__name__}: {error}"
         finally:
@@ -378,6 +379,9 @@ def try_faults(run: RunDirectory, *, n: int, seed: int = 1, every: int = 0) -> T
                         tally.verbs[verb, word] += 1
         finally:
             put(run, name, data)
+        if (trial + 1) % TOLD_EVERY == 0:
+            told = Counter(word for (_, word), n in tally.reduced.items() for _ in range(n))
+            print(f"seed {seed}: {trial + 1:,} {dict(told)}", file=sys.stderr, flush=True)
     after = called(["reduce", run.url, *REDUCE])
     assert after == before
     return tally
@@ -419,6 +423,10 @@ def into_bucket(run: RunDirectory, url: str) -> RunDirectory:
     for name in run.files.sizes(""):
         files.write(name, run.files.read(name))
     return RunDirectory.open(url)
+
+
+# A fifth of what a command takes here is making its parser.
+cli.build_parser = cache(cli.build_parser)
 
 
 def try_seed(seed: int, *, n: int, every: int, in_bucket: bool) -> Tally:

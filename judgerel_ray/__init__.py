@@ -139,6 +139,7 @@ def reduce(
     interval: str = "auto",
     resamples: int | None = None,
     seed: int | None = None,
+    verdict_names: str | None = None,
     exact_values: bool = False,
 ) -> pl.DataFrame:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
@@ -177,6 +178,9 @@ def reduce(
         where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
+    verdict_names : {"option", "place"}, optional
+        What verdicts of a file with several orders of the options and no column label name; without
+        it nothing that compares them across orders has a value.
     exact_values : bool
         Whether every spelling is a verdict of its own. By default ``PASS``, ``pass`` and
         ``' PASS'`` are one, ``1`` and ``1.0`` are, and NaN, N/A, null and none are no verdict;
@@ -226,7 +230,7 @@ def reduce(
         bands=bands,
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
     )
-    opened = given(path, exact_values=exact_values)
+    opened = given(path, exact_values=exact_values, verdict_names=verdict_names)
     return (question_path if questions else reduce_path)(opened, options)
 
 

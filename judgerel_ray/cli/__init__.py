@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
-from judgerel_ray.cli.judged import add_exact_values, judged
+from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.measuring import add_numbers
 from judgerel_ray.cli.panics import panics_kept_back
 from judgerel_ray.cli.paths import add_force
@@ -75,6 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_exact_values(report)
     add_force(report)
     add_page_ratings(report)
+    add_names(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
     verify = add_verb("verify", help="check a run directory end to end")

@@ -20,6 +20,15 @@ def add_exact_values(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_names(verb: argparse.ArgumentParser) -> None:
+    """Add what verdicts name, of a file with several orders of the options and no labels."""
+    verb.add_argument(
+        "--verdict-names",
+        metavar="WHAT",
+        help="option or place: of a file with several option_orders and no column label",
+    )
+
+
 def judged(parsed: argparse.Namespace, name: str = "path") -> str | Given:
     """The judgments named, which must be there.
 
@@ -32,4 +41,8 @@ def judged(parsed: argparse.Namespace, name: str = "path") -> str | Given:
     """
     from judgerel_ray.pipeline.given import given
 
-    return given(judged_path(getattr(parsed, name)), exact_values=parsed.exact_values)
+    return given(
+        judged_path(getattr(parsed, name)),
+        exact_values=parsed.exact_values,
+        verdict_names=parsed.verdict_names,
+    )

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgerel_ray.cli.judged import add_exact_values, judged
+from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.panels import add_panels, print_panels
 from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.probabilities import print_probabilities
@@ -41,6 +41,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         metavar="COLS",
         help="facets that should not matter, besides option_order, template, definition",
     )
+    add_names(reduce)
     reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
@@ -104,15 +105,22 @@ def _add_decisions(add_verb: AddVerb) -> None:
     advise.add_argument(
         "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
     )
+    add_names(advise)
     advise.add_argument("--format", default="table", help="table, json")
     add_exact_values(advise)
     advise.set_defaults(act=_advise)
+    _add_compare(add_verb)
+
+
+def _add_compare(add_verb: AddVerb) -> None:
+    """Add the verb that compares."""
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
     compare.add_argument("a", metavar="A")
     compare.add_argument("b", metavar="B", nargs="?", help="without it, --by is compared inside A")
     compare.add_argument("--by", help="columns to match on; without B, columns to compare")
     compare.add_argument("--coefficient", action="append", metavar="NAME")
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
+    add_names(compare)
     compare.add_argument("--format", default="table", help="table, json")
     add_exact_values(compare)
     compare.set_defaults(act=_compare)

@@ -23,6 +23,7 @@ GOES_WITH: dict[str, frozenset[str]] = {
     "block": _COUNTS,
     "exact_values": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "missing": _COUNTS,
+    "verdict_names": _COUNTS | _SYSTEMS | _TOGETHER,
     **dict.fromkeys(
         ("measurement", "items", "nuisance", "tolerance", "bands", "interval"),
         frozenset({COEFFICIENTS}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,11 +11,13 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.importers.source import read_table
 from judgerel_ray.reduce.columns import NUMBERS, TYPED, is_no_value, typed_columns
 from judgerel_ray.reduce.nested import is_nested, names_inside, refuse_inside, value_at
 from judgerel_ray.reduce.records import values_series
+from judgerel_ray.reduce.right_answers import gold_strangers
+from judgerel_ray.reduce.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
@@ -111,12 +114,29 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     try:
         typed = found.with_columns(typed_columns(found.schema))
         _require_whole(typed, path)
+        _warn_of_gold(typed)
         return typed.cast({REPLICATION: pl.Int64})
     except pl.exceptions.PolarsError as error:
         raise SweepError(
             f"a column of numbers holds something else: {str(error).splitlines()[0]}",
             where={"file": path, "numbers": " ".join(sorted(set(NUMBERS) & set(found.columns)))},
         ) from error
+
+
+def _warn_of_gold(typed: pl.DataFrame) -> None:
+    """Say what of gold is no verdict of the table, however the words are spelled."""
+    if _GOLD not in typed.columns:
+        return
+    said = typed.select(name for name in _SAID if name in typed.columns).unique()
+    counted = typed.group_by(_GOLD).len("n")
+    if "verdict" in said.columns:
+        seen = typed.group_by(text="verdict").len("n").drop_nulls("text")
+        spelled = spellings_of(seen.cast({"text": pl.String}))
+        said = said.cast({"verdict": pl.String}).with_columns(spelled.verdict())
+        counted = counted.with_columns(spelled.compared(_GOLD))
+    strangers = gold_strangers(counted, said)
+    if strangers is not None:
+        warnings.warn(ReadingWarning(strangers.line()), stacklevel=3)
 
 
 def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:

@@ -15,9 +15,19 @@ from judgerel_ray.pipeline.reducing import (
     reading_of,
     tolerated,
 )
-from judgerel_ray.pipeline.serving import only_asked, serving_asked, without_serving
+from judgerel_ray.pipeline.serving import (
+    only_asked,
+    serving_asked,
+    texts_are_gone,
+    without_serving,
+)
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.failures import failed_requests
+
+_NO_TEXTS = (
+    "texts of the run are gone: repeats at temperature 0 are compared by their verdicts alone; "
+    "judgerel verify names the files"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +52,8 @@ def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
         failures = failures_of(judged, found, options)
         serving = serving_asked(judged, found, options)
         caution = _of_later_blocks(judged) if options.block == "all" else None
+        if judged.run and options.coefficients is None and texts_are_gone(serving):
+            caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
     found = only_asked(with_bands(found) if options.bands else found, options)
     return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
 

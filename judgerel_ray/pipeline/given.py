@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from judgerel_ray.reduce.verdict_names import VerdictNames
+
 
 class ArrowStream(Protocol):
     """A frame or table of any library that exports Arrow: pandas, PyArrow, DuckDB, Polars."""
@@ -38,10 +40,13 @@ class Given:
         The path, or the rows themselves.
     exact_values : bool
         Whether every spelling is a verdict of its own.
+    verdict_names : {"option", "place"}, optional
+        What verdicts name, where options were shown in several orders and no label says it.
     """
 
     rows: str | pl.LazyFrame
     exact_values: bool = False
+    verdict_names: VerdictNames | None = None
 
     def __fspath__(self) -> str:
         """The path, or what rows without one are called."""
@@ -50,13 +55,15 @@ class Given:
     __str__ = __fspath__
 
 
-def given(judgments: object, *, exact_values: bool = False) -> str | Given:
+def given(
+    judgments: object, *, exact_values: bool = False, verdict_names: str | None = None
+) -> str | Given:
     """Take judgments as a Python program gives them.
 
     Raises
     ------
     SweepError
-        If they are neither a path nor a frame.
+        If they are neither a path nor a frame, or verdicts are said to name something else.
 
     Examples
     --------
@@ -67,7 +74,11 @@ def given(judgments: object, *, exact_values: bool = False) -> str | Given:
         path = fspath(judgments)
         if not isinstance(path, str):
             raise SweepError("expected a path as text, got bytes")
-        return Given(rows=path, exact_values=True) if exact_values else path
+        if not exact_values and verdict_names is None:
+            return path
+        return Given(
+            rows=path, exact_values=exact_values, verdict_names=_checked_names(verdict_names)
+        )
     from judgerel_ray.reduce.source import frame_of
 
     rows = frame_of(judgments)
@@ -77,7 +88,16 @@ def given(judgments: object, *, exact_values: bool = False) -> str | Given:
             f"got {type(judgments).__name__}",
             hint="a polars.DataFrame, a pandas.DataFrame or a pyarrow.Table",
         )
-    return Given(rows=rows, exact_values=exact_values)
+    return Given(rows=rows, exact_values=exact_values, verdict_names=_checked_names(verdict_names))
+
+
+def _checked_names(name: str | None) -> VerdictNames | None:
+    """What verdicts name; loads what knows it where it is said."""
+    if name is None:
+        return None
+    from judgerel_ray.reduce.verdict_names import checked_names
+
+    return checked_names(name)
 
 
 def is_plain(path: str | Given) -> bool:
@@ -110,4 +130,4 @@ def warn_of(notes: Iterable[str]) -> None:
     ):
         level, frame = level + 1, frame.f_back
     for note in notes:
-        warnings.warn(ReadingWarning(note), stacklevel=level - 1)
+        warnings.warn(ReadingWarning(note), stacklevel=level)

@@ -108,7 +108,7 @@ def together_of(judged: Judged) -> Together | None:
 
     Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
     """
-    if _asks_cascade(judged) or not _is_known(judged):
+    if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
         return None
     systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -85,10 +86,20 @@ def report_path(
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
+            questions=_questions(judged.run) if judged.run else None,
         )
     output.write(page.encode())
     silent = absent and not (probabilities and probabilities.anything)
     return f"{out}: no verdicts. {absent}" if silent else out
+
+
+def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
+    """Texts of a run's questions, by benchmark and item_id; without its items there are none."""
+    if not run.exists("items.parquet"):
+        return {}
+    names = ["benchmark", "item_id", "question"]
+    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")), columns=names)
+    return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
 def _measured(judged: Judged) -> Measured:

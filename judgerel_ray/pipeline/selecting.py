@@ -15,6 +15,7 @@ from judgerel_ray.pipeline.reducing import (
     beside_table,
     open_judgments,
     reading_of,
+    strangers_of,
 )
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.nested import is_nested, refuse_inside
@@ -24,6 +25,7 @@ from judgerel_ray.reduce.systems import System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
 from judgerel_ray.reduce.systems_paired import ComparisonOptions
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.report import Selected
 
 CHOOSING = ("best_of", "confusion", "think_twice")
@@ -80,8 +82,13 @@ def open_systems(
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
     frame, gold = judged.frame, items
+    if not judged.verdicts_known:
+        refuse_unknown("what is right", {})
     if judged.run is None:
-        return read_systems(frame, gold=_right(gold), by=by)
+        right = _right(gold)
+        found = read_systems(frame, gold=right, by=by)
+        strangers_of(judged, right)
+        return found
     from judgerel_ray.pipeline.chances import exact_answers, run_chances
 
     frame = frame.filter(pl.col("protocol").is_in(CHOOSING))

@@ -28,6 +28,7 @@ def selection(
     resamples: int = 2000,
     seed: int = 0,
     exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
@@ -55,6 +56,8 @@ def selection(
     resamples, seed : int
         Of draws; equal seeds give equal digits.
     exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
         As of :func:`judgerel_ray.reduce`.
 
     Returns
@@ -84,7 +87,7 @@ def selection(
         delta=delta, resamples=resamples, seed=seed,
     )  # fmt: skip
     found = run_selection(
-        given(path, exact_values=exact_values),
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
         options,
         by=by,
         gold=None if gold is None else fspath(gold),
@@ -104,6 +107,7 @@ def comparison(
     resamples: int = 2000,
     seed: int = 0,
     exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Compare systems on the questions they share, joined by question.
 
@@ -123,6 +127,8 @@ def comparison(
     resamples, seed : int
         Of the bootstrap, which draws questions for both systems at once.
     exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
         As of :func:`judgerel_ray.reduce`.
 
     Returns
@@ -151,7 +157,7 @@ def comparison(
         answer_temperature=answer_temperature,
     )  # fmt: skip
     found = run_comparison(
-        given(path, exact_values=exact_values),
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
         options,
         by=by,
         gold=None if gold is None else fspath(gold),

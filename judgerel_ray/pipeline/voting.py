@@ -25,6 +25,7 @@ def panels(
     confidence: str = "stated",
     seed: int = 0,
     exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
@@ -48,6 +49,8 @@ def panels(
         How folds are drawn.
     exact_values : bool
         As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -70,7 +73,8 @@ def panels(
     from judgerel_ray.pipeline.panels import run_panels
 
     found = run_panels(
-        given(path, exact_values=exact_values), by=by, gold=_path(gold), prices=_prices(prices),
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        by=by, gold=_path(gold), prices=_prices(prices),
         confidence=confidence, seed=seed,
     )  # fmt: skip
     return found.members, found.panels, found.best, found.next, found.worth
@@ -89,6 +93,7 @@ def cascade(
     points: int = 10,
     seed: int = 0,
     exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
@@ -111,6 +116,8 @@ def cascade(
     seed : int
         As of :func:`panels`.
     exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
         As of :func:`judgerel_ray.reduce`.
 
     Returns
@@ -139,7 +146,8 @@ def cascade(
         n_budgets=points, seed=seed,
     )  # fmt: skip
     found = run_cascade(
-        given(path, exact_values=exact_values), choice, by=by, gold=_path(gold),
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        choice, by=by, gold=_path(gold),
         prices=_prices(prices), confidence=confidence,
     )  # fmt: skip
     return found.stages, found.curve

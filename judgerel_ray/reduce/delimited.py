@@ -161,7 +161,8 @@ def _by_python(
 ) -> pl.LazyFrame:
     """The rows as Python's own reader has them, line by line; refused where one is uneven."""
     columns: list[list[str | None]] = [[] for _ in names]
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=between)
+    # Strict: a quotation mark that is never closed would make one field of all that follows.
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=between, strict=True)
     line, named = 1, False
     with _long_fields():
         try:

@@ -151,8 +151,8 @@ def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
     if not mixed.is_empty():
         first = mixed.row(0, named=True)
         raise SweepError(
-            f"{first['__verdict']:,} rows have a verdict and {first['__score']:,} a score alone: "
-            "one agreement cannot be of both",
+            f"of the rows {first['__verdict']:,} have a verdict and {first['__score']:,} a score "
+            "alone: one agreement cannot be of both",
             where={name: first[name] for name in groups if first[name] is not None},
             hint="give every row its verdict, or every row its score and none a verdict; or --by a "
             "column that tells them apart",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import polars as pl
@@ -25,7 +25,7 @@ from judgerel_ray.reduce.columns import (
 )
 from judgerel_ray.reduce.nested import inside_error, is_nested, names_inside, parsed, refuse_inside
 from judgerel_ray.reduce.nesting import UnitRows
-from judgerel_ray.reduce.places import ORDER, SHOWN
+from judgerel_ray.reduce.places import SHOWN
 from judgerel_ray.reduce.source import Source, read_source, readable
 from judgerel_ray.reduce.spelling import (
     Spellings,
@@ -34,7 +34,7 @@ from judgerel_ray.reduce.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart
+from judgerel_ray.reduce.tally import Tally, tally_judgments, tally_unchecked, told_apart
 
 _MOST_TOLD = 30  # columns of a file, where one is missing
 _LOOKED_AT = 100  # rows in which names inside values are looked for
@@ -141,7 +141,7 @@ def tally_file(
             raise SweepError("the file of judgments has no rows", where=source.where)
         if "verdict" in columns:
             refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
-        read = _spelled(source, nested, exact=exact_values or set(columns) >= _OURS)
+        read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
         typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
         if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
             _refuse_fault(typed, source)
@@ -149,9 +149,10 @@ def tally_file(
         rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         if at_fault:
             _refuse_twice(rows, source)
+        nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
     return Tally(
         rows=rows,
-        nested=read.nested,
+        nested=nested,
         columns=tuple(columns),
         spellings=read.spellings,
         notes=(*source.notes, *read.notes),
@@ -166,9 +167,11 @@ class _Spelled:
     columns: tuple[pl.Expr, ...] = ()
     spellings: Spellings | None = None
     notes: tuple[str, ...] = ()
+    recount: bool = False
+    """Whether labels were counted that are put together now, or beside what is no verdict."""
 
 
-def _spelled(source: Source, nested: UnitRows, *, exact: bool) -> _Spelled:
+def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
     """Put together the spellings of each word, in counts and in rows."""
     schema = source.rows.collect_schema()
     if _GOLD in nested.units.columns:
@@ -188,12 +191,20 @@ def _spelled(source: Source, nested: UnitRows, *, exact: bool) -> _Spelled:
         columns.append(found.compared(_GOLD))
     if _GOLD in nested.units.columns:
         units = nested.units.with_columns(found.compared(_GOLD))
-        nested = UnitRows(units=units, kinds=nested.kinds)
-    labels = _labels(source)
+        nested = replace(nested, units=units)
+    recount = nested.places is not None and bool(found.known["shown"].null_count())
+    labels = _labels(source, nested, extra)
     if labels is not None and labels.changed().height:
+        recount = True
         columns.append(labels.verdict(SHOWN))
         said = (*said, *(f"column {SHOWN}: {line}" for line in labels.lines()))
-    return _Spelled(nested=nested, columns=tuple(columns), spellings=found, notes=(*notes, *said))
+    return _Spelled(
+        nested=nested,
+        columns=tuple(columns),
+        spellings=found,
+        notes=(*notes, *said),
+        recount=recount,
+    )
 
 
 def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tuple[str, ...]]:
@@ -254,10 +265,16 @@ def _menus(source: Source) -> list[list[str]]:
     return menus
 
 
-def _labels(source: Source) -> Spellings | None:
+def _labels(source: Source, nested: UnitRows, extra: Sequence[str]) -> Spellings | None:
     """How labels of places are spelled, in files whose options stood in several orders."""
     schema = source.rows.collect_schema()
-    if not {SHOWN, ORDER} <= set(schema):
+    if nested.places is not None:
+        words = pl.DataFrame({"text": nested.places}, schema={"text": pl.String})
+        keys = words.select(folded(pl.col("text"))).to_series()
+        if not keys.is_duplicated().any() and not keys.is_in(NO_VALUE).any():
+            refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
+            return None
+    elif SHOWN not in extra or SHOWN not in schema:
         return None
     label = typed_column(SHOWN, schema[SHOWN]).alias("text")
     counts = source.rows.select(label).group_by("text").agg(pl.len().alias("n"))

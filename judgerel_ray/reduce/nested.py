@@ -123,7 +123,7 @@ def refuse_inside(values: pl.Series, *, name: str, where: Mapping[str, object]) 
         first = next((one for one in map(parsed, values) if one is not None), None)
         if first is None:
             return
-        kind = "a text that holds " + ("an object" if isinstance(first, dict) else "a list")
+        kind = f"{'an object' if isinstance(first, dict) else 'a list'} written as text"
     elif is_nested(values.dtype):
         kind = "an object" if isinstance(values.dtype, pl.Struct) else "a list"
     else:
@@ -146,12 +146,11 @@ def inside_error(
     told = ", ".join(names[:_MOST_TOLD]) + (", ..." if len(names) > _MOST_TOLD else "")
     column = "it" if values.name == name else f"column {values.name}"
     problem = f"{name} must be a single value, {column} holds {kind}"
-    taken = f"judgerel import table FILE --column {name}={names[0]} --out FILE.parquet"
-    return SweepError(
-        f"{problem} with {told}" if names else problem,
-        where=where,
-        hint=f"take one value out of it: {taken}" if names else f"a column of single {name}s",
-    )
+    hint = f"a column of single {name}s"
+    if names and "file" in where:
+        file = where["file"]
+        hint = f"judgerel import table {file} --column {name}={names[0]} --out FILE.parquet"
+    return SweepError(f"{problem} with {told}" if names else problem, where=where, hint=hint)
 
 
 def _leaves(value: object, name: str, deep: int = 0) -> Iterator[str]:

@@ -85,7 +85,9 @@ def read_source(given: str | pl.LazyFrame) -> Source:
     [('q1', 'A')]
     """
     if isinstance(given, pl.LazyFrame):
-        return Source(rows=_as_text(given), where={"rows": "the frame given"})
+        where = {"rows": "the frame given"}
+        with readable(where):
+            return Source(rows=_as_text(given), where=where)
     where = {"file": given}
     with readable(where):
         if "://" in given:
@@ -97,7 +99,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         if has_magic(given):
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
-                return _several(files, where)
+                return _several(files, where, root=_root(given))
             raise SweepError("no file is like the pattern", where={"path": given})
     raise SweepError("no such file of judgments", where={"path": given})
 
@@ -297,14 +299,20 @@ def _one(path: str, where: Mapping[str, object]) -> Source:
     return Source(rows=_as_text(rows), where=where, notes=notes, indexed=kind == ".parquet")
 
 
-def _several(files: Sequence[str], where: Mapping[str, object], root: str | None = None) -> Source:
+def _root(pattern: str) -> str:
+    """The folder above all that a pattern leaves open."""
+    parts = Path(pattern).parts
+    return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
+
+
+def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) -> Source:
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
     if len(kinds) > 1:
         raise SweepError(
             f"files of several kinds are there: {', '.join(sorted(kinds))}",
             where=where,
-            hint=f"name those of one kind: {root or '.'}/*{sorted(kinds)[0]}",
+            hint=f"name those of one kind: {Path(root) / ('*' + sorted(kinds)[0])}",
         )
     _refuse_run(files, where)
     read = [_one(file, {"file": file}) for file in files]
@@ -318,7 +326,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], root: str | None
                 hint="read those apart that are no parts of one table",
             )
     rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
-    told = ", ".join(map(os.path.basename, files[:_MOST_TOLD]))
+    told = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
     more = f", and {len(files) - _MOST_TOLD} more" if len(files) > _MOST_TOLD else ""
     said = (f"read {len(files)} files as one table: {told}{more}",) if len(files) > 1 else ()
     notes = dict.fromkeys((*said, *(note for one in read for note in one.notes)))
@@ -337,10 +345,8 @@ def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list
     return [frame.with_columns(casts).select(schemas[0].names()) for frame in frames]
 
 
-def _partitioned(rows: pl.LazyFrame, file: str, root: str | None) -> pl.LazyFrame:
+def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
     """Rows with the parts of their path that say ``key=value``."""
-    if root is None:
-        return rows
     parts = Path(file).relative_to(root).parts[:-1]
     told = dict(part.split("=", 1) for part in parts if "=" in part)
     there = rows.collect_schema()

@@ -6,7 +6,7 @@ Works on the few different verdicts of a file after its rows are counted, never 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from judgerel_ray.reduce.columns import NO_VALUE, is_no_value
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
-_EXACT = 16  # characters of a number that double precision tells from any other
+_EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
 
@@ -36,8 +36,8 @@ def folded(text: pl.Expr) -> pl.Expr:
     word = text.str.strip_chars().str.normalize("NFC").str.to_lowercase()
     word = word.str.replace_all(r"\s+", " ")
     is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
-    # A zero without its sign.
-    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False) + 0.0
+    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
+    number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign
     return pl.coalesce(pl.when(number.is_finite()).then(number).cast(pl.String), word)
 
 
@@ -165,9 +165,7 @@ def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
     >>> seen_verdicts(nest_rows(rows, unit=["item_id"], kinds=["verdict"])).rows()
     [('A', 3)]
     """
-    code, n = nested.units[KIND].explode().to_numpy(), nested.units[N].explode().to_numpy()
-    rows = np.bincount(code, weights=n, minlength=nested.kinds.height).astype(np.int64)
-    kinds = nested.kinds.select(pl.col("verdict").alias("text"), pl.Series("n", rows))
+    kinds = nested.kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals()))
     kinds = kinds.filter(pl.col("text").is_not_null(), pl.col("n") > 0)
     return kinds.group_by("text").agg(pl.col("n").sum()).sort("text")
 
@@ -209,7 +207,7 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     place = pl.Series(np.repeat(np.arange(nested.units.height), sizes.to_numpy()))
     lists = pl.DataFrame({"__unit": place, KIND: meant[flat].cast(flat.dtype)})
     lists = lists.group_by("__unit", maintain_order=True).agg(KIND)
-    return UnitRows(units=nested.units.with_columns(lists[KIND]), kinds=kinds)
+    return replace(nested, units=nested.units.with_columns(lists[KIND]), kinds=kinds)
 
 
 def _quoted(text: str) -> str:

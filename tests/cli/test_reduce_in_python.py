@@ -28,6 +28,7 @@ ASKED = {
     "items": (["--items", "template"], {"items": "template"}),
     "missing": (["--missing", "bounds"], {"missing": "bounds"}),
     "nuisance": (["--nuisance", "stage"], {"nuisance": "stage"}),
+    "verdict_names": (["--verdict-names", "option"], {"verdict_names": "option"}),
     "coefficient": (
         ["--coefficient", "icc1", "--coefficient", "flip_rate"],
         {"coefficients": ["icc1", "flip_rate"]},
@@ -60,6 +61,14 @@ def scores(tmp_path):
     return str(path)
 
 
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.csv"
+    lines = [f"q{i // 4},{i % 4 // 2},{i % 2},{'AB'[i % 5 < 2]}" for i in range(24)]
+    path.write_text("\n".join(["item_id,option_order,replication,verdict", *lines]))
+    return str(path)
+
+
 def options():
     """Destinations of all options of the verb."""
     parser = build_parser()
@@ -77,8 +86,9 @@ def test_every_option_that_changes_rows_has_a_counterpart():
 
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
-def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys):
+def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders, capsys):
     arguments, keywords = ASKED[option]
+    scores = orders if option == "verdict_names" else scores
     assert main(["reduce", scores, *arguments, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     found = judgerel_ray.reduce(scores, **keywords)

@@ -11,7 +11,7 @@ OF_ALL = {"help", "path", "format", "out", "force"}
 VALUES = {"block": "all", "missing": "drop", "threshold": "0.5", "risk": "0.2", "delta": "0.2",
           "rule": "formula", "by": "nonsense", "coefficient": "x", "pairing": "first",
           "interval": "bootstrap", "measurement": "nominal", "bins": "5", "points": "3",
-          "compared": "1",
+          "compared": "1", "verdict_names": "place",
           "tolerance": "gwet_ac1=.1"}  # fmt: skip
 ASKED = {name: [f"--{name}"] for name in TABLES} | {
     "reference": ["--reference", "human"], COEFFICIENTS: [],
@@ -29,7 +29,7 @@ def judged(tmp_path):
 
 def flag(name):
     alone = {"bands": ["--bands"], "exact_values": ["--exact-values"]}
-    return alone.get(name) or [f"--{name}", VALUES.get(name, "x")]
+    return alone.get(name) or [f"--{name.replace('_', '-')}", VALUES.get(name, "x")]
 
 
 def test_the_rule_knows_every_flag():
