@@ -17,6 +17,7 @@ from judgerel_ray.reduce.columns import NUMBERS, TYPED, is_no_value, typed_colum
 from judgerel_ray.reduce.nested import is_nested, names_inside, refuse_inside, value_at
 from judgerel_ray.reduce.records import values_series
 from judgerel_ray.reduce.right_answers import gold_strangers
+from judgerel_ray.reduce.source import names_told
 from judgerel_ray.reduce.spelling import spellings_of
 
 REPLICATION = "replication"
@@ -145,7 +146,7 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
     beside = [name for name in table.columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {', '.join(table.columns)}", where={"file": path}
+            f"no column is like {pattern!r}, got {names_told(table.columns)}", where={"file": path}
         )
     # By what they hold, for a CSV has text alone.
     for name in beside:
@@ -224,7 +225,7 @@ def _single(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series
         return found
     near = get_close_matches(source, table.columns, n=1)
     raise SweepError(
-        f"no column {source!r} for {name}, got {', '.join(table.columns)}",
+        f"no column {source!r} for {name}, got {names_told(table.columns)}",
         where={"file": path},
         hint=f"--column {name}={near[0]}" if near else None,
     )
@@ -302,7 +303,7 @@ def _require(columns: Sequence[str], got: Sequence[str], path: str) -> None:
         lacking.append("verdict or score")
     if lacking:
         raise SweepError(
-            f"no column for {', '.join(lacking)}; got {', '.join(got)}",
+            f"no column for {', '.join(lacking)}; got {names_told(got)}",
             where={"file": path},
             hint=f"--column {lacking[0].partition(' ')[0]}=<one of them>",
         )

@@ -86,7 +86,7 @@ def given(
         raise SweepError(
             "expected the path of a run directory or of a file of judgments, or a frame of them, "
             f"got {type(judgments).__name__}",
-            hint="a polars.DataFrame, a pandas.DataFrame or a pyarrow.Table",
+            hint="a frame of Polars or pandas, or an Arrow table",
         )
     return Given(rows=rows, exact_values=exact_values, verdict_names=_checked_names(verdict_names))
 
@@ -101,7 +101,7 @@ def _checked_names(name: str | None) -> VerdictNames | None:
 
 
 def is_plain(path: str | Given) -> bool:
-    """Tell judgments that are surely no run directory: a file of this machine, or a frame.
+    """Tell judgments that are surely no run directory: a file, by its ending at a URL, or a frame.
 
     Examples
     --------
@@ -110,6 +110,10 @@ def is_plain(path: str | Given) -> bool:
     """
     if isinstance(path, Given) and not isinstance(path.rows, str):
         return True
+    if "://" in str(path):
+        from judgerel_ray.reduce.source import TABLES, kind_of
+
+        return kind_of(str(path))[0] in TABLES
     try:
         return Path(path).is_file()
     except ValueError:  # no path of any file system

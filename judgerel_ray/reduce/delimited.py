@@ -67,6 +67,12 @@ def read_delimited(
     if not text.strip():
         raise SweepError("the file is empty", where=where)
     names, between, notes = _named(text, where, separator)
+    if text.lstrip()[:1] in ("{", "[") and not any(name.lower() in KNOWN_BY for name in names):
+        raise SweepError(
+            "the file holds JSON, by its first line, and no names of columns",
+            where=where,
+            hint="give it the ending .jsonl, or .json where it is one document",
+        )
     scanned = io.BytesIO(source) if isinstance(source, bytes) else source
     regular, blank = _looks(scanned, between, len(names))
     if not regular or text[:1] in "\r\n":

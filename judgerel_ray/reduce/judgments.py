@@ -26,7 +26,7 @@ from judgerel_ray.reduce.columns import (
 from judgerel_ray.reduce.nested import inside_error, is_nested, names_inside, parsed, refuse_inside
 from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.places import SHOWN
-from judgerel_ray.reduce.source import Source, read_source, readable
+from judgerel_ray.reduce.source import Source, names_told, read_source, readable
 from judgerel_ray.reduce.spelling import (
     Spellings,
     folded,
@@ -36,7 +36,6 @@ from judgerel_ray.reduce.spelling import (
 )
 from judgerel_ray.reduce.tally import Tally, tally_judgments, tally_unchecked, told_apart
 
-_MOST_TOLD = 30  # columns of a file, where one is missing
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
 _ADVICE = {
@@ -309,9 +308,8 @@ def _require_columns(source: Source, columns: list[str]) -> None:
     if "verdict" not in columns and "score" not in columns:
         lacking.append("verdict or score")
     if lacking:
-        got = ", ".join(columns[:_MOST_TOLD]) + (", ..." if len(columns) > _MOST_TOLD else "")
         raise SweepError(
-            f"column missing: {', '.join(lacking)}; got {got}, "
+            f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
             "needed are item_id, replication, and verdict or score",
             where=source.where,
             hint=_mended(source, lacking),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.reduce.columns import KNOWN_BY
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
 _LONG = 2**63
@@ -49,6 +51,8 @@ def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.Laz
         frame = pl.scan_ndjson(source, infer_schema_length=None)
         # Values of kinds that do not go together are found only where they are read.
         frame.select(pl.len(), pl.all().null_count()).collect(engine="streaming")
+        if _maybe_twice(content, frame.collect_schema().names()):
+            raise PolarsError("a key may be there twice")
     except PolarsError:
         # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
         text = content if isinstance(content, bytes) else Path(content).read_bytes()
@@ -77,9 +81,11 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
     ([(1,)], ('read: the list rows of the document',))
     """
     try:
-        document = json.loads(_decoded(content, where))
+        document = json.loads(_decoded(content, where), object_pairs_hook=_once)
     except RecursionError as error:
         raise SweepError("not JSON: nested too deeply", where=where) from error
+    except _TwiceError as error:
+        raise SweepError(str(error), where=where) from error
     except ValueError as error:
         if not str(error).startswith("Extra data"):
             raise SweepError(f"not JSON: {error}", where=where) from error
@@ -174,6 +180,34 @@ def _as_text(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+class _TwiceError(ValueError):
+    """A key that an object has twice: which of its values is meant nobody can tell."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON, none of whose keys is there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _TwiceError(f"an object has the key {twice!r} twice")
+    return found
+
+
+def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
+    """Whether any line may have a key twice of those that are read: Polars takes the first."""
+    known = [name for name in names if name in KNOWN_BY]
+    if not known:
+        return False
+    source = io.BytesIO(content) if isinstance(content, bytes) else content
+    line = pl.col("line")
+    alike = pl.any_horizontal(
+        line.str.count_matches(f'"{re.escape(name)}"\\s*:') > 1 for name in known
+    )
+    found = pl.scan_lines(source, name="line").select(alike.any())
+    return bool(found.collect(engine="streaming").item())
+
+
 def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
     """Records of lines."""
     records = []
@@ -181,12 +215,13 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
             said = str(error).partition(": line")[0] or "nested too deeply"
-            raise SweepError(
-                f"line {number} is not JSON: {said}", where={**where, "line": number}
-            ) from error
+            told = f"line {number}: {said}"
+            if not isinstance(error, _TwiceError):
+                told = f"line {number} is not JSON: {said}"
+            raise SweepError(told, where={**where, "line": number}) from error
         if not isinstance(record, dict):
             raise SweepError(
                 f"line {number} is no record: expected an object, got {_short(line)}",

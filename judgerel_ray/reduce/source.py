@@ -26,6 +26,7 @@ PACKED = (".gz", ".zst")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
 _MOST_TOLD = 5
+_MOST_NAMES, _LONG = 30, 40  # columns told, characters of each
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -124,6 +125,18 @@ def readable(where: Mapping[str, object]) -> Iterator[None]:
     except (PolarsError, OSError, ValueError, EOFError, zlib.error, ImportError) as error:
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SweepError(f"cannot read judgments: {line}", where=where) from error
+
+
+def names_told(names: Sequence[str]) -> str:
+    """List the names of columns, the first of many and the begin of long ones.
+
+    Examples
+    --------
+    >>> names_told(["item_id", "x" * 100])
+    'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
+    """
+    told = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
+    return ", ".join([*told, "..."] if len(names) > _MOST_NAMES else told)
 
 
 def kind_of(path: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from judgerel_ray.reduce.columns import NO_VALUE, is_no_value
 from judgerel_ray.reduce.nesting import KIND, N, UnitRows, with_codes
 
 _NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
+_NO_WIDTH = "[\u200b\u2060\ufeff]"
 _EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
@@ -24,8 +25,9 @@ _KEPT = "--exact-values keeps them"
 def folded(text: pl.Expr) -> pl.Expr:
     """Give what all spellings of one word have in common.
 
-    Case, white space around and how much of it inside do not matter, nor do composed and
-    decomposed accents; numbers are compared by value, unless they begin with a zero as codes do.
+    Case, white space around and how much of it inside do not matter, nor does what no eye tells
+    apart (composed and decomposed accents, full-width letters, characters without a width); numbers
+    are compared by value, unless they begin with a zero as codes do.
 
     Examples
     --------
@@ -33,8 +35,8 @@ def folded(text: pl.Expr) -> pl.Expr:
     >>> words.select(folded(pl.col("v"))).to_series().to_list()
     ['pass', 'pass', '1.0', '1.0', '01', 'not sure']
     """
-    word = text.str.strip_chars().str.normalize("NFC").str.to_lowercase()
-    word = word.str.replace_all(r"\s+", " ")
+    word = text.str.normalize("NFKC").str.replace_all(_NO_WIDTH, "").str.to_lowercase()
+    word = word.str.strip_chars().str.replace_all(r"\s+", " ")
     is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
     number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
     number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign

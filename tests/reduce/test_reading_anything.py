@@ -77,7 +77,10 @@ cells = st.one_of(
     st.sampled_from(WORDS),
     st.sampled_from(WORDS[:8]),
     st.sampled_from(OTHERS),
-    st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), max_size=4),
+    st.text(
+        st.characters(codec="utf-8", exclude_characters="\x00\r\x1c\x1d\x1e\x1f\u200b\u2060\ufeff"),
+        max_size=4,
+    ),
 )
 
 
@@ -188,7 +191,7 @@ def word(value):
     text = as_text(value)
     if text is None:
         return None
-    text = " ".join(unicodedata.normalize("NFC", text).strip().lower().split())
+    text = " ".join(unicodedata.normalize("NFKC", text).strip().lower().split())
     if text in NONE:
         return None
     try:

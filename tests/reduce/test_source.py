@@ -77,6 +77,13 @@ def test_what_stands_between_columns_is_said(tmp_path):
         ("a.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
         ("a.jsonl", b'{"a": 1}\n\n[1, 2]\n', "line 3 is no record"),
         ("a.json", b'{"a": 1', "not JSON"),
+        (
+            "a.jsonl",
+            b'{"verdict": 1}\n{"verdict": 1, "verdict": 2}',
+            "line 2: an object has the key",
+        ),
+        ("a.json", b'[{"verdict": 1, "verdict": 2}]', "an object has the key 'verdict' twice"),
+        ("a.csv", b'{"item_id": "q", "verdict": 1}\n', "the file holds JSON, .* ending .jsonl"),
         ("a.json", b"[1, 2]", "record 1 is none"),
         ("a.json", b'{"x": 1}', "expected a list of records"),
         ("a.json", b'{"x": [{"a": 1}], "y": [{"a": 1}]}', "2 lists of records: x, y"),
@@ -99,6 +106,12 @@ def test_a_line_with_too_much_is_refused_where_few_columns_are_read(tmp_path):
     (tmp_path / "a.csv").write_text("item_id,verdict,note\nq,A,x\nq,B,so, so\n")
     with pytest.raises(SweepError, match="line 3 has 4 fields"):
         read_source(str(tmp_path / "a.csv")).rows.select("verdict").collect()
+
+
+def test_an_object_inside_may_have_the_key_of_a_column(tmp_path):
+    line = {"verdict": "A", "meta": {"verdict": "B"}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line))
+    assert read(tmp_path / "a.jsonl")["verdict"].to_list() == ["A"]
 
 
 def test_python_writes_what_is_no_json_and_it_is_read(tmp_path):

@@ -35,6 +35,7 @@ def agreement(tally):
         (["b", "B"], {"B": 2}),  # as many of each: the first in order
         (["not sure", "Not  Sure"], {"Not  Sure": 2}),
         (["caf\u00e9", "cafe\u0301", "caf\u00e9"], {"caf\u00e9": 3}),
+        (["PASS", "\uff30\uff21\uff33\uff33", "PASS\u200b", "\ufeffPASS", "PASS"], {"PASS": 5}),
         (["0", "-0.0", "0.0", "0"], {"0": 4}),
         # What is no spelling of the same word stays apart.
         (["1", "01", "1a"], {"01": 1, "1": 1, "1a": 1}),
