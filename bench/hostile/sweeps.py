@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.hostile.run_directories import SWEEP, items
 from bench.hostile.case import Came, Case, Expect
+from bench.hostile.run_directories import SWEEP, items
 
 N_ITEMS = 3
 PLAN = ("plan", "s.toml", "--json")
