@@ -10,6 +10,8 @@ from rich.console import Console
 
 from judgerel_ray.core import printable
 
+_LONGEST_WORD = 160  # characters; paths of temporary folders have a hundred
+_END = 60
 _NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
 
 
@@ -27,8 +29,19 @@ def tell(text: str, *, aside: bool = False) -> None:
 
 
 def one_line(error: object) -> str:
-    """An error or another text in one line that acts on nothing."""
-    return printable(" ".join(str(error).split()))
+    """An error or another text in one line that acts on nothing.
+
+    Examples
+    --------
+    >>> len(one_line("no such file [path=" + "x" * 5000 + ".csv]")) < 150
+    True
+    """
+    return printable(" ".join(map(_by_its_ends, str(error).split())))
+
+
+def _by_its_ends(word: str) -> str:
+    """A word; one that nobody reads to its end, such as a path of 5,000 characters, shortened."""
+    return word if len(word) <= _LONGEST_WORD else f"{word[:_END]}...{word[-_END:]}"
 
 
 def open_streams() -> None:
