@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 
 from rich.console import Console
 
 from judgerel_ray.core import printable
 
-_LONGEST_WORD = 160  # characters; paths of temporary folders have a hundred
-_END = 60
 _NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
+
+_ENDLESS = re.compile(r"(\S{160})\S{80,}(\S{80})")
 
 
 def tell(text: str, *, aside: bool = False) -> None:
@@ -29,19 +30,8 @@ def tell(text: str, *, aside: bool = False) -> None:
 
 
 def one_line(error: object) -> str:
-    """An error or another text in one line that acts on nothing.
-
-    Examples
-    --------
-    >>> len(one_line("no such file [path=" + "x" * 5000 + ".csv]")) < 150
-    True
-    """
-    return printable(" ".join(map(_by_its_ends, str(error).split())))
-
-
-def _by_its_ends(word: str) -> str:
-    """A word; one that nobody reads to its end, such as a path of 5,000 characters, shortened."""
-    return word if len(word) <= _LONGEST_WORD else f"{word[:_END]}...{word[-_END:]}"
+    """An error in one line that acts on nothing; endless words lose their middle."""
+    return _ENDLESS.sub(r"\1...\2", printable(" ".join(str(error).split())))
 
 
 def open_streams() -> None:

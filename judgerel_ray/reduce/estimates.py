@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,7 @@ from judgerel_ray.stats import (
     noise_floors,
 )
 from judgerel_ray.stats.concentration import FEWEST_CARRYING
+from judgerel_ray.stats.facet_agreement import LaidOut, lay_out
 
 NOISE_ABOVE = 0.05
 COLUMNS: Mapping[str, pl.DataType] = {
@@ -48,7 +50,7 @@ UNANIMOUS = "are unanimous"
 Row = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Group:
     """One group: its counted rows and what all its coefficients share.
 
@@ -83,8 +85,17 @@ class Group:
     intervals: IntervalChoice = AUTO
     nuisance: tuple[str, ...] = ()
     n_places: int | None = None
+    _laid: dict[Missing, LaidOut] = field(default_factory=dict, repr=False)
 
-    @property
+    def laid_out(self, policy: Missing) -> LaidOut:
+        """Lay verdicts as names out once, where nuisance facets vary."""
+        if policy not in self._laid and self.table.levels is not None:
+            counts = self.table.counts(value_of(policy)).counts_UV
+            apart = 1 - np.eye(counts.shape[1])
+            self._laid[policy] = lay_out(counts, self.table.levels, distances_VV=apart)
+        return self._laid[policy]
+
+    @cached_property
     def n_without(self) -> int:
         """Replies without a verdict."""
         return self.table.n_rows(~SCORED & ~FAILED)
@@ -98,15 +109,28 @@ class Group:
         """Rows without a verdict, requests that failed included."""
         return self.table.n_rows(~SCORED)
 
-    @property
-    def basis(self) -> Row:
+    @cached_property
+    def n_judgments(self) -> int:
+        """Rows."""
+        return int(self.table.counts_UK.sum())
+
+    @cached_property
+    def most_of_item(self) -> int:
+        """Most judgments of one item, over all levels of nuisance facets."""
+        levels, rows_U = self.table.levels, self.table.counts_UK.sum(axis=1)
+        if levels is not None:
+            rows_U = np.bincount(levels.items_U, rows_U)
+        return int(rows_U.max(initial=0))
+
+    @cached_property
+    def basis(self) -> Mapping[str, object]:
         """What all rows of the group rest on."""
         return {
             "unit": " x ".join(self.unit),
             "conditions": None,
             "n_items": self.table.n_items,
             "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
-            "n_judgments": int(self.table.counts_UK.sum()),
+            "n_judgments": self.n_judgments,
         }
 
 
@@ -239,7 +263,7 @@ def _row(
         **noise_columns(floor),
         "missing": policy,
         "n_categories": None,
-        "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
+        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
         "estimator": in_words(coefficient.estimator, interval, floor, alike=alike),
         "undefined": coefficient.undefined,
     }

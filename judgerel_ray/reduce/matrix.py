@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.nesting import KIND, N, UnitRows, nest_rows
+from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows, nest_rows
 from judgerel_ray.reduce.places import ORDER
 from judgerel_ray.stats.facet_agreement import FacetLevels
 
@@ -55,6 +55,8 @@ class UnitTable:
         The item of each unit and the level of its nuisance facets, where those vary.
     turned_U : ndarray of int, shape (n_units,), optional
         What each unit is but for the order of its options, where that is a nuisance that varies.
+    places_UP : ndarray of int, shape (n_units, n_places), optional
+        How often each place that any unit named, where labels were counted.
     """
 
     kinds: pl.DataFrame
@@ -62,6 +64,7 @@ class UnitTable:
     clusters_U: NDArray[np.int64]  # noqa: N815
     levels: FacetLevels | None = None
     turned_U: NDArray[np.int64] | None = None  # noqa: N815
+    places_UP: NDArray[np.int64] | None = None  # noqa: N815
 
     @property
     def n_items(self) -> int:
@@ -184,7 +187,15 @@ def unit_table(
         clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
         levels=levels,
         turned_U=turned,
+        places_UP=_places(rows, place, n_units) if rows.places else None,
     )
+
+
+def _places(rows: UnitRows, place: NDArray[np.int64], n_units: int) -> NDArray[np.int64]:
+    """How often each place was named by unit; those that none named are left out."""
+    numbers = rows.units[PLACES].explode().to_numpy().reshape(len(place), -1)
+    columns = [np.bincount(place, column, n_units) for column in numbers.T if column.any()]
+    return np.array(columns, dtype=np.int64).reshape(-1, n_units).T
 
 
 def _levels(

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
-from judgerel_ray.reduce.matrix import unit_counts, unit_table
+from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.nesting import UnitRows
 from judgerel_ray.reduce.places import ORDER, SHOWN, Places, first_of, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
+from judgerel_ray.stats.facet_agreement import lay_out, reproducibility_terms
 from judgerel_ray.stats.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.interval import student_interval
 from judgerel_ray.stats.order_effects import (
@@ -24,7 +25,7 @@ from judgerel_ray.stats.order_effects import (
     first_place,
     order_effect,
     position_bias,
-    swap_terms,
+    swap_layout,
     swapped,
 )
 
@@ -181,7 +182,6 @@ def order_rows(
     >>> found.select("coefficient", "value").rows()
     [('order_effect', 1.0), ('position_bias', 1.0)]
     """
-    cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
     apart = [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
     verdicts: Missing = "drop" if group.n_without else "category"
@@ -190,8 +190,10 @@ def order_rows(
             counts = _counts(rows.long(group.unit), group, policy) if continuous else None
             yield _swap_row(group, policy, counts)
     if "place_consistency" in names:
-        stood = unit_table(rows.by_place(), unit=group.unit, cluster=group.unit)
-        yield _swap_row(group, verdicts, stood.counts_UK, of_places=True)
+        stood = group.table.places_UP
+        if stood is None:
+            stood = np.zeros((group.table.clusters_U.size, 1), dtype=np.int64)
+        yield _swap_row(group, verdicts, stood, of_places=True)
     if "order_effect" in names:
         for policy in policies:
             counted = rows.long(group.unit)
@@ -199,18 +201,8 @@ def order_rows(
             yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
     placed = [name for name in names if name in ("position_bias", "first_place")]
     if placed:
-        first: int | None = 0
-        if _ORDER not in group.unit or not rows.places:
-            labels, questions = np.zeros((0, 2), dtype=np.int64), None
-        else:
-            # Each order weighs the same: one asked more often would pass for a place preferred.
-            asked = [*cluster, _ORDER]
-            stood = unit_table(rows.by_place(), unit=asked, cluster=cluster)
-            # Positions that nothing ever named are on the menu all the same.
-            spare = max(0, (group.n_places or 0) - stood.counts_UK.shape[1])
-            labels = np.pad(stood.counts_UK, ((0, 0), (0, spare)))
-            questions = stood.clusters_U
-            first = first_of(stood.kinds[SHOWN].to_list())
+        labels, questions = _labels_by_order(group)
+        first = first_of(rows.places) if rows.places and labels.size else 0
         for name in placed:
             bias = name == "position_bias"
             shown = position_bias(labels, questions) if bias else first_place(
@@ -222,6 +214,23 @@ def order_rows(
 def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
     """Counts of the group's units, each score a value of its own."""
     return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+
+
+def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """How often each question named each place in each order, and the questions.
+
+    Each order weighs the same: one asked more often would pass for a place preferred.
+    """
+    table, levels = group.table, group.table.levels
+    if table.places_UP is None or levels is None or levels.orders_U is None:
+        return np.zeros((0, 2), dtype=np.int64), None
+    several = np.int64(levels.orders_U.max() + 1)
+    asked, cell = np.unique(table.clusters_U * several + levels.orders_U, return_inverse=True)
+    labels = np.zeros((asked.size, max(table.places_UP.shape[1], group.n_places or 0)), np.int64)
+    # Positions that nothing ever named are on the menu all the same.
+    for place, number_U in enumerate(table.places_UP.T):
+        labels[:, place] = np.bincount(cell, number_U, asked.size)
+    return labels, asked // several
 
 
 def _swap_row(
@@ -245,27 +254,28 @@ def _swap_row(
     )  # fmt: skip
     if levels is None or levels.orders_U is None or table.turned_U is None:
         return _row(group, policy, none, crossed=False)
-    questions, orders = table.turned_U, levels.orders_U
-    if counts is None:
-        counts = table.counts(value_of(policy)).counts_UV
-    terms = swap_terms(counts, questions, orders, clusters_U=table.clusters_U)
+    if counts is None and table.turned_U is levels.items_U:
+        laid = swap_layout(group.laid_out(policy))
+        n_ratings = int(table.counts(value_of(policy)).counts_UV.sum())
+    else:
+        if counts is None:
+            counts = table.counts(value_of(policy)).counts_UV
+        n_ratings = int(counts.sum())
+        apart = 1 - np.eye(counts.shape[1])
+        laid = lay_out(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
+    terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
     share = float(terms.value(terms.terms_CT.sum(axis=0)))
     interval = student_interval(share, terms.left_out(), 0.95, chance_corrected=False)
     told = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
-        n_ratings=int(counts.sum()), n_units=terms.questions_C.size,
+        n_ratings=n_ratings, n_units=terms.questions_C.size,
         estimator=in_words(words, interval, None),
     )  # fmt: skip
     if of_places:  # shuffled over the questions, verdicts that go by place still do
         return _row(group, policy, told)
-    floor = facet_floors(
-        counts,
-        swapped(questions, orders),
-        [Wanted(name="percent_agreement")],
-        distances_VV=1 - np.eye(counts.shape[1]),
-    )[0]
+    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
     told = replace(
         told, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
         estimator=in_words(words, interval, floor),
@@ -287,7 +297,7 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "measurement": "nominal",
         "missing": policy,
         "n_categories": None,
-        "n_missing": int(group.table.counts_UK.sum()) - found.n_ratings,
+        "n_missing": group.n_judgments - found.n_ratings,
         "estimator": found.estimator,
         "undefined": found.undefined if crossed else "orders_not_crossed",
         **group.basis,

@@ -192,9 +192,7 @@ def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
         row = _row(group, terms, pooled, one, floor, None, "nominal")
         name = f"class_agreement:{str(value).removeprefix('=')}"
         n_counted = int(found.counts_UV.sum())
-        yield _completed(
-            group, facets, {**row, "coefficient": name}, policy, "nominal", None, n_counted
-        )
+        yield _completed(group, {**row, "coefficient": name}, policy, "nominal", None, n_counted)
 
 
 def _pooled_rows(
@@ -239,12 +237,11 @@ def _pooled_rows(
                 "estimator": in_words(words, interval, floor),
             }  # fmt: skip
         printed = categories if statistic.name == "entropy_agreement" else None
-        yield _completed(group, facets, row, policy, "nominal", printed, int(m_U.sum()))
+        yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
 
 
 def _completed(
     group: Group,
-    facets: FacetLevels,
     row: Row,
     policy: Missing,
     level: Level,
@@ -260,8 +257,8 @@ def _completed(
         "measurement": level,
         "missing": policy,
         "n_categories": n_categories,
-        "n_replications": _most_ratings(group, facets),
-        "n_missing": int(group.table.counts_UK.sum()) - n_counted,
+        "n_replications": group.most_of_item,
+        "n_missing": group.n_judgments - n_counted,
     }
 
 
@@ -293,7 +290,8 @@ def _rows(
     terms: QuestionTerms | None = None
     pooled = None
     if not why:
-        laid = lay_out(units, facets, distances_VV=distances)
+        by_name = level == "nominal"
+        laid = group.laid_out(policy) if by_name else lay_out(units, facets, distances_VV=distances)
         floors = facet_floors(laid, facets, wanted)
         terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
         pooled = _by_question(group, terms, units) if distances is not None else None
@@ -304,7 +302,7 @@ def _rows(
             terms = replace(terms, name=one.name, value=value)
         row = _row(group, terms, pooled, one, floor, why, level)
         printed = categories if one.name in _WITH_CATEGORIES else None
-        yield _completed(group, facets, row, policy, level, printed, counted)
+        yield _completed(group, row, policy, level, printed, counted)
 
 
 def _why_not(
@@ -443,9 +441,3 @@ def _interval(
 def _drawn(names: Sequence[str]) -> str:
     """The nuisance facets in words."""
     return " and ".join(name.replace("_", " ") for name in names)
-
-
-def _most_ratings(group: Group, facets: FacetLevels) -> int:
-    """Most judgments of one item, over all levels."""
-    rows = group.table.counts_UK.sum(axis=1)
-    return int(np.bincount(facets.items_U, rows).max(initial=0))

@@ -31,7 +31,8 @@ PairCoefficient = Literal[
 PAIR_COEFFICIENTS: tuple[PairCoefficient, ...] = get_args(PairCoefficient)[:7]
 """Coefficients that compare two judgments, and so have a reproducibility."""
 _CLASSES = 3  # pairs: same level; same order at another level; another order
-_FIXED = 2 + 3 * _CLASSES  # terms before the features
+FIXED = 2 + 3 * _CLASSES
+"""Terms of an item before its features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -253,8 +254,8 @@ def mean_distance(total: Floats) -> Floats:
 
     Where no item has any pair of a class (no prompt was asked twice), the other classes tell it.
     """
-    weight = total[..., 2:_FIXED:3]
-    mean = divide(total[..., 4:_FIXED:3], total[..., 3:_FIXED:3])
+    weight = total[..., 2:FIXED:3]
+    mean = divide(total[..., 4:FIXED:3], total[..., 3:FIXED:3])
     there = ~np.isnan(mean)
     kept = (weight * there).sum(axis=-1)
     return divide((weight * np.nan_to_num(mean) * there).sum(axis=-1), kept)
@@ -294,7 +295,7 @@ def coefficient_of(
         # Two ratings of an item differ by twice the variance of one.
         return np.asarray(np.sqrt(distance / 2))
     n = total[..., 0]
-    mean = divide(total[..., _FIXED:-1], np.broadcast_to(n[..., None], total[..., _FIXED:-1].shape))
+    mean = divide(total[..., FIXED:-1], np.broadcast_to(n[..., None], total[..., FIXED:-1].shape))
     if name == "class_agreement":
         return divide(distance, mean[..., int(np.argmax(np.diagonal(form_FF)))])
     drawn = _formed(mean, form_FF)  # two judgments of any items, the same one with itself counted
@@ -440,13 +441,12 @@ def reproducibility_terms(
     crossed, terms_IT = laid.crossed, laid.terms_IT
     owners = levels.items_U if clusters_U is None else clusters_U
     owners_I = owners[crossed.kept_U[crossed.starts_I]]
-    questions, place = np.unique(owners_I, return_inverse=True)
-    if questions.size < owners_I.size:
+    questions = owners_I
+    if (np.diff(owners_I) <= 0).any():
+        questions, place = np.unique(owners_I, return_inverse=True)
         together = np.zeros((questions.size, terms_IT.shape[1]))
         np.add.at(together, place, terms_IT)
         terms_IT = together
-    else:
-        terms_IT = terms_IT[np.argsort(place, kind="stable")]
     return QuestionTerms(
         name=name, questions_C=questions, terms_CT=terms_IT,
         value=pair_value(name, laid.form_FF, n_categories),

@@ -199,10 +199,12 @@ def _closed(laid: LaidOut, strata_U: NDArray[np.intp]) -> tuple[float, float]:
         # (x - y)^2 less what each of the two says is -2 (x - mean) (y - mean').
         variance_S = mean_SF[:, 2] - mean_SF[:, 1] ** 2
         spread_SS = 4 * variance_S[:, None] * variance_S
-    weight_C, first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata)
-    mean = float((first_SS * apart_SS).sum() + (weight_C * own_S).sum())
+    scaled_IC = _class_scale(units, _has(units, m_U))
+    within_U = _within_weights(units, m_U, scaled_IC)
+    within_S = np.bincount(strata_U, within_U, n_strata)
+    first_SS, second_SS = _pair_weights(units, strata_U, m_U, n_strata, scaled_IC)
+    mean = float((first_SS * apart_SS).sum() + (within_S * own_S).sum())
     twice_U = m_U * (m_U - 1)
-    within_U = _within_weights(units, m_U)
     own_variance = np.divide(2 * within_U**2, twice_U, out=np.zeros_like(m_U), where=twice_U > 0)
     variance = float((second_SS * spread_SS).sum())
     variance += float((own_variance * spread_SS[strata_U, strata_U]).sum())
@@ -231,12 +233,12 @@ def _class_scale(units: CrossedUnits, has_IC: NDArray[np.bool_]) -> Floats:
     return scaled
 
 
-def _within_weights(units: CrossedUnits, m_U: Floats) -> Floats:
+def _within_weights(units: CrossedUnits, m_U: Floats, scaled_IC: Floats) -> Floats:
     """What pairs of a unit's own judgments weigh in the mean distance."""
     n_levels = np.diff(units.starts_I, append=m_U.size)
     repeated = (m_U > 1).astype(np.float64)
     n_repeated = np.add.reduceat(repeated, units.starts_I)
-    scaled = _class_scale(units, _has(units, m_U))[:, 0]
+    scaled = scaled_IC[:, 0]
     each = np.divide(scaled, n_repeated, out=np.zeros_like(scaled), where=n_repeated > 0)
     weights: Floats = np.repeat(each, n_levels) * repeated
     return weights
@@ -259,12 +261,15 @@ def _has(units: CrossedUnits, m_U: Floats) -> NDArray[np.bool_]:
 
 
 def _pair_weights(
-    units: CrossedUnits, strata_U: NDArray[np.intp], m_U: Floats, n_strata: int
-) -> tuple[Floats, Floats, Floats]:
-    """Weights of pairs by strata: inside units (S,), between them, and those squared (S, S)."""
+    units: CrossedUnits,
+    strata_U: NDArray[np.intp],
+    m_U: Floats,
+    n_strata: int,
+    scaled_IC: Floats,
+) -> tuple[Floats, Floats]:
+    """Weights of pairs between units by strata, and those squared (S, S)."""
     starts, levels = units.starts_I, units.levels
     n_levels = np.diff(starts, append=m_U.size)
-    scaled = _class_scale(units, _has(units, m_U))
     row_U = np.repeat(np.arange(starts.size), n_levels)
     # Ordered pairs of levels of each class, by which an item's weight is shared out.
     orders = levels.orders_U if levels.n_orders is not None else None
@@ -277,7 +282,7 @@ def _pair_weights(
         pairs.append((left, right, same))
         for kind, mine in enumerate((same, ~same)):
             number[:, kind] += 2 * np.bincount(row_U[left[mine]], minlength=starts.size)
-    each = np.divide(scaled[:, 1:], number, out=np.zeros_like(number), where=number > 0)
+    each = np.divide(scaled_IC[:, 1:], number, out=np.zeros_like(number), where=number > 0)
     first, second = np.zeros((n_strata, n_strata)), np.zeros((n_strata, n_strata))
     for left, right, same in pairs:
         weight = np.where(same, each[row_U[left], 0], each[row_U[left], 1])
@@ -285,8 +290,7 @@ def _pair_weights(
         square = (2 * weight) ** 2 / (m_U[left] * m_U[right])
         first += np.bincount(place, 2 * weight, n_strata**2).reshape(first.shape)
         second += np.bincount(place, square, n_strata**2).reshape(first.shape)
-    within: Floats = np.bincount(strata_U, _within_weights(units, m_U), n_strata).astype(float)
-    return within, first, second
+    return first, second
 
 
 def _normal(one: Wanted, total: Floats, form_FF: Floats, mean: float, sd: float) -> NoiseFloor:

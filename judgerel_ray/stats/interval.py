@@ -16,6 +16,7 @@ from judgerel_ray.stats.ends import ends_less_bias, student_ends
 from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
+_SOME = 10_000  # units looked at first
 _FEW = 10
 _BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
 _REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
@@ -278,23 +279,31 @@ def flagged(
     True
     """
     if statistic.needs_replications:
-        few = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
-        found = replace(found, biased=found.biased or bool(few))
+        unsteady = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
+        found = replace(found, biased=found.biased or bool(unsteady))
     found = replace(found, n_effective=effective_questions(counts, clusters, statistic))
+    # Questions are but added: where some of them are enough, so are all.
+    few = _rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
+    if few and len(counts) > _SOME:
+        few = _rests_on_few(counts, clusters, statistic)
+    return replace(found, few_informative=few)
+
+
+def _rests_on_few(counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic) -> bool:
+    """Whether few questions tell agreement from disagreement, or have a verdict of the minority."""
     if statistic.of_moments:  # scores have no agreement to lack
         m, total, squares = counts.T
-        informative = n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)])
-    else:
-        most = counts.max(axis=1, initial=0.0)
-        disagreeing = n_distinct(clusters[most < row_sums(counts)])
-        agreeing = n_distinct(clusters[most > 1])
-        # Where distances count, scores that are never the same may yet be near.
-        of_distances = statistic.at_totals is not None or (
-            statistic.pairs is not None and statistic.pairs.distances_VV is not None
-        )
-        informative = disagreeing if of_distances else min(disagreeing, agreeing)
-        if informative >= _FEW and statistic.rests_on_minority:
-            elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
-            minority = min(n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
-            return replace(found, few_informative=minority < _MINORITY)
-    return replace(found, few_informative=informative < _FEW)
+        return n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)]) < _FEW
+    most = counts.max(axis=1, initial=0.0)
+    disagreeing = n_distinct(clusters[most < row_sums(counts)])
+    agreeing = n_distinct(clusters[most > 1])
+    # Where distances count, scores that are never the same may yet be near.
+    of_distances = statistic.at_totals is not None or (
+        statistic.pairs is not None and statistic.pairs.distances_VV is not None
+    )
+    informative = disagreeing if of_distances else min(disagreeing, agreeing)
+    if informative >= _FEW and statistic.rests_on_minority:
+        elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
+        minority = min(n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
+        return minority < _MINORITY
+    return informative < _FEW

@@ -6,13 +6,19 @@ Shape suffixes: U = units (a question in one order), V = distinct values, Q = qu
 from __future__ import annotations
 
 from dataclasses import replace
+from math import erfc, exp, pi, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
-from judgerel_ray.stats.facet_agreement import FacetLevels, reproducibility_terms
+from judgerel_ray.stats.facet_agreement import (
+    FIXED,
+    FacetLevels,
+    LaidOut,
+    reproducibility_terms,
+)
 from judgerel_ray.stats.interval import Interval, student_interval
 from judgerel_ray.stats.question_statistic import QuestionTerms
 from judgerel_ray.stats.statistic import Floats, divide, row_sums
@@ -75,6 +81,30 @@ def swapped(questions_U: NDArray[np.int64], orders_U: NDArray[np.int64]) -> Face
     """
     return FacetLevels(
         items_U=questions_U, levels_U=orders_U, orders_U=orders_U, n_orders=float("inf")
+    )
+
+
+def swap_layout(laid: LaidOut) -> LaidOut:
+    """Turn units laid out for reproducibility into pairs of two orders, where nothing else varies.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.facet_agreement import lay_out
+    >>> levels = FacetLevels(items_U=np.array([0, 0]), levels_U=np.array([0, 1]))
+    >>> laid = lay_out([[2, 0], [1, 1]], levels, distances_VV=1 - np.eye(2))
+    >>> swap_layout(laid).terms_IT[:, 8:11].tolist()
+    [[1.0, 1.0, 0.5]]
+    """
+    crossed = laid.crossed
+    last = slice(FIXED - 3, FIXED)  # the pairs of two orders: weight, weight where known, distance
+    terms_IT = laid.terms_IT.copy()
+    terms_IT[:, 2:FIXED] = 0.0
+    terms_IT[:, last] = laid.terms_IT[:, last] / laid.terms_IT[:, FIXED - 3 : FIXED - 2]
+    weights_IC = np.zeros_like(crossed.weights_IC)
+    weights_IC[:, -1] = 1.0
+    levels = swapped(crossed.levels.items_U, crossed.levels.levels_U)
+    return replace(
+        laid, terms_IT=terms_IT, crossed=replace(crossed, levels=levels, weights_IC=weights_IC)
     )
 
 
@@ -314,9 +344,7 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, str]:
     if own < 1e-12:
         return 1.0, 0.0, "label permutations inside questions"
     if n * n_labels * _PERMUTATIONS > _CELLS:
-        from scipy.special import chdtrc
-
-        p = float(chdtrc(n_labels - 1, length * (n_labels - 1) / own))
+        p = chi_square_tail(n_labels - 1, length * (n_labels - 1) / own)
         return p, sd, "label permutations inside questions, by their chi-square limit"
     rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
     for start in range(0, _PERMUTATIONS, block):
@@ -334,6 +362,25 @@ def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
         number = np.unique(np.asarray(questions_Q), return_inverse=True)[1]
         m_U = np.bincount(number, m_U).astype(np.float64)
     return m_U[m_U > 0]
+
+
+def chi_square_tail(degrees: int, x: float) -> float:
+    """Give the chance that a chi-square variable is above `x`, in closed form.
+
+    Importing SciPy for it would take longer than millions of judgments do.
+
+    Examples
+    --------
+    >>> round(chi_square_tail(1, 3.841459), 6), round(chi_square_tail(4, 9.487729), 6)
+    (0.05, 0.05)
+    """
+    half, odd = x / 2, degrees % 2
+    tail = erfc(sqrt(half)) if odd else 0.0
+    term = exp(-half) * (2 * sqrt(half / pi) if odd else 1.0)
+    for step in range(1, degrees // 2 + 1):
+        tail += term
+        term *= half / (step + odd / 2)
+    return tail
 
 
 def _told(
