@@ -31,7 +31,7 @@ def flipped(data, place):
 
 
 def test_no_fault_gives_other_numbers_and_verify_names_every_one(run):
-    # 20,000 of two seeds: none.
+    # Of 2,000 with four seeds none either.
     tally = try_faults(run, n=140, seed=5, every=70)
     assert (tally.wrong, tally.unseen) == ([], [])
     kinds = {kind for kind, _ in tally.reduced}
