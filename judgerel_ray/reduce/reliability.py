@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TypeVar
 
 import polars as pl
@@ -74,6 +75,7 @@ _Name = TypeVar("_Name", bound=str)
 _OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wrong"} - {
     "valid_rate"
 }
+_MOST_LISTED = 12
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
@@ -319,11 +321,20 @@ def _labels(
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
     """The names in the order they are known in; each must be known, and there must be one."""
     if not names:
-        raise SweepError(f"no {what} given, expected some of {', '.join(known)}")
+        raise SweepError(f"no {what} given, expected some of {_listed(known)}")
     for name in names:
         if name not in known:
-            raise SweepError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
+            near = get_close_matches(name, known, n=3)
+            raise SweepError(
+                f"unknown {what} {name!r}, expected one of {_listed(known)}",
+                hint=" or ".join(map(str, near)) or None,
+            )
     return tuple(name for name in known if name in names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of many names: a line is read to its end."""
+    return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
 
 
 def _groups(
