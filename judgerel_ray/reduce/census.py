@@ -182,12 +182,7 @@ def _comparable(kind: pl.DataType) -> bool:
 
 def _is(told: dict[str, object], schema: pl.Schema) -> pl.Expr:
     """Whether a row says this; never null."""
-    equal = [
-        pl.col(name).is_null()
-        if value is None
-        else (pl.col(name) == pl.lit(value, schema[name])).fill_null(False)
-        for name, value in told.items()
-    ]
+    equal = [pl.col(name).eq_missing(pl.lit(one, schema[name])) for name, one in told.items()]
     return pl.all_horizontal(equal)
 
 
