@@ -80,10 +80,12 @@ def count_few(
         Judgments as their file has them.
     unit : sequence of str
         Columns that tell units apart.
-    kinds, labels : pl.DataFrame
-        What rows are looked for, from :func:`find_few`.
+    kinds : pl.DataFrame
+        Kinds of rows, from :func:`find_few`.
     verdicts : sequence of str
         The columns of those kinds that are verdicts, whose labels are counted.
+    labels : pl.DataFrame, optional
+        Labels, likewise.
     proof : Proof, optional
         How replications are shown to be distinct; none of rows that were checked before.
 
