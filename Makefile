@@ -37,6 +37,10 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 test: $(READY) ## all tests, real Ray and real vLLM included, but those for a CUDA machine or a browser
 	$(BIN)/python -m pytest -m "not gpu and not browser" --durations=10
 
+.PHONY: test-hostile
+test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)
+	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m bench.hostile --out docs/hostile-inputs.md
+
 .PHONY: gpu
 gpu: $(READY) ## the tests for a CUDA machine
 	$(BIN)/python -m pytest -m gpu

@@ -49,9 +49,11 @@ judgerel reduce pairs.parquet --missing drop --coefficient krippendorff_alpha \\
   --coefficient swap_consistency --coefficient position_bias
 ```
 
-with the columns judge, item_id, option_order, replication, verdict, label. Not used here, since one
-order alone is recorded: AlpacaFarm pairs (`order_swapped` is false throughout), the Vicuna reviews,
-the coin-flip pairs, Arena votes; EvalAssist keeps a flag of position bias, and not both verdicts.
+with the columns judge, item_id, option_order, replication, verdict, label. A file whose verdict is
+the place itself, and that has no label, says so: `--verdict-names place` (see
+`docs/what-leads.md`). Not used here, since one order alone is recorded: AlpacaFarm pairs
+(`order_swapped` is false throughout), the Vicuna reviews, the coin-flip pairs, Arena votes;
+EvalAssist keeps a flag of position bias, and not both verdicts.
 """
 
 

@@ -15,7 +15,7 @@ import sys
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core import UnfinishedRunWarning
+from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning
 from judgerel_ray.core.naming import NamesFirst
 from judgerel_ray.pipeline.derived import (
     alignment,
@@ -27,6 +27,7 @@ from judgerel_ray.pipeline.derived import (
     uncertainty,
 )
 from judgerel_ray.pipeline.expected import weighted
+from judgerel_ray.pipeline.given import given
 from judgerel_ray.pipeline.systems import comparison, selection
 from judgerel_ray.pipeline.voting import cascade, cascaded, panels
 
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.config import Sweep
+    from judgerel_ray.pipeline.given import Judgments
 
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
 __all__ += ["alignment", "ranking", "run", "scales", "settled", "uncertainty", "weighted"]
-__all__ += ["cascade", "cascaded", "comparison", "panels", "selection"]
+__all__ += ["ReadingWarning", "cascade", "cascaded", "comparison", "panels", "selection"]
 
 
 def load_sweep(path: str | PathLike[str]) -> Sweep:
@@ -122,7 +124,7 @@ def run(
 
 
 def reduce(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     by: Sequence[str] | str | None = None,
     measurement: Sequence[str] | str | None = None,
@@ -137,13 +139,16 @@ def reduce(
     interval: str = "auto",
     resamples: int | None = None,
     seed: int | None = None,
+    verdict_names: str | None = None,
+    exact_values: bool = False,
 ) -> pl.DataFrame:
-    """Coefficients of a run directory or of a file of judgments, as ``judgerel reduce`` prints.
+    """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
     Parameters
     ----------
-    path : str or path
-        Run directory, or a Parquet, CSV or JSONL file.
+    path : str, path or frame
+        Run directory; a file, folder or pattern of files (Parquet, CSV, TSV, JSON Lines, JSON); or
+        a frame of such rows: Polars, lazy or not, pandas, an Arrow table.
     by : str or sequence of str, optional
         Columns that make a group; default judge, benchmark, protocol, criterion, definition, scale
         and temperature, those that are there.
@@ -173,6 +178,13 @@ def reduce(
         where two verdicts occur and few questions are informative, the jackknife elsewhere.
     resamples, seed : int, optional
         Of the bootstrap; 2000 and 0 by default. Equal seeds give equal digits.
+    verdict_names : {"option", "place"}, optional
+        What verdicts of a file with several orders of the options and no column label name; without
+        it nothing that compares them across orders has a value.
+    exact_values : bool
+        Whether every spelling is a verdict of its own. By default ``PASS``, ``pass`` and
+        ``' PASS'`` are one, ``1`` and ``1.0`` are, and NaN, N/A, null and none are no verdict;
+        verdicts of a run directory are always taken as they are.
 
     Returns
     -------
@@ -183,6 +195,11 @@ def reduce(
     ------
     SweepError
         If the file, a column, a name or a choice is wrong.
+
+    Warns
+    -----
+    ReadingWarning
+        If rows were read otherwise than they are written, such as spellings put together.
 
     Examples
     --------
@@ -213,7 +230,8 @@ def reduce(
         bands=bands,
         intervals=interval_choice(interval, resamples=resamples, seed=seed),
     )
-    return (question_path if questions else reduce_path)(str(path), options)
+    opened = given(path, exact_values=exact_values, verdict_names=verdict_names)
+    return (question_path if questions else reduce_path)(opened, options)
 
 
 sys.modules[__name__].__class__ = NamesFirst

@@ -43,8 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _stop(*_: object) -> None:
     """End the process; what is written is whole at any time."""
-    with suppress(OSError):
-        os.write(2, b"judgerel: stopped\n")
+    # Not by the stream itself, which may be writing; its file may be another than the process's.
+    with suppress(OSError, ValueError, AttributeError):
+        os.write(sys.stderr.fileno(), b"judgerel: stopped\n")
     os._exit(STOPPED)
 
 

@@ -65,7 +65,7 @@ def main() -> int:
     parsed = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hostile-bases-") as made:
         bases = parsed.bases or Path(made)
-        from bench.hostile.bases import make_bases
+        from bench.hostile.run_directories import make_bases
 
         make_bases(bases)
         cases = chosen(all_cases(bases), parsed.only, fast=parsed.fast)

@@ -190,10 +190,15 @@ def id_cases() -> Iterator[Case]:
             )
             if column == "benchmark" or "lone" in what:
                 continue
+            page_too = column != "verdict"
             for verb, commands in {
-                "terminal": (("reduce", "t.jsonl", "--questions"), ("reduce", "t.jsonl")),
+                "terminal": (
+                    ("reduce", "t.jsonl", *(("--questions",) if column == "item_id" else ())),
+                ),
                 "page": (("report", "t.jsonl", "--out", "r.html"),),
             }.items():
+                if verb == "page" and not page_too:
+                    continue
                 yield Case(
                     family="Ids that carry orders",
                     what=f"{what} as {column} ({verb})",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from bench.hostile.bases import SWEEP, items
 from bench.hostile.case import Came, Case, Expect
+from bench.hostile.run_directories import SWEEP, items
 
 N_ITEMS = 3
 PLAN = ("plan", "s.toml", "--json")
@@ -47,7 +47,7 @@ def must(expect: Expect, *names: str) -> Expect:
 REFUSED = Expect(refusal="must", harmless=True)
 
 
-# ---- the file itself ------------------------------------------------------------------------------
+# ---- the file itself --------------------------------------------------------------------------
 
 
 def file_cases() -> Iterator[Case]:
@@ -148,13 +148,13 @@ def _plan_of(key: str, value: Any) -> Callable[[Came], str | None]:
     elif key == "option_orders" and isinstance(value, int) and not isinstance(value, bool):
         changed = {"orders": value}
     elif key in ("replications", "temperatures", "option_orders"):
-        return lambda came: f"takes {value!r} for {key}"
+        return lambda _: f"takes {value!r} for {key}"
     if key == "sample":
-        return planned(None).check or (lambda came: None)
-    return planned(count(**changed)).check or (lambda came: None)
+        return planned(None).check or (lambda _: None)
+    return planned(count(**changed)).check or (lambda _: None)
 
 
-# ---- items and gold -------------------------------------------------------------------------------
+# ---- items and gold ---------------------------------------------------------------------------
 
 
 def option_items(options: Sequence[Any], golds: Sequence[Any]) -> bytes:
@@ -319,7 +319,7 @@ def item_cases() -> Iterator[Case]:
         )
 
 
-# ---- templates ------------------------------------------------------------------------------------
+# ---- templates --------------------------------------------------------------------------------
 
 TEXT = b"{question} {responses} Say which."
 FORMS: dict[str, tuple[str, bool]] = {
@@ -405,7 +405,7 @@ def template_cases() -> Iterator[Case]:
         )
 
 
-# ---- models ---------------------------------------------------------------------------------------
+# ---- models -----------------------------------------------------------------------------------
 
 
 def _copied(change: Callable[[Path], None]) -> Callable[[Path], None]:

@@ -19,7 +19,7 @@ HEADER = ("item_id", "replication", "verdict")
 Cells = Sequence[Sequence[Any]]
 
 
-# ---- writing ------------------------------------------------------------------------------------
+# ---- writing ----------------------------------------------------------------------------------
 
 
 def as_csv(cells: Cells, header: Sequence[str] = HEADER, *, sep: str = ",") -> bytes:
@@ -74,7 +74,7 @@ def cells(rows: Sequence[Row]) -> list[list[Any]]:
     return [list(row) for row in rows]
 
 
-# ---- spellings (what counts as one verdict) -----------------------------------------------------
+# ---- spellings (what counts as one verdict) ---------------------------------------------------
 
 # Spellings of the two verdicts, used in turn over the replications: one word, many hands.
 SPELLINGS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
@@ -229,7 +229,7 @@ def by_question(rows: Sequence[Row]) -> Callable[[Came], str | None]:
     return check
 
 
-# ---- what stands for no verdict -----------------------------------------------------------------
+# ---- what stands for no verdict ---------------------------------------------------------------
 
 NO_VERDICT = ("NaN", "nan", "NAN", "N/A", "n/a", "NA", "null", "NULL", "None", "none", "", "  ",
               "#N/A", " NaN ", "<NA>")  # fmt: skip
@@ -300,7 +300,7 @@ def _null_types(rows: Sequence[Row], answer: Answer) -> Iterator[Case]:
         )
 
 
-# ---- few verdicts: what leads ---------------------------------------------------------------------
+# ---- few verdicts: what leads -----------------------------------------------------------------
 
 
 def few_verdict_cases() -> Iterator[Case]:
@@ -348,7 +348,7 @@ def leads_with_validity(share: float) -> Callable[[Came], str | None]:
     return check
 
 
-# ---- places and options -----------------------------------------------------------------------------
+# ---- places and options -----------------------------------------------------------------------
 
 
 def place_cases() -> Iterator[Case]:

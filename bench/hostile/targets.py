@@ -190,8 +190,11 @@ def other_file_cases() -> Iterator[Case]:
         yield Case(
             family=FAMILY,
             what=f"{verb}, its own output, changed by hand since",
-            shell=f"$JUDGEREL {' '.join(command)} --out o{ending} && printf ' ' >> o{ending}"
-            f" && $JUDGEREL {' '.join(command)} --out o{ending}",
+            commands=(
+                (*command, "--out", f"o{ending}"),
+                ("python", f"open('o{ending}', 'ab').write(b' ')"),
+                (*command, "--out", f"o{ending}"),
+            ),
             files=files,
             may_write=(f"o{ending}",),
             expect=Expect(refusal="may"),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from judgerel_ray.benchmarks.record import Record, excerpt
+from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.core import GoldIs, Item, Option, SweepError
 
 READINGS: tuple[GoldIs, ...] = ("id", "text", "letter", "number", "index")
@@ -21,7 +21,8 @@ READINGS: tuple[GoldIs, ...] = ("id", "text", "letter", "number", "index")
 counted from 1, or its index counted from 0."""
 REFERENCE: GoldIs = "reference"
 """Gold is a reference answer, and no option."""
-_OPTIONS_SHOWN = 6
+_OPTIONS_SHOWN = 3
+_LONGEST = 16
 _LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
 _WHERE = " in the [[ask]] (judgerel items: --gold-is)"
 _WHOLE = re.compile(r"([0-9]+)(?:\.0+)?")  # a table with gaps has its whole numbers as 2.0
@@ -143,7 +144,7 @@ def _names_several(item: Item, record: Record, places: Mapping[GoldIs, int]) -> 
     ]
     keys = [f'gold_is = "{readings[0]}"' for readings in by_place.values()]
     return record.wrong(
-        f"gold {excerpt(item.gold or '')} of item {item.item_id!r} may mean "
+        f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean "
         f"{len(by_place)} options: {'; '.join(said)}",
         hint=" or ".join(keys) + _WHERE,
     )
@@ -159,16 +160,17 @@ def _names_none(
             if len(item.options) > _OPTIONS_SHOWN:
                 names.append(f"and {len(item.options) - _OPTIONS_SHOWN} more")
             return record.wrong(
-                f"gold {excerpt(item.gold or '')} of item {item.item_id!r} names no option by "
-                f"{' or '.join(named)}; its options are {', '.join(names)}",
-                hint=f'mend it; or gold_is = "{REFERENCE}"{_WHERE}, where gold is a reference '
-                "answer and no option",
+                f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} names no option by "
+                f"{_either(named)}; its options are {', '.join(names)}",
+                hint=f'mend it, or gold_is = "{REFERENCE}"{_WHERE} where it is no option',
             )
     said = []
     for reading, places in named.items():
         item = some[places.index(None)][0]
         if any(place is not None for place in places):
-            said.append(f"by {reading} {excerpt(item.gold or '')} of item {item.item_id!r} is none")
+            said.append(
+                f"by {reading} {_brief(item.gold or '')} of item {_brief(item.item_id)} is none"
+            )
     return SweepError(
         f"gold names options in one way in one item and in another elsewhere: {'; '.join(said)}",
         where={"file": some[0][1].place.get("file")},
@@ -176,6 +178,18 @@ def _names_none(
     )
 
 
+def _either(names: Iterable[str]) -> str:
+    """Names with commas and an or."""
+    *rest, last = names
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
 def _shown(option: Option) -> str:
     """An option with its id and its text."""
-    return f"{option.option_id!r} ({excerpt(option.text)})"
+    return f"{_brief(option.option_id)} ({_brief(option.text)})"
+
+
+def _brief(text: str) -> str:
+    """A text as it is told beside others."""
+    shown = repr(text)
+    return shown if len(shown) <= _LONGEST + 2 else f"{shown[:_LONGEST]}…{shown[-1]}"

@@ -97,12 +97,21 @@ def draw_mix(path: str, load: Load, *, seed: int = 1) -> tuple[Item, ...]:
 
 
 def mix_sources(path: str) -> tuple[str, ...]:
-    """Files and folders that the parts of a mix are read from, that of the mix apart.
+    r"""Files and folders that the parts of a mix are read from, that of the mix apart.
 
     Raises
     ------
     SweepError
         If the file is no mix.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "mix.toml")
+    ...     _ = file.write_text('n = 1\n[[part]]\nbenchmark = "lima"\npath = "/data/lima.jsonl"')
+    ...     mix_sources(str(file))
+    ('/data/lima.jsonl',)
     """
     folder = path.rpartition("/")[0]
     named = [

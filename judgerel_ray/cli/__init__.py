@@ -8,18 +8,21 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
+from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.measuring import add_numbers
-from judgerel_ray.cli.paths import add_force, judged_path
+from judgerel_ray.cli.panics import panics_kept_back
+from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
 from judgerel_ray.cli.screen import Screen, one_line, open_streams, tell
-from judgerel_ray.core import EngineError, JudgeRelError, SweepError, printable
+from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError, printable
 
 if TYPE_CHECKING:
     from judgerel_ray.config import Sweep
@@ -69,8 +72,10 @@ def build_parser() -> argparse.ArgumentParser:
     report = add_verb("report", help="one self-contained page")
     report.add_argument("path", metavar="PATH")
     report.add_argument("--out", required=True, metavar="report.html")
+    add_exact_values(report)
     add_force(report)
     add_page_ratings(report)
+    add_names(report)
     report.set_defaults(act=_report)
     add_files(add_verb)
     verify = add_verb("verify", help="check a run directory end to end")
@@ -97,7 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     act: Callable[[argparse.Namespace], int] = parsed.act
     try:
-        code = act(parsed)
+        # Ray's processes write where they began to, and for as long as they live.
+        apart = nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back()
+        with _readings_told(), apart:
+            code = act(parsed)
         sys.stdout.flush()
         return code
     except EngineError as error:
@@ -125,6 +133,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What no room could foresee of files, disks and what lies in them; defects still show.
         tell(f"judgerel: {_about_a_file(error, parsed)}", aside=True)
         return MISTAKE
+
+
+@contextmanager
+def _readings_told() -> Iterator[None]:
+    """Say on stderr, once each, how files were read otherwise than they are written."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadingWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            if not isinstance(message, ReadingWarning):
+                others(message, category, *place)
+            elif str(message) not in said:
+                said.add(str(message))
+                print(f"judgerel: {one_line(message)}", file=sys.stderr)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
@@ -264,7 +291,7 @@ def _status(parsed: argparse.Namespace) -> int:
 
 def _report(parsed: argparse.Namespace) -> int:
     """Write the report."""
-    tell(f"wrote {write_page(parsed, judged_path(parsed.path))}")
+    tell(f"wrote {write_page(parsed, judged(parsed))}")
     return DONE
 
 

@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.panels import add_panels, print_panels
-from judgerel_ray.cli.paths import add_force, judged_path
+from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
 from judgerel_ray.cli.reduced import table_of
@@ -19,6 +20,7 @@ from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
     from judgerel_ray.pipeline import ReduceOptions
+    from judgerel_ray.pipeline.given import Given
     from judgerel_ray.pipeline.outputs import Output
 
 DONE = 0
@@ -39,6 +41,7 @@ def add_numbers(add_verb: AddVerb) -> None:
         metavar="COLS",
         help="facets that should not matter, besides option_order, template, definition",
     )
+    add_names(reduce)
     reduce.add_argument("--missing", default="category,drop", help="category, drop, bounds")
     reduce.add_argument("--coefficient", action="append", metavar="NAME")
     reduce.add_argument("--format", default="table", help="table, json")
@@ -84,10 +87,16 @@ def add_numbers(add_verb: AddVerb) -> None:
     )
     reduce.add_argument("--resamples", type=int, metavar="N", help="of the bootstrap; default 2000")
     reduce.add_argument("--seed", type=int, metavar="S", help="of the bootstrap; default 0")
+    add_exact_values(reduce)
     add_ratings(reduce)
     add_selection(reduce)
     add_panels(reduce)
     reduce.set_defaults(act=partial(_reduce, reduce.get_default))
+    _add_decisions(add_verb)
+
+
+def _add_decisions(add_verb: AddVerb) -> None:
+    """Add what decisions rest on: advise, compare."""
     advise = add_verb("advise", help="replications, questions, judges to buy for a target")
     advise.add_argument("path", metavar="PATH")
     advise.add_argument("--target", action="append", metavar="NAME=VALUE")
@@ -96,15 +105,24 @@ def add_numbers(add_verb: AddVerb) -> None:
     advise.add_argument(
         "--facet-size", action="append", metavar="NAME=N", help="its levels; or fixed, unlimited"
     )
+    add_names(advise)
     advise.add_argument("--format", default="table", help="table, json")
+    add_exact_values(advise)
     advise.set_defaults(act=_advise)
+    _add_compare(add_verb)
+
+
+def _add_compare(add_verb: AddVerb) -> None:
+    """Add the verb that compares."""
     compare = add_verb("compare", help="paired differences of runs, judges or temperatures")
     compare.add_argument("a", metavar="A")
     compare.add_argument("b", metavar="B", nargs="?", help="without it, --by is compared inside A")
     compare.add_argument("--by", help="columns to match on; without B, columns to compare")
     compare.add_argument("--coefficient", action="append", metavar="NAME")
     compare.add_argument("--tolerance", type=float, metavar="D", help="what does not matter")
+    add_names(compare)
     compare.add_argument("--format", default="table", help="table, json")
+    add_exact_values(compare)
     compare.set_defaults(act=_compare)
 
 
@@ -116,8 +134,8 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
     parsed.output = _output(parsed)
+    parsed.path = judged(parsed)
     if table in {"selection", "comparison", "panels", "cascade"}:
-        judged_path(parsed.path)
         act = print_panels if table in {"panels", "cascade"} else print_selection
         return act(parsed, formats or (), by=_names(parsed.by))
     options = ReduceOptions(
@@ -132,7 +150,6 @@ def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int
         bands=parsed.bands,
         intervals=interval_choice(parsed.interval, resamples=parsed.resamples, seed=parsed.seed),
     )
-    judged_path(parsed.path)
     if table in {"scales", "ranking", "reference"}:
         return print_ratings(
             parsed, formats or (), by=options.by, coefficients=options.coefficients
@@ -155,7 +172,7 @@ def _output(parsed: argparse.Namespace) -> Output | None:
     return output_to(parsed.out, "table", reads=(parsed.path, *beside), force=parsed.force)
 
 
-def _tell_unfinished(path: str, formats: Sequence[str]) -> None:
+def _tell_unfinished(path: str | Given, formats: Sequence[str]) -> None:
     """Say before any number that a run still owes requests; beside JSON it is no part of it."""
     from judgerel_ray.pipeline import unfinished
 
@@ -233,7 +250,7 @@ def _advise(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
-        judged_path(parsed.path),
+        judged(parsed),
         targets=parsed.target,
         budget=parsed.budget,
         by=_names(parsed.by),
@@ -254,8 +271,8 @@ def _compare(parsed: argparse.Namespace) -> int:
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     found, shared = compare_with_serving(
-        judged_path(parsed.a),
-        None if parsed.b is None else judged_path(parsed.b),
+        judged(parsed, "a"),
+        None if parsed.b is None else judged(parsed, "b"),
         by=_names(parsed.by),
         coefficients=_names(",".join(parsed.coefficient)) if parsed.coefficient else None,
         tolerance=parsed.tolerance,

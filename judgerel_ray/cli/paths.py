@@ -7,6 +7,7 @@ import os
 import stat
 from contextlib import suppress
 from difflib import get_close_matches
+from glob import has_magic
 
 from judgerel_ray.core import SweepError
 
@@ -44,14 +45,14 @@ def source_path(path: str) -> str:
 
 
 def judged_path(path: str) -> str:
-    """A run directory or a file of judgments, which must be there.
+    """A run directory, or a file, folder or pattern of files of judgments, which must be there.
 
     Raises
     ------
     SweepError
         If nothing is there.
     StoreError
-        If a folder is there that is no run directory.
+        If a folder is there that is no run directory and holds no files of judgments.
 
     Examples
     --------
@@ -60,10 +61,14 @@ def judged_path(path: str) -> str:
         ...
     judgerel_ray.core.errors.SweepError: no such file or folder [path=no-such-run]
     """
+    if has_magic(path) and not _exists(path) and "://" not in path:
+        return path  # a pattern of files, which is said to be of none where it is opened
     if os.path.isdir(source_path(path)):
+        from judgerel_ray.reduce.source import holds_tables
         from judgerel_ray.store import RunDirectory  # coefficients of a file need none
 
-        RunDirectory.open(path)
+        if not (holds_tables(path) and not RunDirectory(url=path).is_run()):
+            RunDirectory.open(path)
     return path
 
 

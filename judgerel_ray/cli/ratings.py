@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from judgerel_ray.cli.screen import tell
+
+if TYPE_CHECKING:
+    from judgerel_ray.pipeline.given import Given
 
 DONE = 0
 
@@ -24,7 +28,7 @@ def add_page_ratings(report: argparse.ArgumentParser) -> None:
     _add_choice(report)
 
 
-def write_page(parsed: argparse.Namespace, path: str) -> str:
+def write_page(parsed: argparse.Namespace, path: str | Given) -> str:
     """Write a page; say where it is.
 
     Effects: writes one file. Retry: safe.

@@ -21,7 +21,9 @@ _TOGETHER = frozenset({"panels", "cascade"})
 GOES_WITH: dict[str, frozenset[str]] = {
     "by": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "block": _COUNTS,
+    "exact_values": _COUNTS | _RATINGS | _SYSTEMS | _TOGETHER,
     "missing": _COUNTS,
+    "verdict_names": _COUNTS | _SYSTEMS | _TOGETHER,
     **dict.fromkeys(
         ("measurement", "items", "nuisance", "tolerance", "bands", "interval"),
         frozenset({COEFFICIENTS}),
@@ -91,12 +93,12 @@ def table_of(parsed: argparse.Namespace, default: Callable[[str], object]) -> st
         )
         raise SweepError(
             f"{_flags(idle)} would do nothing with {table if not asked else f'--{table}'}",
-            hint=f"leave it out, or ask for what --{idle[0]} goes with: {takes}",
+            hint=f"leave it out, or ask for what {_flags(idle[:1])} goes with: {takes}",
         )
     return table
 
 
 def _flags(names: list[str]) -> str:
     """Flags in words."""
-    flags = [f"--{name}" for name in names]
+    flags = ["--" + name.replace("_", "-") for name in names]
     return " and ".join([", ".join(flags[:-1]), flags[-1]]) if flags[1:] else flags[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 
 from rich.console import Console
@@ -11,6 +12,8 @@ from rich.console import Console
 from judgerel_ray.core import printable
 
 _NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
+
+_ENDLESS = re.compile(r"(\S{160})\S{80,}(\S{80})")
 
 
 def tell(text: str, *, aside: bool = False) -> None:
@@ -27,8 +30,8 @@ def tell(text: str, *, aside: bool = False) -> None:
 
 
 def one_line(error: object) -> str:
-    """An error or another text in one line that acts on nothing."""
-    return printable(" ".join(str(error).split()))
+    """An error in one line that acts on nothing; endless words lose their middle."""
+    return _ENDLESS.sub(r"\1...\2", printable(" ".join(str(error).split())))
 
 
 def open_streams() -> None:

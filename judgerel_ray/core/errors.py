@@ -90,6 +90,19 @@ class TableError(JudgeRelError):
     """Rows break their table's rules."""
 
 
+class ReadingWarning(UserWarning):
+    """Judgments were read otherwise than they are written, as the text says.
+
+    Spellings of one word put together, words taken as no verdict, another separator: the command
+    line prints it on stderr.
+
+    Examples
+    --------
+    >>> str(ReadingWarning("put together: PASS = pass; --exact-values keeps them apart"))
+    'put together: PASS = pass; --exact-values keeps them apart'
+    """
+
+
 class UnfinishedRunWarning(RuntimeWarning):
     """A run came back while it still owes requests: a judge was given up, or requests failed.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from judgerel_ray.core import Item, Menu, OwnForm, SweepError
+from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
 from judgerel_ray.design.frame import AskFrame
 from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names, best_of_menu
 from judgerel_ray.design.rating import facets_of
@@ -161,7 +161,6 @@ def _not_read_back(
 ) -> SweepError:
     """A form that does not read what it declares."""
     own = template.own or OwnForm(example="")
-    form = f"pattern '{own.pattern}'" if own.pattern else f"json {path_text(own)!r}"
     if reading is None:
         read = "nothing"
     else:
@@ -170,22 +169,24 @@ def _not_read_back(
     expected = {None: "a refusal", TIE: "a tie"}.get(one.label, f"label {one.label}")
     return SweepError(
         f"the form of template {template.name} cannot be read back from its own example: with "
-        f"{one.word!r} for {expected}, {form} reads {read} from {_short(text)!r}",
+        f"{one.word!r} for {expected}, {form_text(own)} reads {read} from {_short(text)!r}",
         where=where,
         hint="a pattern that holds the example's own words, or another example",
     )
 
 
-def path_text(own: OwnForm) -> str:
-    """Write the path of a form as its declaration does.
+def form_text(own: OwnForm) -> str:
+    """Write where a form has its word, in one line.
 
     Examples
     --------
-    >>> path_text(OwnForm(example="", path=("scores", 0, "winner")))
-    'scores[0].winner'
+    >>> form_text(OwnForm(example="", path=("scores", 0, "winner")))
+    "json 'scores[0].winner'"
     """
+    if own.pattern:
+        return f"pattern '{printable(own.pattern)}'"
     steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in own.path]
-    return "".join(steps).removeprefix(".")
+    return f"json {''.join(steps).removeprefix('.')!r}"
 
 
 def _short(text: str, most: int = 200) -> str:

@@ -58,7 +58,8 @@ class ConsoleDisplay:
     def show(self, board: Board, *, last: bool = False) -> None:
         """Show the board, below what is to be said once."""
         while board.notices:
-            self._console.print(board.notices.pop(0), markup=False, highlight=False, soft_wrap=True)
+            notice = printable(board.notices.pop(0))
+            self._console.print(notice, markup=False, highlight=False, soft_wrap=True)
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return

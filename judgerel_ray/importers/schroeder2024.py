@@ -19,8 +19,9 @@ from judgerel_ray.importers.head_to_tail import (
     application_table,
     is_application,
 )
-from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table, unreadable
+from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table
 from judgerel_ray.protocols import Reading, read_verdict
+from judgerel_ray.reduce.source import unreadable
 
 _BENCHMARKS = {"bbh": "bbh", "squad": "squad", "mtb": "mt_bench", "mt_bench": "mt_bench"}
 _LETTERS = ("A", "B", "C", "D", "E")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import polars as pl
-from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.reduce.source import read_bytes, read_source, readable, unreadable
 
-TABLES = (".parquet", ".csv", ".jsonl", ".ndjson")
+TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
+"""Tables by their ending; a document of JSON is one, too, where nothing else is meant by it."""
 
 
 def ending(path: str) -> str:
@@ -26,26 +28,6 @@ def ending(path: str) -> str:
     '.zip'
     """
     return PurePosixPath(path).suffix.lower()
-
-
-def read_bytes(path: str) -> bytes:
-    """Whole content of a file; SweepError where there is none."""
-    import fsspec
-
-    try:
-        with fsspec.open(path, "rb") as file:
-            content: bytes = file.read()
-    except FileNotFoundError as error:
-        raise SweepError("no such file", where={"file": path}) from error
-    except IsADirectoryError as error:
-        raise SweepError(
-            "expected a file, got a folder", where={"path": path}, hint="name a file inside it"
-        ) from error
-    except (OSError, ValueError, ImportError) as error:
-        raise unreadable(path, error) from error
-    if not content:
-        raise SweepError("the file is empty", where={"file": path})
-    return content
 
 
 def read_documents(path: str) -> Iterator[tuple[str, object]]:
@@ -71,24 +53,18 @@ def read_documents(path: str) -> Iterator[tuple[str, object]]:
 
 
 def read_table(path: str) -> pl.DataFrame:
-    """A Parquet, CSV or JSON Lines table; CSV as text, whose types its reader knows."""
-    content = io.BytesIO(read_bytes(path))
-    try:
-        match ending(path):
-            case ".parquet":
-                return pl.read_parquet(content)
-            case ".csv":
-                return pl.read_csv(content, infer_schema=False)
-            case _:
-                return pl.read_ndjson(content, infer_schema_length=None)
-    except (PolarsError, OSError, ValueError) as error:
-        raise unreadable(path, error) from error
+    """A table of any kind that :func:`judgerel_ray.reduce.source.read_source` reads.
 
-
-def unreadable(path: str, error: BaseException) -> SweepError:
-    """Error for content that no reader understood."""
-    reason = (str(error) or type(error).__name__).splitlines()[0]
-    return SweepError(f"cannot be read: {reason}", where={"file": path})
+    Warns
+    -----
+    ReadingWarning
+        If it was read otherwise than it is written.
+    """
+    source = read_source(path)
+    for note in source.notes:
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    with readable(source.where):
+        return source.rows.collect()
 
 
 def _parsed(content: bytes, place: str) -> object:

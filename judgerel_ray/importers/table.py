@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,14 +11,21 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
-from judgerel_ray.importers.source import TABLES, ending, read_table
-from judgerel_ray.reduce.columns import NUMBERS, TYPED, typed_columns
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.importers.source import read_table
+from judgerel_ray.reduce.columns import NUMBERS, TYPED, is_no_value, typed_columns
+from judgerel_ray.reduce.nested import is_nested, names_inside, refuse_inside, value_at
+from judgerel_ray.reduce.records import values_series
+from judgerel_ray.reduce.right_answers import gold_strangers
+from judgerel_ray.reduce.source import names_told
+from judgerel_ray.reduce.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
 _SAID = ("verdict", "score")
 _FIRST = ("judge", "item_id", REPLICATION, *_SAID, _GOLD)
+_SINGLE = (*_SAID, _GOLD, "label")
+"""Columns whose text is no object or list either; an item may be called anything."""
 _KNOWN = (*_FIRST, *sorted(TYPED - {*_FIRST}))
 
 
@@ -30,8 +38,9 @@ class TableMapping:
     columns : mapping of str to str
         Columns of judgments by where their values stand: a column (``question_id``); several with
         commas between (``subset,item``), which are joined by colons; or a column and a regular
-        expression (``pair:^([^;]+)``), of which the first group is taken. Columns that have the
-        name they need are taken as they are.
+        expression (``pair:^([^;]+)``), of which the first group is taken. A dotted name reaches
+        into objects and lists, and into text that holds them (``gradingResult.pass``,
+        ``choices.0.text``). Columns that have the name they need are taken as they are.
     repeats : str, optional
         Columns that are replications side by side, as a shell pattern (``s[0-9]``); they are
         numbered in the order of the table. Numbers are scores, anything else verdicts.
@@ -64,7 +73,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Parameters
     ----------
     path : str
-        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` file, local or at any fsspec URL.
+        As for :func:`judgerel_ray.reduce.source.read_source`.
     mapping : TableMapping, optional
         What stands where; by default every column has the name it needs.
 
@@ -77,8 +86,8 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Raises
     ------
     SweepError
-        If the table cannot be read, a column named is not there, no column is the item, the
-        replication or what was said, or a verdict is not in the order.
+        If the table cannot be read, a column named is not there or holds objects or lists, no
+        column is the item, the replication or what was said, or a verdict is not in the order.
 
     Examples
     --------
@@ -90,11 +99,6 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     ...     import_table(str(file), mapping).rows()
     [('7', 0, 4.0), ('7', 1, None)]
     """
-    if ending(path) not in TABLES:
-        raise SweepError(
-            f"unknown kind of file, expected {', '.join(TABLES)}, got {ending(path) or 'none'}",
-            where={"path": path},
-        )
     mapping = mapping or TableMapping()
     table = read_table(path)
     if mapping.repeats is not None:
@@ -105,13 +109,35 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     if mapping.order:
         found = found.with_columns(_placed(found, mapping.order, path))
     _require(found.columns, table.columns, path)
+    for column in found:
+        if is_nested(column.dtype) or column.name in _SINGLE:
+            refuse_inside(column, name=column.name, where={"file": path})
     try:
-        return found.with_columns(typed_columns(found.schema)).cast({REPLICATION: pl.Int64})
+        typed = found.with_columns(typed_columns(found.schema))
+        _require_whole(typed, path)
+        _warn_of_gold(typed)
+        return typed.cast({REPLICATION: pl.Int64})
     except pl.exceptions.PolarsError as error:
         raise SweepError(
             f"a column of numbers holds something else: {str(error).splitlines()[0]}",
             where={"file": path, "numbers": " ".join(sorted(set(NUMBERS) & set(found.columns)))},
         ) from error
+
+
+def _warn_of_gold(typed: pl.DataFrame) -> None:
+    """Say what of gold is no verdict of the table, however the words are spelled."""
+    if _GOLD not in typed.columns:
+        return
+    said = typed.select(name for name in _SAID if name in typed.columns).unique()
+    counted = typed.group_by(_GOLD).len("n")
+    if "verdict" in said.columns:
+        seen = typed.group_by(text="verdict").len("n").drop_nulls("text")
+        spelled = spellings_of(seen.cast({"text": pl.String}))
+        said = said.cast({"verdict": pl.String}).with_columns(spelled.verdict())
+        counted = counted.with_columns(spelled.compared(_GOLD))
+    strangers = gold_strangers(counted, said)
+    if strangers is not None:
+        warnings.warn(ReadingWarning(strangers.line()), stacklevel=3)
 
 
 def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
@@ -120,13 +146,15 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
     beside = [name for name in table.columns if fnmatchcase(name, pattern)]
     if not beside:
         raise SweepError(
-            f"no column is like {pattern!r}, got {', '.join(table.columns)}", where={"file": path}
+            f"no column is like {pattern!r}, got {names_told(table.columns)}", where={"file": path}
         )
     # By what they hold, for a CSV has text alone.
+    for name in beside:
+        refuse_inside(table[name], name="verdict", where={"file": path})
     texts = table.select(pl.col(beside).cast(pl.String).str.strip_chars())
-    held = pl.concat([texts[name].alias("held") for name in beside]).drop_nulls()
-    held = held.filter(~held.is_in(["", *mapping.missing]))
-    numbers = not held.cast(pl.Float64, strict=False).has_nulls()
+    held = pl.concat([texts[name].alias("held") for name in beside]).drop_nulls().to_frame()
+    kept = ~is_no_value(pl.col("held")) & ~pl.col("held").is_in(list(mapping.missing))
+    numbers = not held.filter(kept)["held"].cast(pl.Float64, strict=False).has_nulls()
     said = "score" if numbers else "verdict"
     taken = {REPLICATION, said} & {*table.columns, *mapping.columns}
     if taken:
@@ -146,32 +174,72 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
 
 def _named(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
     """Columns by the names of judgments."""
-    chosen = {name: pl.col(name) for name in table.columns if name in _KNOWN}
+    chosen = {name: table[name] for name in table.columns if name in _KNOWN}
     for name, source in mapping.columns.items():
-        chosen[name] = _source(table.columns, name, source, path)
+        chosen[name] = _source(table, name, source, path)
     ordered = sorted(chosen, key=_KNOWN.index)
-    return table.select(chosen[name].alias(name) for name in ordered)
+    return pl.DataFrame([chosen[name].alias(name) for name in ordered])
 
 
-def _source(columns: Sequence[str], name: str, source: str, path: str) -> pl.Expr:
-    """Where the values of a column stand."""
-    if source in columns:
-        return pl.col(source)
+def _source(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
+    """The values of a column."""
+    if source in table.columns:
+        refuse_inside(table[source], name=name, where={"file": path})
+        return table[source]
     column, sign, pattern = source.partition(":")
-    joined = [column] if column in columns else column.split(",")
-    for one in joined:
-        if one not in columns:
-            near = get_close_matches(one, columns, n=1)
+    joined = [column] if column in table.columns else column.split(",")
+    parts = [_single(table, name, one, path) for one in joined]
+    if len(parts) == 1 and not sign:
+        return parts[0]
+    text = pl.select(pl.concat_str([one.cast(pl.String) for one in parts], separator=":"))
+    if not sign:
+        return text.to_series()
+    _check_pattern(pattern)
+    return text.to_series().str.extract(pattern, 1)
+
+
+def _single(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series:
+    """The values of one column, or what a dotted name reaches inside one."""
+    if source in table.columns:
+        if is_nested(table[source].dtype):
+            refuse_inside(table[source], name=name, where={"file": path})
+        return table[source]
+    parts = source.split(".")
+    for n in range(len(parts) - 1, 0, -1):
+        column = ".".join(parts[:n])
+        if column not in table.columns:
+            continue
+        values, there = value_at(table[column], parts[n:])
+        inside = names_inside(table[column])
+        if not there:
+            near = get_close_matches(source, inside, n=1)
+            got = f"it holds {', '.join(inside)}" if inside else "it holds no objects"
             raise SweepError(
-                f"no column {one!r} for {name}, got {', '.join(columns)}",
+                f"no value of column {column} has {'.'.join(parts[n:])!r}, {got}",
                 where={"file": path},
                 hint=f"--column {name}={near[0]}" if near else None,
             )
-    text = pl.concat_str([pl.col(one).cast(pl.String) for one in joined], separator=":")
-    if not sign:
-        return text
-    _check_pattern(pattern)
-    return text.str.extract(pattern, 1)
+        found = values_series(source, values)
+        if any(isinstance(value, dict | list) for value in values):
+            refuse_inside(found, name=name, where={"file": path})
+        return found
+    near = get_close_matches(source, table.columns, n=1)
+    raise SweepError(
+        f"no column {source!r} for {name}, got {names_told(table.columns)}",
+        where={"file": path},
+        hint=f"--column {name}={near[0]}" if near else None,
+    )
+
+
+def _require_whole(typed: pl.DataFrame, path: str) -> None:
+    """Refuse a replication that a whole number would not be."""
+    number = pl.col(REPLICATION)
+    wrong = typed.with_row_index("__row").filter(number != number.floor())
+    if not wrong.is_empty():
+        raise SweepError(
+            f"{REPLICATION} must be a whole number, got {wrong[REPLICATION][0]:g}",
+            where={"file": path, "row": wrong["__row"][0] + 1},
+        )
 
 
 def _check_pattern(pattern: str) -> None:
@@ -235,7 +303,7 @@ def _require(columns: Sequence[str], got: Sequence[str], path: str) -> None:
         lacking.append("verdict or score")
     if lacking:
         raise SweepError(
-            f"no column for {', '.join(lacking)}; got {', '.join(got)}",
+            f"no column for {', '.join(lacking)}; got {names_told(got)}",
             where={"file": path},
             hint=f"--column {lacking[0].partition(' ')[0]}=<one of them>",
         )

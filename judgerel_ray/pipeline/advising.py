@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline.reducing import open_judgments, with_gold
+from judgerel_ray.pipeline.given import Given, is_plain
+from judgerel_ray.pipeline.reducing import Judged, open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
 from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
 from judgerel_ray.reduce.facet_sizes import FacetSize, Populations
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, read_ledger
 
 
 def advise_path(
-    path: str,
+    path: str | Given,
     *,
     targets: Sequence[str] | None = None,
     budget: str | None = None,
@@ -55,6 +58,8 @@ def advise_path(
     target = None if targets is None else dict(assigned(text, "--target") for text in targets)
     spendable = None if budget is None else _budget(budget)
     judged = open_judgments(path)
+    if not judged.verdicts_known:
+        refuse_unknown("advise", {"file": str(path)})
     seconds = gpu_seconds(judged.run) if judged.run else None
     sizes = [_facet_size(text) for text in facet_sizes or ()]
     if len(dict(sizes)) < len(sizes):
@@ -65,14 +70,14 @@ def advise_path(
         own_orders=judged.run is not None,
     )
     return advise_judgments(
-        with_gold(judged), target=target, budget=spendable, costs=seconds, by=by,
+        with_gold(judged).frame, target=target, budget=spendable, costs=seconds, by=by,
         populations=populations,
     )  # fmt: skip
 
 
 def compare_paths(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
@@ -102,13 +107,13 @@ def compare_paths(
         If a path is a folder but no run directory.
     """
     return compare_with_serving(
-        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False
-    )[0]
+        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False,
+    )[0]  # fmt: skip
 
 
 def compare_with_serving(
-    a: str,
-    b: str | None = None,
+    a: str | Given,
+    b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
@@ -119,8 +124,8 @@ def compare_with_serving(
 
     Effects, Raises: as of :func:`compare_paths`.
     """
-    first = open_judgments(a)
-    second = None if b is None else open_judgments(b)
+    first = _comparable(a)
+    second = None if b is None else _comparable(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
     found = compare_judgments(
         first.frame,
@@ -128,10 +133,20 @@ def compare_with_serving(
         by=by,
         coefficients=coefficients,
         tolerance=tolerance,
-        names=(a, b or a),
+        names=(str(a), str(b or a)),
         n_categories=declared,
     )
     return found, serving_between(first, second) if second and serving else None
+
+
+def _comparable(path: str | Given) -> Judged:
+    """Judgments that may be compared across orders; a run's verdicts name options in any case."""
+    if isinstance(path, Given) and not is_plain(path):
+        path = replace(path, verdict_names=None)
+    judged = open_judgments(path)
+    if not judged.verdicts_known:
+        refuse_unknown("compare", {"file": str(path)})
+    return judged
 
 
 def gpu_seconds(run: RunDirectory) -> dict[str, float]:

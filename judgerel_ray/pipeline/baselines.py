@@ -10,7 +10,7 @@ import polars as pl
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
 from judgerel_ray.reduce.uncertainty_scores import no_baselines
 from judgerel_ray.stats import vote_scores
-from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
 _ITEM = ("judge", "benchmark", "item_id")
 _PLAIN = 1.0  # the temperature at which a model's probabilities are its own
@@ -30,7 +30,7 @@ def matrix_tokens(run: RunDirectory) -> pl.DataFrame:
         + pl.col("completion_tokens")
     )
     return (
-        scan_judgments(run)
+        scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter(pl.col("protocol") == "confusion")
         .group_by(*_ITEM, "template", "temperature")
         .agg(tokens=computed.sum().cast(pl.Float64))
@@ -68,7 +68,7 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     )
     columns = (*_ITEM, "temperature", "template", "option_order", "replication", "verdict",
                "prompt_tokens", "completion_tokens")  # fmt: skip
-    drawn = scan_judgments(run).filter(asked).select(columns).collect()
+    drawn = scan_judgments(run, columns=CHEAP_COLUMNS).filter(asked).select(columns).collect()
     drawn = drawn.join(tokens.rename({"tokens": "cost"}), on=list(_ITEM), how="inner")
     order = ("template", "option_order", "replication")
     rows = [
@@ -125,7 +125,7 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
     if not run.exists(DISTRIBUTIONS):
         return empty
     spent = (
-        scan_judgments(run)
+        scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter((pl.col("stage") == "exact") & (pl.col("protocol") == "best_of"))
         .group_by(*_ITEM)
         .agg(

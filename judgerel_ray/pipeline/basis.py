@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
+from judgerel_ray.pipeline.given import Given, is_plain
 from judgerel_ray.pipeline.reducing import (
     Judged,
     ReduceOptions,
@@ -15,9 +15,19 @@ from judgerel_ray.pipeline.reducing import (
     reading_of,
     tolerated,
 )
-from judgerel_ray.pipeline.serving import only_asked, serving_asked, without_serving
+from judgerel_ray.pipeline.serving import (
+    only_asked,
+    serving_asked,
+    texts_are_gone,
+    without_serving,
+)
 from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.failures import failed_requests
+
+_NO_TEXTS = (
+    "texts of the run are gone: repeats at temperature 0 are compared by their verdicts alone; "
+    "judgerel verify names the files"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +41,7 @@ class Reduced:
     """What makes the numbers other than they seem."""
 
 
-def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
+def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
     """Coefficients, and what their reader must know of the judgments.
 
     Effects, Raises: as :func:`judgerel_ray.pipeline.reducing.reduce_path`.
@@ -42,6 +52,8 @@ def reduce_with_basis(path: str, options: ReduceOptions) -> Reduced:
         failures = failures_of(judged, found, options)
         serving = serving_asked(judged, found, options)
         caution = _of_later_blocks(judged) if options.block == "all" else None
+        if judged.run and options.coefficients is None and texts_are_gone(serving):
+            caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
     found = only_asked(with_bands(found) if options.bands else found, options)
     return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
 
@@ -77,7 +89,7 @@ def failures_of(
     return failed_requests(source, groups, block=block)
 
 
-def unfinished(path: str) -> str | None:
+def unfinished(path: str | Given) -> str | None:
     """Say how little of a run its numbers rest on so far; None where it is done, or a file.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -87,14 +99,14 @@ def unfinished(path: str) -> str | None:
     StoreError
         If a file of the run cannot be read.
     """
-    if Path(path).is_file():
+    if is_plain(path):
         return None
     from judgerel_ray.pipeline.inspecting import read_status
     from judgerel_ray.store import RunDirectory
 
-    if not RunDirectory(url=path).is_run():
+    if not RunDirectory(url=str(path)).is_run():
         return None
-    status = read_status(path)
+    status = read_status(str(path))
     if status.state == "done":
         return None
     landed = sum(judge.landed for judge in status.judges)

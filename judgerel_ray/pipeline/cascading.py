@@ -8,6 +8,7 @@ import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.pipeline.declaring import ask_benchmarks
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.reduce.cascaded import SCHEMA, cascaded_table
 
@@ -17,7 +18,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def run_cascaded(path: str) -> pl.DataFrame | None:
+def run_cascaded(path: str | Given) -> pl.DataFrame | None:
     """What the cascades of a run did; None of a file, or where the sweep asked none.
 
     Effects: reads. Retry: safe, also while the run goes on.

@@ -21,7 +21,14 @@ from judgerel_ray.reduce.confusions import Scored, confusion_table
 from judgerel_ray.reduce.people import people_labels
 from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.reduce.uncertainty_tables import UncertaintyTables, uncertainty_tables
-from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
+from judgerel_ray.store import (
+    CHEAP_COLUMNS,
+    Ledger,
+    RunDirectory,
+    scan_completions,
+    scan_judgments,
+    write_own,
+)
 from judgerel_ray.tables import Confusions
 
 CONFUSIONS = "confusions/confusions.parquet"
@@ -66,8 +73,9 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
 
 def _landed_reads(run: RunDirectory, ledger: Ledger) -> dict[str, list[dict[str, object]] | None]:
     """Log-probabilities that landed, by key; None where a request could never be sent."""
-    keys = scan_judgments(run, ledger=ledger).filter(pl.col("role") == "scorer").select("key")
-    reads = scan_completions(run, ledger=ledger).select("key", "logprobs")
+    keys = scan_judgments(run, columns=("key", "role"), ledger=ledger)
+    keys = keys.filter(pl.col("role") == "scorer").select("key")
+    reads = scan_completions(run, columns=("key", "logprobs"), ledger=ledger)
     frame = keys.join(reads, on="key", how="left").collect()
     return dict(zip(frame["key"], frame["logprobs"].to_list(), strict=True))
 
@@ -119,7 +127,7 @@ def run_uncertainty_tables(
     run = RunDirectory.open(path)
     confusions = read_confusions(run)
     own = (
-        scan_judgments(run)
+        scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter((pl.col("protocol") == "confusion") & (pl.col("role") == "judge"))
         .select(_OWN)
         .collect()

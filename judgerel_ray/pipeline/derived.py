@@ -8,10 +8,14 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.pipeline.given import given
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
+
+    from judgerel_ray.pipeline.given import Judgments
 
 
 def limits(path: str | PathLike[str]) -> pl.DataFrame:
@@ -147,20 +151,21 @@ def uncertainty(
 
 
 def scales(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     mapping: str | None = None,
     preset: str | None = None,
     pairing: str = "all",
     by: Sequence[str] | None = None,
     scale: Sequence[str | PathLike[str]] = (),
+    exact_values: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Consistency of ratings on each scale, and across every pair of scales.
 
     Parameters
     ----------
-    path : str or path
-        A run with asks of protocol ``rating``, or a file with a column ``scale``.
+    path : str, path or frame
+        A run with asks of protocol ``rating``, or a file or frame with a column ``scale``.
     mapping : {"minmax", "midrank", "fraction", "collapse", "binarise"}, optional
         How scores come onto one axis; min-max by default.
     preset : str, optional
@@ -171,6 +176,8 @@ def scales(
         Columns that make a group; default judge, benchmark, criterion, definition and temperature.
     scale : sequence of str or path
         Files of scales that a file of ratings names, and that do not ship.
+    exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -193,29 +200,35 @@ def scales(
     from judgerel_ray.reduce.inter_scale import scale_choice
 
     choice = scale_choice(mapping=mapping, preset=preset, pairing=pairing)
-    return run_scales(fspath(path), choice, by=by, scale_files=[fspath(one) for one in scale])
+    return run_scales(
+        given(path, exact_values=exact_values),
+        choice,
+        by=by,
+        scale_files=[fspath(one) for one in scale],
+    )
 
 
 def alignment(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     reference: str | PathLike[str],
     coefficients: Sequence[str] | None = None,
     by: Sequence[str] | None = None,
     scale: Sequence[str | PathLike[str]] = (),
+    exact_values: bool = False,
 ) -> pl.DataFrame:
     """Agreement of ratings with a reference, of single replications and of their mean.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or frame
         As of :func:`scales`.
     reference : str or path
         A judge in it; "human", the ratings of a run's items; or a CSV or Parquet file of item_id,
         score, and what else tells ratings apart of responder, criterion, definition, scale.
     coefficients : sequence of str, optional
         Of pearson, spearman, kendall, icc_agreement, icc_consistency; by default all.
-    by, scale
+    by, scale, exact_values
         As of :func:`scales`.
 
     Returns
@@ -238,12 +251,16 @@ def alignment(
 
     files = [fspath(one) for one in scale]
     return run_alignment(
-        fspath(path), fspath(reference), coefficients=coefficients, by=by, scale_files=files
+        given(path, exact_values=exact_values),
+        fspath(reference),
+        coefficients=coefficients,
+        by=by,
+        scale_files=files,
     )
 
 
 def ranking(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     reference: str | PathLike[str] | None = None,
     outside: str | PathLike[str] | None = None,
@@ -252,18 +269,19 @@ def ranking(
     pairing: str = "all",
     by: Sequence[str] | None = None,
     scale: Sequence[str | PathLike[str]] = (),
+    exact_values: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or frame
         As of :func:`scales`.
     reference : str or path, optional
         As of :func:`alignment`; without it, no alignment. A judge that is it is not ranked.
     outside : str or path, optional
         A CSV or Parquet file of judge and score.
-    mapping, preset, pairing, by, scale
+    mapping, preset, pairing, by, scale, exact_values
         As of :func:`scales`.
 
     Returns
@@ -287,7 +305,7 @@ def ranking(
     from judgerel_ray.reduce.inter_scale import scale_choice
 
     found = run_ranking(
-        fspath(path),
+        given(path, exact_values=exact_values),
         scale_choice(mapping=mapping, preset=preset, pairing=pairing),
         reference=None if reference is None else fspath(reference),
         outside=None if outside is None else fspath(outside),

@@ -34,7 +34,7 @@ def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -
         return None
     asked = (pl.col("stage") == "exact") & pl.col("outcome").is_null()
     places = scan_judgments(run, ledger=ledger).filter(asked).select("key", *PLACE)
-    texts = scan_completions(run, ledger=ledger).select("key", "text")
+    texts = scan_completions(run, columns=("key", "text"), ledger=ledger)
     rows = places.join(texts, on="key", how="inner").sort(*PLACE, nulls_last=True).collect()
     found = [(row, row["text"]) for row in rows.iter_rows(named=True) if row["text"]]
     table = distribution_table(found)

@@ -198,9 +198,21 @@ def read_status(out: str) -> RunStatus:
 
 def _notes(run: RunDirectory, plan: PlanFile | None, ledger: Ledger) -> tuple[str, ...]:
     """What is not known of a run, in words."""
+    altered = _altered(run)
     if not ledger.session and run.files.sizes("data"):
-        return (_NO_RECORDS,) if plan else (_NO_RECORDS, _NO_PLAN)
-    return () if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN,)
+        return (_NO_RECORDS, *altered) if plan else (_NO_RECORDS, _NO_PLAN, *altered)
+    return altered if plan else (_NO_PLAN if ledger.session else _NOT_BEGUN, *altered)
+
+
+def _altered(run: RunDirectory) -> tuple[str, ...]:
+    """Files of the run's own that nothing of a status rests on, or costs alone, and are altered."""
+    names = ("sweep.toml", "items.parquet")
+    return tuple(
+        f"{name} is altered, and no number is made of it; the next run with the same sweep writes "
+        "it again"
+        for name, data in run.files.read_many(names).items()
+        if not run.vouches(name, data)
+    )
 
 
 def _asked(plan: PlanFile | None, ledger: Ledger) -> Mapping[str, int | None]:

@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.config import AskTable, parse_sweep
 from judgerel_ray.core import StoreError
 from judgerel_ray.store import RunDirectory
+from judgerel_ray.store.digests import UNREADABLE
 
 
 def read_made(
@@ -65,9 +66,7 @@ def read_made(
         lacking = [column for column in later if column not in found.columns]
         found = found.with_columns(**{column: pl.lit(None, pl.String) for column in lacking})
         return table.validate(found, cast=True)
-    except (
-        pl.exceptions.PolarsError, OSError, dy.exc.SchemaError, dy.exc.ValidationError
-    ) as error:  # fmt: skip
+    except (*UNREADABLE, dy.exc.SchemaError, dy.exc.ValidationError) as error:
         raise StoreError(
             f"a table that the run made cannot be read: {str(error).strip().splitlines()[0]}",
             where={"file": run.address(name)},

@@ -48,6 +48,8 @@ _LARGEST_JSON = 1 << 28
 _COMMON = frozenset({"undefined", "low", "largest_shift"})
 """Columns of which every table of ours has one, and logs of judgments have none."""
 _ANOTHER = "give --out another name"
+_IS = "--out is what is read, and would destroy it"
+_AMONG = "--out lies where all files are read, and would be among them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,12 @@ class Output:
         """Its suffix in lower case: ``.csv``."""
         return PurePosixPath(self.path).suffix.lower()
 
+    @property
+    def real(self) -> str | None:
+        """The file on a disk that is written, wherever links lead; None of a URL."""
+        local = local_path(self.path)
+        return None if local is None else os.path.realpath(local)
+
     def write_frame(self, frame: pl.DataFrame) -> None:
         """Write a table as Parquet that says what wrote it, or as CSV.
 
@@ -101,17 +109,16 @@ class Output:
             If writing fails: a full disk, a folder without permission.
         """
         check_output(self)
-        there = None if self.force or self.ending not in (".csv", ".json") else _content(self.path)
+        there = None if self.force or self.ending not in (".csv", ".json") else _content(self)
         if there and not _is_alike(_shape(there, self.ending), _shape(data, self.ending)):
             raise _not_ours(self, "a table of other columns")
-        local = local_path(self.path)
-        if local is None:
+        if self.real is None:
             bucket, name = _object(self.path)
             bucket.write(name, data)
             return
         from judgerel_ray.store.disk import Disk
 
-        folder, name = os.path.split(os.path.realpath(local))
+        folder, name = os.path.split(self.real)
         Disk(root=folder).write(name, data)
 
 
@@ -167,20 +174,16 @@ def check_output(output: Output) -> None:
         raise SweepError(f"--out must end in {known}, got {output.path!r}", where=where)
     if "::" in output.path:
         raise SweepError("--out must be a path or a plain URL", where=where)
-    local = local_path(output.path)
-    if local is None:
+    spelled = local_path(output.path)
+    if spelled is None:
         _ = _object(output.path)[0].filesystem  # there is one of this name
     else:
-        _check_place(local, where)
-    _check_outside_runs(output, local)
+        _check_place(spelled, where)
+    _check_outside_runs(output, spelled)
     for source in output.reads:
-        if _is_read(output, local, source):
-            raise SweepError(
-                "--out is what is read, and would destroy it",
-                where={**where, "read": source},
-                hint=_ANOTHER,
-            )
-    if output.force or not (there := _content(output.path)):
+        if how := _read_as(output, source):
+            raise SweepError(how, where={**where, "read": source}, hint=_ANOTHER)
+    if output.force or not (there := _content(output)):
         return
     if not _is_ours(there, output):
         raise _not_ours(output, f"a file that judgerel did not write as {_WORDS[output.kind]}")
@@ -203,6 +206,21 @@ def refuse_inside_run(path: str) -> None:
             )
 
 
+def missing_folder(path: str) -> str | None:
+    """Topmost folder above a run directory that is still to be made; None where all are there.
+
+    Examples
+    --------
+    >>> missing_folder("s3://bucket/runs/r"), missing_folder("/r")
+    (None, None)
+    """
+    local = local_path(path)
+    if local is None:
+        return None
+    above = [str(one) for one in Path(os.path.abspath(os.path.expanduser(local))).parents]
+    return next((one for one in reversed(above) if not os.path.lexists(one)), None)
+
+
 def local_path(path: str) -> str | None:
     """Path on this machine's disks; None of a URL of elsewhere.
 
@@ -220,6 +238,8 @@ def local_path(path: str) -> str | None:
 def _check_place(path: str, where: dict[str, str]) -> None:
     """Refuse a path where no file can be put."""
     none = SweepError("--out is no place for a file", where=where)
+    if os.path.basename(path) in ("", ".", ".."):  # of which the real path keeps nothing
+        raise none
     try:
         real = os.path.realpath(path)
         mode = _mode(real)
@@ -250,44 +270,43 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _is_read(output: Output, local: str | None, source: str) -> bool:
-    """Whether a target is a source, is in it, or is one more name of a file of it."""
+def _read_as(output: Output, source: str) -> str:
+    """What is wrong where a target is a source, is in it, or names a file of it; else nothing."""
     parts = source.split("::")
     if len(parts) > 1:  # a chain of file systems reads what each of its links names
-        return any(_is_read(output, local, part) for part in parts)
-    mine = local_path(source)
-    if (mine is None) is not (local is None):
-        return False
-    if local is None:
-        return _is_read_there(output, source)
+        return next((how for part in parts if (how := _read_as(output, part))), "")
+    mine, real = local_path(source), output.real
+    if (mine is None) is not (real is None):
+        return ""
+    if real is None:
+        return _read_there(output, source)
     raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
     spelled = {str(mine), raw, os.path.expanduser(source)}
-    return any(_is_read_here(output, local, one) for one in spelled)
+    return next((how for one in spelled if (how := _read_here(output, real, one))), "")
 
 
-def _is_read_here(output: Output, target: str, source: str) -> bool:
-    """Whether a target on a disk is read where `source` is."""
+def _read_here(output: Output, target: str, source: str) -> str:
+    """The same of a target on a disk."""
     try:
         if os.path.isdir(source):
-            return _is_in_folder(output, target, source)
+            return _in_folder(output, target, source)
         if os.path.exists(source):
-            return os.path.exists(target) and os.path.samefile(source, target)
-        return _matches(target, source)
+            return _IS if os.path.exists(target) and os.path.samefile(source, target) else ""
+        return _matching(target, source)
     except (OSError, ValueError):
-        return False
+        return ""
 
 
-def _is_in_folder(output: Output, target: str, folder: str) -> bool:
-    """Whether a target is among the files of a folder, or will be the next time it is read."""
-    real, root = os.path.realpath(target), os.path.realpath(folder)
-    there = os.path.exists(real)
-    if os.path.commonpath([real, root]) == root:
+def _in_folder(output: Output, target: str, folder: str) -> str:
+    """The same of a folder that is read."""
+    root, there = os.path.realpath(folder), os.path.exists(target)
+    if os.path.commonpath([target, root]) == root:
         if output.kind == "items":  # no source of items, but what else is there may be
-            return there and not _is_ours(_content(target), output)
-        return output.kind != "report"
-    if not there or os.stat(real).st_nlink == 1:
-        return False
-    return any(os.path.samefile(real, one) for one in _files(root))
+            return _IS if there and not _is_ours(_content(output), output) else ""
+        return "" if output.kind == "report" else _IS if there else _AMONG
+    if not there or os.stat(target).st_nlink == 1:
+        return ""
+    return _IS if any(os.path.samefile(target, one) for one in _files(root)) else ""
 
 
 def _files(folder: str) -> Iterator[str]:
@@ -299,26 +318,27 @@ def _files(folder: str) -> Iterator[str]:
                 yield path
 
 
-def _matches(target: str, pattern: str) -> bool:
-    """Whether a target is a file that a pattern names, or a new one that it will name."""
+def _matching(target: str, pattern: str) -> str:
+    """The same of a pattern: of a file that it names, or a new one that it would name."""
     if not glob.has_magic(pattern):
-        return False
-    if fnmatchcase(os.path.realpath(target), os.path.abspath(pattern)):
-        return True
-    return os.path.exists(target) and any(
-        os.path.samefile(target, one) for one in glob.iglob(pattern, recursive=True)
-    )
+        return ""
+    folder, name = os.path.split(pattern)
+    if fnmatchcase(target, os.path.join(os.path.realpath(folder), name)):
+        return _IS if os.path.exists(target) else _AMONG
+    there = os.path.exists(target)
+    named = glob.iglob(pattern, recursive=True)
+    return _IS if there and any(os.path.samefile(target, one) for one in named) else ""
 
 
-def _is_read_there(output: Output, source: str) -> bool:
-    """Whether a target in a bucket is a source there, or below it."""
+def _read_there(output: Output, source: str) -> str:
+    """The same of a target in a bucket, where a prefix is a folder."""
     if type(_object(output.path)[0].filesystem) is not type(_object(source)[0].filesystem):
-        return False
+        return ""
     target, read = _canonical(output.path), _canonical(source)
-    if glob.has_magic(read) and fnmatchcase(target, read):
-        return True
+    if target == read:
+        return _IS
     below = target.startswith(f"{read}/") and output.kind in ("table", "judgments")
-    return target == read or below
+    return _AMONG if below or (glob.has_magic(read) and fnmatchcase(target, read)) else ""
 
 
 def _canonical(url: str) -> str:
@@ -336,14 +356,15 @@ def _object(url: str) -> tuple[Bucket, str]:
     return Bucket(url=f"{protocol.lower()}://{folder}"), name
 
 
-def _check_outside_runs(output: Output, local: str | None) -> None:
+def _check_outside_runs(output: Output, spelled: str | None) -> None:
     """Refuse a target in a run directory; a page may lie directly in one, beside its files."""
-    if local is None:
+    if spelled is None:
         folders = list(_folders(output.path))
         direct = folders[:1]
     else:
-        folders = list(_local_folders(local))
-        direct = [os.path.dirname(os.path.abspath(local)), os.path.dirname(os.path.realpath(local))]
+        folders = list(_local_folders(spelled))
+        ways = (os.path.abspath(spelled), os.path.realpath(spelled))
+        direct = [os.path.dirname(way) for way in ways]
     for folder in folders:
         if _is_run(folder) and not (output.kind == "report" and folder in direct):
             page = "a page of report may lie directly in it, any other file elsewhere"
@@ -385,23 +406,22 @@ def _is_run(folder: str) -> bool:
         return True
 
 
-def _content(path: str) -> bytes:
+def _content(output: Output) -> bytes:
     """Beginning of what lies at a target, whole where it is JSON; nothing where nothing does.
 
     Of Parquet the name of its kind, as only its end tells.
     """
-    ending = PurePosixPath(path).suffix.lower()
-    local = local_path(path)
-    if local is None:
-        bucket, name = _object(path)
+    real = output.real
+    if real is None:
+        bucket, name = _object(output.path)
         data = bucket.read(name) if bucket.exists(name) else b""
-        return _kind(BytesIO(data)) if ending == ".parquet" and data else data
-    if not os.path.exists(local) or not os.path.getsize(local):
+        return _kind(BytesIO(data)) if output.ending == ".parquet" and data else data
+    if not os.path.exists(real) or not os.path.getsize(real):
         return b""
-    if ending == ".parquet":
-        return _kind(local)
-    with open(local, "rb") as file:
-        return file.read(_LARGEST_JSON if ending == ".json" else _HEAD)
+    if output.ending == ".parquet":
+        return _kind(real)
+    with open(real, "rb") as file:
+        return file.read(_LARGEST_JSON if output.ending == ".json" else _HEAD)
 
 
 def _kind(source: str | BytesIO) -> bytes:

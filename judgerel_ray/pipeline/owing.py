@@ -22,6 +22,7 @@ from judgerel_ray.store import (
 )
 
 IMPOSSIBLE_BATCH = 2_000
+_OF_ANSWERS = ("key", "role", "finish_reason")
 
 
 def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
@@ -34,8 +35,8 @@ def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
     written = replace(ledger, commits=tuple(one for one in responders if one.holds_answers))
     with reading(run.url):
         roles = pl.col("role").is_in(["responder", "assessor"])
-        keys = scan_judgments(run, ledger=answers).filter(roles)
-        texts = scan_completions(run, ledger=written).select("key", "text")
+        keys = scan_judgments(run, columns=_OF_ANSWERS, ledger=answers).filter(roles)
+        texts = scan_completions(run, columns=("key", "text"), ledger=written)
         cut = (pl.col("finish_reason") == "length").fill_null(False)
         frame = keys.select("key", cut=cut).join(texts, on="key", how="left").collect()
     return {

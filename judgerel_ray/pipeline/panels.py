@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
 from judgerel_ray.pipeline.selecting import known_items, open_systems
 from judgerel_ray.reduce.cascade_choice import CascadeChoice
@@ -25,7 +26,7 @@ _BY_REPLICATIONS = ("agreement", "support")
 
 
 def run_panels(
-    path: str,
+    path: str | Given,
     *,
     by: Sequence[str] | None = None,
     gold: str | None = None,
@@ -52,7 +53,7 @@ def run_panels(
 
 
 def run_cascade(
-    path: str,
+    path: str | Given,
     choice: CascadeChoice | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -107,7 +108,7 @@ def together_of(judged: Judged) -> Together | None:
 
     Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
     """
-    if _asks_cascade(judged) or not _is_known(judged):
+    if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
         return None
     systems = open_systems(judged, items=known_items(judged, None))
     found = read_voters(systems, judged.frame)

@@ -13,7 +13,7 @@ from judgerel_ray.pipeline.reducing import Judged
 from judgerel_ray.reduce.distributions import width_table
 from judgerel_ray.reduce.limits import limit_table
 from judgerel_ray.report import Distributed, Probabilities, Uncertain
-from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
 
 def run_probabilities(run: RunDirectory) -> Probabilities:
@@ -27,7 +27,7 @@ def _uncertain(run: RunDirectory) -> Uncertain | None:
         return None
     told = (pl.col("protocol") == "confusion") & pl.col("role").is_in(["judge", "assessor"])
     replies = (
-        scan_judgments(run)
+        scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter(told)
         .group_by("judge", "benchmark", "role", "outcome")
         .agg(n=pl.len())

@@ -5,12 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.reducing import ReduceOptions, open_judgments, reading_of, with_gold
+from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.intervals import AUTO
 from judgerel_ray.reduce.policy import Missing
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 
 
-def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Accuracy and agreement of every question of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -40,9 +43,11 @@ def question_path(path: str, options: ReduceOptions | None = None) -> pl.DataFra
         )
     missing: Missing = "category" if "category" in options.missing else "drop"
     with reading_of(path):
-        judged = open_judgments(path, extra=[*(options.by or ()), "gold"])
+        judged = open_judgments(path, extra=[*(options.by or ()), GOLD])
+        if not judged.verdicts_known and GOLD in judged.frame.collect_schema().names():
+            refuse_unknown("accuracy", {"file": str(path)})
         return question_table(
-            judged.tally or with_gold(judged),
+            with_gold(judged).source,
             by=options.by,
             missing=missing,
             block="all" if options.block == "all" else 0,

@@ -12,6 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.declaring import declared_menus, declared_scales
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
 from judgerel_ray.pipeline.outputs import Output, output_to
 from judgerel_ray.pipeline.serving import (
     only_asked,
@@ -21,8 +22,12 @@ from judgerel_ray.pipeline.serving import (
 )
 from judgerel_ray.reduce import Tally, reduce_judgments, tally_file
 from judgerel_ray.reduce.bands import with_bands
+from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
+from judgerel_ray.reduce.nesting import N
+from judgerel_ray.reduce.right_answers import Strangers, gold_strangers
 from judgerel_ray.reduce.tolerance import with_tolerance
+from judgerel_ray.reduce.verdict_names import named_verdicts
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
 
@@ -52,7 +57,8 @@ class ReduceOptions:
     @property
     def told_apart(self) -> list[str]:
         """Columns that tell rows apart, besides those that make a unit."""
-        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance]
+        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,8 @@ class Judged:
     run: RunDirectory | None = None
     tally: Tally | None = None
     """Their counts, where they are known from checking them."""
+    verdicts_known: bool = True
+    """Whether verdicts name options, where options were shown in several orders."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -105,7 +113,7 @@ def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
 
 
-def reduce_path(path: str, options: ReduceOptions | None = None) -> pl.DataFrame:
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
     """Coefficients of a run directory or a file of judgments.
 
     Effects: reads. Retry: safe, also while a run goes on.
@@ -139,8 +147,8 @@ def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     ):
         more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
         options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
-    if judged.run and set(options.coefficients or ()) & set(CORRECTNESS):
-        judged = replace(judged, frame=with_gold(judged))
+    if set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = with_gold(judged)
     found = reduce_judged(judged, options)
     if options.tolerance:
         return with_tolerance(found, options.tolerance)
@@ -157,37 +165,119 @@ def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
     return dict(sweep.tolerance)
 
 
-def with_gold(judged: Judged) -> pl.LazyFrame:
-    """The judgments, with the right option of each item where a run knows it."""
+def with_gold(judged: Judged) -> Judged:
+    """The judgments, with the right option of each item where a run knows it.
+
+    Warns
+    -----
+    ReadingWarning
+        If gold of a file is none of its verdicts; where none of it is, it is left out, for an
+        accuracy of 0 would say how it was written.
+    """
     if judged.run is None:
-        return judged.frame
+        if GOLD not in judged.frame.collect_schema():
+            return judged
+        strangers = strangers_of(judged)
+        if strangers is None or strangers.n_rows < strangers.of_rows:
+            return judged
+        unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
+        return replace(judged, frame=unknown, tally=None)
     items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
     right = items.filter(names.list.contains(pl.col("gold"))).select("benchmark", "item_id", "gold")
     if right.is_empty():
-        return judged.frame
+        return judged
     asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
     joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
-    return joined.with_columns(asked)
+    return replace(judged, frame=joined.with_columns(asked))
 
 
-def open_judgments(path: str, *, extra: Sequence[str] = ()) -> Judged:
-    """Judgments of a run directory (committed rows only) or of a Parquet, CSV or JSONL file.
+def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers | None:
+    """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
 
-    Counts of a file tell rows apart by the columns `extra`, too.
+    Warns
+    -----
+    ReadingWarning
+        If there is any.
     """
-    if not Path(path).is_file():
+    counts = None if judged.tally is None else judged.tally.nested
+    # Counts know gold where they tell rows apart by it; to spell that of every row takes longer.
+    if gold is not None:
+        counted = gold.group_by(GOLD).len("n")
+    elif counts is not None and GOLD in counts.units.columns:
+        by_unit = counts.units.select(GOLD, n=pl.col(N).list.sum())
+        counted = by_unit.group_by(GOLD).agg(pl.col("n").sum())
+    else:
+        counted = judged.frame.group_by(GOLD).len("n").collect(engine="streaming")
+    if counts is not None:
+        kinds = counts.kinds
+    else:
+        said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
+        kinds = judged.frame.select(said).unique().collect(engine="streaming")
+    found = gold_strangers(counted, kinds)
+    if found is not None:
+        warn_of([found.line()])
+    return found
+
+
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
+
+    Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
+    what those of a file name in several orders, a column ``label`` tells, or what is given.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
+    """
+    rows = path.rows if isinstance(path, Given) else path
+    names = path.verdict_names if isinstance(path, Given) else None
+    if isinstance(rows, str) and not is_plain(rows):
         from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 
-        run = RunDirectory(url=path)
+        run = RunDirectory(url=rows)
         if run.is_run():
+            if names == "place":
+                raise SweepError(
+                    "verdicts of a run name options, and its column label their places",
+                    where={"run": rows},
+                    hint="leave --verdict-names out",
+                )
             scales = declared_scales(run)
             frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
             return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
-        if "://" in path and not Path(path).suffix:
-            RunDirectory.open(path)  # says that there is none
-    tally = tally_file(path, extra=extra)
-    return Judged(frame=tally.rows, tally=tally)
+        if "://" in rows and not Path(rows).suffix:
+            RunDirectory.open(rows)  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
+    named = named_verdicts(tally, names, {"file": str(path)})
+    return Judged(
+        frame=named.rows,
+        tally=None if named.changed else tally,
+        verdicts_known=named.known,
+    )
+
+
+def beside_table(path: str, flag: str) -> pl.DataFrame:
+    """A table that a flag names beside the judgments, read as they are.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read, naming the flag.
+    """
+    from judgerel_ray.reduce.source import read_source, readable
+
+    try:
+        source = read_source(path)
+        warn_of(source.notes)
+        with readable(source.where):
+            return source.rows.collect()
+    except SweepError as error:
+        said = f"{flag} cannot be read: {error.problem}"
+        raise SweepError(said, where=error.where, hint=error.hint) from error
 
 
 def write_coefficients(
@@ -270,13 +360,14 @@ def _reduce_source(
         nuisance=options.nuisance,
         intervals=options.intervals,
         scales=judged.scales,
+        verdicts_known=judged.verdicts_known,
     )
 
 
-def reading_of(path: str) -> AbstractContextManager[None]:
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
     """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
-    if Path(path).is_file():
+    if is_plain(path):
         return nullcontext()
     from judgerel_ray.store import reading
 
-    return reading(path)
+    return reading(str(path))

@@ -7,9 +7,9 @@ from math import expm1
 
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.design import AskFrame, StageCount, verdict_ids
-from judgerel_ray.design.reading_back import path_text
+from judgerel_ray.design.reading_back import form_text
 from judgerel_ray.pipeline.resolve import Resolved
-from judgerel_ray.protocols import fill_example
+from judgerel_ray.protocols import fill_example, load_criterion, shipped_criteria
 from judgerel_ray.stats.stopping import least_settling
 
 CPU_SEEDS = 2**32  # a CPU's random generator keeps these bits of a seed
@@ -43,6 +43,13 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                 "are asked depends on what was answered"
             )
         yield from _own_form_notes(frame)
+        for criterion in frame.criteria:
+            if criterion.name in shipped_criteria() and criterion != load_criterion(criterion.name):
+                yield (
+                    f"ask[{frame.index}]: criterion {criterion.name} has a text of its own under "
+                    "the name of one that ships, and tables show the name: name = ... in its file "
+                    "tells them apart"
+                )
         first = all(one.verdict_first and one.own is None for one in frame.templates)
         if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
             yield (
@@ -118,14 +125,14 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
         own = template.own
         if own is None:
             continue
-        at = f"pattern {own.pattern}" if own.pattern else f"json {path_text(own)}"
         names = "values of the scale" if frame.ask.protocol == "rating" else f"{own.naming}"
         if own.words:
             names = ", ".join("/".join(words) for words in own.words)
         also = [("a tie", own.ties), ("a refusal", own.refusals)]
         told = [f"{'/'.join(words)} for {what}" for what, words in also if words]
         yield (
-            f"ask[{frame.index}]: template {template.name} is read by a form of its own, {at}; "
+            f"ask[{frame.index}]: template {template.name} is read by a form of its own, "
+            f"{form_text(own)}; "
             f"options are named by {', '.join([names, *told])}; what a model thinks before "
             "</think> is not read"
         )

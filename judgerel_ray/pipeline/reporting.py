@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.pipeline.basis import failures_of
 from judgerel_ray.pipeline.cascading import cascaded_of
+from judgerel_ray.pipeline.given import Given
 from judgerel_ray.pipeline.inspecting import read_status
 from judgerel_ray.pipeline.outputs import output_to
 from judgerel_ray.pipeline.panels import together_of
@@ -42,7 +44,7 @@ _MOST_REASONS = 3  # of each judge; the rest lies in errors/
 
 
 def report_path(
-    path: str, out: str, options: RatingOptions | None = None, *, force: bool = False
+    path: str | Given, out: str, options: RatingOptions | None = None, *, force: bool = False
 ) -> str:
     """Write the report of a run directory or a file of judgments; return where it is.
 
@@ -62,9 +64,9 @@ def report_path(
         If the judgments or an option are wrong, or `out` must not be written.
     """
     options = options or RatingOptions()
-    reads = (path, options.reference, options.outside, *options.scale_files)
+    reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)
-    with reading(path):
+    with reading(str(path)):
         opened = open_judgments(path)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
@@ -78,16 +80,26 @@ def report_path(
             measured = replace(held, rated=rated, selected=selected)
         page = render_report(
             measured,
-            title=_title(judged, path),
-            asked=[*_asked(judged, path), *unknown_scales(judged), *_tolerances(measured)],
+            title=_title(judged, str(path)),
+            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
             standing=_standing(judged.run) if judged.run else None,
             answers=_answers(judged.frame) if judged.run else None,
             absent=absent,
             probabilities=probabilities,
+            questions=_questions(judged.run) if judged.run else None,
         )
     output.write(page.encode())
     silent = absent and not (probabilities and probabilities.anything)
     return f"{out}: no verdicts. {absent}" if silent else out
+
+
+def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
+    """Texts of a run's questions, by benchmark and item_id; without its items there are none."""
+    if not run.exists("items.parquet"):
+        return {}
+    names = ["benchmark", "item_id", "question"]
+    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")), columns=names)
+    return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
 
 
 def _measured(judged: Judged) -> Measured:
@@ -192,7 +204,9 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        return [("file", path), ("asked", _varied(judged.frame))]
+        notes = judged.tally.notes if judged.tally else ()
+        read = [("read", note) for note in notes]
+        return [("file", path), ("asked", _varied(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     tokens = read_ledger(judged.run).tokens
     several = len(sweep.ask) > 1

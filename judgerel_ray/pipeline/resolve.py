@@ -38,6 +38,8 @@ from judgerel_ray.protocols import (
     load_scale,
     load_template,
     question_form,
+    shipped_criteria,
+    shipped_scales,
     shipped_templates,
 )
 from judgerel_ray.reduce.tolerance import check_tolerance
@@ -163,8 +165,10 @@ def _frame(
             if responders and ask.respond is not None
             else None
         ),
-        criteria=tuple(load_criterion(_named(sweep, name)) for name in ask.criteria),
-        scales=tuple(load_scale(_named(sweep, name)) for name in ask.scales),
+        criteria=tuple(
+            load_criterion(_named(sweep, name, shipped_criteria())) for name in ask.criteria
+        ),
+        scales=tuple(load_scale(_named(sweep, name, shipped_scales())) for name in ask.scales),
     )
     check_items(frame)
     check_facets(frame)
@@ -215,9 +219,17 @@ def _counts_right(sweep: Sweep, index: int) -> bool:
     return ask.has_right_option and not written
 
 
-def _named(sweep: Sweep, name: str) -> str:
-    """A shipped criterion or scale by name, or a file found as every path of the sweep is."""
-    return sweep.find(name) if name.endswith(".toml") else name
+def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
+    """A shipped criterion or scale by name, or a file found as every path of the sweep is.
+
+    A file may be named without its suffix, as a template's folder is.
+    """
+    if name in shipped:
+        return name
+    if name.endswith(".toml"):
+        return sweep.find(name)
+    found = sweep.find(f"{name}.toml")
+    return found if Path(found).is_file() else name
 
 
 def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:

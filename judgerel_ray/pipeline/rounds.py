@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import Ask, Condition
 from judgerel_ray.design import AskFrame, Goal, goal_of
-from judgerel_ray.store import Ledger, RunDirectory, reading, scan_judgments
+from judgerel_ray.store import CHEAP_COLUMNS, Ledger, RunDirectory, reading, scan_judgments
 
 # What tells the conditions of one judge apart: asks that these do not tell apart are refused.
 TOLD_APART = (
@@ -62,7 +62,7 @@ def landed_verdicts(
     Effects: reads. Cost: one pass over the judge's files; memory for the conditions of `items`.
     """
     with reading(run.url):
-        rows = scan_judgments(run, judges=[judge], ledger=ledger).filter(
+        rows = scan_judgments(run, columns=CHEAP_COLUMNS, judges=[judge], ledger=ledger).filter(
             (pl.col("role") == "judge") & (pl.col("temperature") > 0)
         )
         if items is not None:

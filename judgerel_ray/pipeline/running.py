@@ -26,7 +26,7 @@ from judgerel_ray.pipeline.confusing import write_confusions
 from judgerel_ray.pipeline.exacting import write_distributions
 from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
 from judgerel_ray.pipeline.opening import known_judges, open_run
-from judgerel_ray.pipeline.outputs import refuse_inside_run
+from judgerel_ray.pipeline.outputs import missing_folder, refuse_inside_run
 from judgerel_ray.pipeline.planning import Plan, plan_resolved
 from judgerel_ray.pipeline.refusals import Refusals, read_refusals
 from judgerel_ray.pipeline.resolve import Resolved, resolve
@@ -113,7 +113,11 @@ def run_sweep(
         asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
         check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
         check_keys([resolved.specs[name] for name in asked], address)
+    above = missing_folder(out)
     run = open_run(resolved, plan, out, storage_options)
+    if above:
+        said = f"made the folder {above} for the run directory"
+        console.print(printable(said), markup=False, highlight=False, soft_wrap=True)
     session = begin_session(
         run,
         ask_lost=ask_lost,

@@ -6,14 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.pipeline.exacting import DISTRIBUTIONS, read_distributions
-from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.pipeline.given import Given
+from judgerel_ray.pipeline.reducing import (
+    Judged,
+    beside_table,
+    open_judgments,
+    reading_of,
+)
 from judgerel_ray.reduce import reduce_judgments
 from judgerel_ray.reduce.alignment import (
     alignment_table,
@@ -21,12 +26,13 @@ from judgerel_ray.reduce.alignment import (
     judge_reference,
     mean_reference,
 )
-from judgerel_ray.reduce.columns import is_judge
+from judgerel_ray.reduce.columns import is_judge, is_no_value
 from judgerel_ray.reduce.estimates import REPEATABILITY
 from judgerel_ray.reduce.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.reduce.judge_ranks import JudgeRanks, rank_table
 from judgerel_ray.reduce.rated import RatedGroup, group_names, rated_groups, rated_rows
 from judgerel_ray.reduce.scales import SCALE, told_order
+from judgerel_ray.reduce.source import TABLES, kind_of
 from judgerel_ray.reduce.weighted import weighted_groups, weighted_table
 
 if TYPE_CHECKING:
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
 
 PEOPLE = "human"
 """Names the human ratings of a run's items as the reference."""
-_FILES = (".parquet", ".csv")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,7 +153,7 @@ class Ratings:
         rows = self.scored
         if "judge" in rows.columns and name in rows["judge"].unique().to_list():
             return judge_reference(rows, name)
-        if Path(name).suffix in _FILES:
+        if kind_of(name)[0] in TABLES:
             found = _read_table(name, needed=("item_id", "score"), flag="--reference")
             typed = found.with_columns(pl.col("score").cast(pl.Float64))
             return mean_reference(typed)
@@ -172,7 +177,7 @@ class Ratings:
 
 
 def open_ratings(
-    path: str, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
+    path: str | Given, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
 ) -> Ratings:
     """Open the ratings of a run directory or a file with a column ``scale``.
 
@@ -193,7 +198,7 @@ def open_ratings(
 
 
 def run_scales(
-    path: str,
+    path: str | Given,
     choice: ScaleChoice | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -218,7 +223,7 @@ def run_scales(
 
 
 def run_alignment(
-    path: str,
+    path: str | Given,
     reference: str,
     *,
     coefficients: Sequence[str] | None = None,
@@ -243,7 +248,7 @@ def run_alignment(
 
 
 def run_ranking(
-    path: str,
+    path: str | Given,
     choice: ScaleChoice | None = None,
     *,
     reference: str | None = None,
@@ -276,18 +281,21 @@ def outside_scores(path: str) -> dict[str, float]:
 def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
     """A table of a few columns; SweepError where it is not one."""
     where = {"file": path}
-    try:
-        found = pl.read_csv(path) if path.endswith(".csv") else pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        said = str(error).splitlines()[0]
-        raise SweepError(f"{flag} cannot be read: {said}", where=where) from error
+    found = beside_table(path, flag)
     lacking = [name for name in needed if name not in found.columns]
     if lacking:
         raise SweepError(
             f"{flag} needs columns {', '.join(needed)}, got {', '.join(found.columns)}",
             where=where,
         )
-    if not found["score"].dtype.is_numeric():
+    kind = found.schema["score"]
+    if kind == pl.String:  # text files have nothing else
+        number = pl.col("score").str.strip_chars().cast(pl.Float64, strict=False)
+        no_number = number.is_null() & ~is_no_value(pl.col("score")).fill_null(True)
+        if not found.filter(no_number).is_empty():
+            raise SweepError(f"{flag} needs numbers in column score", where=where)
+        found = found.with_columns(number.fill_nan(None))
+    elif not kind.is_numeric():
         raise SweepError(f"{flag} needs numbers in column score", where=where)
     if found["score"].cast(pl.Float64).is_infinite().any():
         raise SweepError(f"{flag} needs finite numbers in column score", where=where)

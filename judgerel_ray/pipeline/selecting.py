@@ -9,14 +9,23 @@ from io import BytesIO
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline.reducing import Judged, open_judgments, reading_of
+from judgerel_ray.pipeline.given import Given
+from judgerel_ray.pipeline.reducing import (
+    Judged,
+    beside_table,
+    open_judgments,
+    reading_of,
+    strangers_of,
+)
 from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.nested import is_nested, refuse_inside
 from judgerel_ray.reduce.right_answers import ITEM
 from judgerel_ray.reduce.selection import Selection, SelectionOptions, selection_tables
 from judgerel_ray.reduce.systems import System, read_systems
 from judgerel_ray.reduce.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.reduce.systems_cost import read_spending
 from judgerel_ray.reduce.systems_paired import ComparisonOptions
+from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.report import Selected
 
 CHOOSING = ("best_of", "confusion", "think_twice")
@@ -24,7 +33,7 @@ CHOOSING = ("best_of", "confusion", "think_twice")
 
 
 def run_selection(
-    path: str,
+    path: str | Given,
     options: SelectionOptions | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -50,7 +59,7 @@ def run_selection(
 
 
 def run_comparison(
-    path: str,
+    path: str | Given,
     options: ComparisonOptions | None = None,
     *,
     by: Sequence[str] | None = None,
@@ -73,8 +82,13 @@ def open_systems(
 ) -> list[System]:
     """Tell the systems of judgments apart, with what is right and every confidence there is."""
     frame, gold = judged.frame, items
+    if not judged.verdicts_known:
+        refuse_unknown("what is right", {})
     if judged.run is None:
-        return read_systems(frame, gold=_right(gold), by=by)
+        right = _right(gold)
+        found = read_systems(frame, gold=right, by=by)
+        strangers_of(judged, right)
+        return found
     from judgerel_ray.pipeline.chances import exact_answers, run_chances
 
     frame = frame.filter(pl.col("protocol").is_in(CHOOSING))
@@ -129,7 +143,9 @@ def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | No
 def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
     """The items, with what is right: of a file that is given, else of the run."""
     if gold is not None:
-        return _gold_file(gold)
+        found = _gold_file(gold)
+        spelled = judged.tally.spellings if judged.tally else None
+        return found if spelled is None else found.with_columns(spelled.compared(GOLD))
     if judged.run is None:
         return None
     return pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
@@ -138,22 +154,15 @@ def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
 def _gold_file(path: str) -> pl.DataFrame:
     """A table of right answers; SweepError where it is none."""
     where = {"file": path}
-    if not path.endswith((".csv", ".parquet")):
-        raise SweepError(f"--gold must be a .csv or .parquet file, got {path!r}")
-    try:
-        found = (
-            pl.read_csv(path, infer_schema=False)
-            if path.endswith(".csv")
-            else pl.read_parquet(path)
-        )
-    except (OSError, pl.exceptions.PolarsError) as error:
-        said = str(error).splitlines()[0]
-        raise SweepError(f"--gold cannot be read: {said}", where=where) from error
+    found = beside_table(path, "--gold")
     lacking = [name for name in (ITEM, GOLD) if name not in found.columns]
     if lacking:
         raise SweepError(
             f"--gold needs columns {ITEM}, {GOLD}, got {', '.join(found.columns)}", where=where
         )
+    for name in (ITEM, GOLD):
+        if is_nested(found.schema[name]):
+            refuse_inside(found[name], name=name, where=where)
     return found.cast({ITEM: pl.String, GOLD: pl.String})
 
 

@@ -77,7 +77,7 @@ def serving_of(
 
 
 def texts_are_gone(serving: pl.DataFrame) -> bool:
-    """Whether the serving noise of a run is of verdicts alone, because no text is left.
+    """Whether the serving noise of a run, all of it, is of verdicts alone: no text is left.
 
     Examples
     --------
@@ -102,7 +102,10 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
     """Coefficients with the rows of serving noise below them, in the same columns."""
     if serving.is_empty():
         return coefficients
-    return pl.concat([coefficients, serving], how="diagonal_relaxed").select(coefficients.columns)
+    both = pl.concat([coefficients, serving], how="diagonal_relaxed").select(coefficients.columns)
+    groups = _groups(coefficients)
+    led = pl.col("lead").first()  # of the group, whose coefficients stand above
+    return both.with_columns(lead=pl.col("lead").fill_null(led.over(groups) if groups else led))
 
 
 def without_serving(options: ReduceOptions) -> ReduceOptions:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal
 
+from judgerel_ray.pipeline.given import given
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
+    from judgerel_ray.pipeline.given import Judgments
+
 
 def selection(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     by: Sequence[str] | None = None,
     gold: str | PathLike[str] | None = None,
@@ -23,6 +27,8 @@ def selection(
     band: Literal["bonferroni", "dkw"] = "bonferroni",
     resamples: int = 2000,
     seed: int = 0,
+    exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Tell what accepting answers from a confidence on is worth, by system.
 
@@ -31,7 +37,7 @@ def selection(
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or frame
         A run whose items name their right option, or a file of judgments with ``item_id``,
         ``replication``, ``verdict``, ``gold`` and, where it was stated, ``confidence``.
     by : sequence of str, optional
@@ -49,6 +55,10 @@ def selection(
         How the band of the acceptance curve is made.
     resamples, seed : int
         Of draws; equal seeds give equal digits.
+    exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -76,12 +86,17 @@ def selection(
         confidences=None if names is None else tuple(names), n_bins=bins, band=band, risk=risk,
         delta=delta, resamples=resamples, seed=seed,
     )  # fmt: skip
-    found = run_selection(fspath(path), options, by=by, gold=None if gold is None else fspath(gold))
+    found = run_selection(
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        options,
+        by=by,
+        gold=None if gold is None else fspath(gold),
+    )
     return found.systems, found.acceptance, found.reliability, found.guarantees
 
 
 def comparison(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     by: Sequence[str] | None = None,
     gold: str | PathLike[str] | None = None,
@@ -91,6 +106,8 @@ def comparison(
     answer_temperature: float | None = None,
     resamples: int = 2000,
     seed: int = 0,
+    exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Compare systems on the questions they share, joined by question.
 
@@ -109,6 +126,10 @@ def comparison(
         Of the answers that judges compared, where models answered at several; a run's sweep says.
     resamples, seed : int
         Of the bootstrap, which draws questions for both systems at once.
+    exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -136,6 +157,9 @@ def comparison(
         answer_temperature=answer_temperature,
     )  # fmt: skip
     found = run_comparison(
-        fspath(path), options, by=by, gold=None if gold is None else fspath(gold)
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        options,
+        by=by,
+        gold=None if gold is None else fspath(gold),
     )
     return found.pairs, found.equal_acceptance, found.matched_cost, found.self_preference

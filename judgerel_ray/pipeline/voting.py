@@ -5,22 +5,27 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.pipeline.given import given
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from judgerel_ray.pipeline.given import Judgments
     from judgerel_ray.reduce.spending import Price
 
 
 def panels(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     by: Sequence[str] | None = None,
     gold: str | PathLike[str] | None = None,
     prices: Mapping[str, float | tuple[float, float]] | None = None,
     confidence: str = "stated",
     seed: int = 0,
+    exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
 
@@ -29,7 +34,7 @@ def panels(
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or frame
         As of :func:`judgerel_ray.selection`.
     by : sequence of str, optional
         Columns that tell panels apart, in place of those.
@@ -42,6 +47,10 @@ def panels(
         By which votes are weighted: "stated", "agreement", "support", "margin", "probability".
     seed : int
         How folds are drawn.
+    exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -64,14 +73,15 @@ def panels(
     from judgerel_ray.pipeline.panels import run_panels
 
     found = run_panels(
-        fspath(path), by=by, gold=_path(gold), prices=_prices(prices), confidence=confidence,
-        seed=seed,
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        by=by, gold=_path(gold), prices=_prices(prices),
+        confidence=confidence, seed=seed,
     )  # fmt: skip
     return found.members, found.panels, found.best, found.next, found.worth
 
 
 def cascade(
-    path: str | PathLike[str],
+    path: Judgments,
     *,
     order: Sequence[str] = (),
     person_cost: float | None = None,
@@ -82,12 +92,14 @@ def cascade(
     confidence: str = "stated",
     points: int = 10,
     seed: int = 0,
+    exact_values: bool = False,
+    verdict_names: str | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or frame
         As of :func:`judgerel_ray.selection`.
     order : sequence of str
         Members (see :func:`panels`), who is asked first first; by default all, by mean cost.
@@ -103,6 +115,10 @@ def cascade(
         Budgets on the curve.
     seed : int
         As of :func:`panels`.
+    exact_values : bool
+        As of :func:`judgerel_ray.reduce`.
+    verdict_names : {"option", "place"}, optional
+        As of :func:`judgerel_ray.reduce`.
 
     Returns
     -------
@@ -130,8 +146,9 @@ def cascade(
         n_budgets=points, seed=seed,
     )  # fmt: skip
     found = run_cascade(
-        fspath(path), choice, by=by, gold=_path(gold), prices=_prices(prices),
-        confidence=confidence,
+        given(path, exact_values=exact_values, verdict_names=verdict_names),
+        choice, by=by, gold=_path(gold),
+        prices=_prices(prices), confidence=confidence,
     )  # fmt: skip
     return found.stages, found.curve
 

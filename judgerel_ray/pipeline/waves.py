@@ -133,7 +133,8 @@ def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dic
             owing = Owing(asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds)
             found[name] = found.get(name, 0) + owing.count_later()
         if name in found and name in ledger.judges:
-            rows = scan_judgments(run, judges=[name], ledger=ledger).filter(pl.col("block") > 0)
+            rows = scan_judgments(run, columns=("block",), judges=[name], ledger=ledger)
+            rows = rows.filter(pl.col("block") > 0)
             found[name] += int(rows.select(pl.len()).collect().item())
     return found
 

@@ -16,6 +16,7 @@ from judgerel_ray.protocols.criteria import (
     load_criterion,
     shipped_criteria,
 )
+from judgerel_ray.protocols.declaring import refuse_clashes
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.own_forms import (
@@ -24,7 +25,6 @@ from judgerel_ray.protocols.own_forms import (
     fill_example,
     mention_of,
     read_words,
-    refuse_clashes,
 )
 from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
 from judgerel_ray.protocols.rating_prompts import criterion_words, render_rating

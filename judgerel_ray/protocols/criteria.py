@@ -1,7 +1,8 @@
 """Criteria of ratings: the question put about a response, and its definition at three lengths.
 
 A criterion file is TOML with ``question``, one that yes or no could answer, and a table
-``[definitions]`` with ``short`` and ``long``. A criterion is named after its file.
+``[definitions]`` with ``short`` and ``long``. A criterion is called by its ``name``, which every
+table and page shows, or after its file.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.protocols.wordings import check_keys, read_wording, shipped_wordings
 
 DefinitionLength = Literal["none", "short", "long"]
+_LONGEST_NAME = 60
 DEFINITION_LENGTHS: tuple[DefinitionLength, ...] = get_args(DefinitionLength)
 
 
@@ -42,7 +44,7 @@ def load_criterion(name_or_path: str) -> Criterion:
     Returns
     -------
     Criterion
-        Named after its file.
+        Called by its ``name``, or after its file.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def load_criterion(name_or_path: str) -> Criterion:
     ('Is the response concise?', '')
     """
     name, content, where = read_wording("criteria", name_or_path)
-    check_keys(content, ("question", "definitions"), where)
+    check_keys(content, ("name", "question", "definitions"), where)
     definitions = content.get("definitions")
     if not isinstance(definitions, dict):
         raise SweepError(
@@ -66,7 +68,7 @@ def load_criterion(name_or_path: str) -> Criterion:
         )
     check_keys(definitions, ("short", "long"), {**where, "table": "definitions"})
     return Criterion(
-        name=name,
+        name=_checked_name(_text(content, "name", where) if "name" in content else name, where),
         question=_text(content, "question", where),
         definitions=MappingProxyType(
             {
@@ -87,6 +89,18 @@ def shipped_criteria() -> tuple[str, ...]:
     ('conciseness', 'factuality', 'harmlessness', 'helpfulness', 'logicality')
     """
     return shipped_wordings("criteria")
+
+
+def _checked_name(name: str, where: Mapping[str, object]) -> str:
+    """A name that a cell of a table can show."""
+    if not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise SweepError(
+            f"a criterion's name must be one line of at most {_LONGEST_NAME} characters, "
+            f"got {name[:_LONGEST_NAME]!r}",
+            where=where,
+            hint='name = "kindness" in the file',
+        )
+    return name
 
 
 def _text(content: Mapping[str, object], key: str, where: Mapping[str, object]) -> str:

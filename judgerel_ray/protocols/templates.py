@@ -2,7 +2,7 @@
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
 ``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
-one's own, see :mod:`judgerel_ray.protocols.own_forms`; for ratings also ``criterion``, whether
+one's own, see :mod:`judgerel_ray.protocols.declaring`; for ratings also ``criterion``, whether
 ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
 each beside them (see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
@@ -20,7 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgerel_ray.core import OwnForm, SweepError, decoded, digest
-from judgerel_ray.protocols.own_forms import OWN, OWN_PROTOCOLS, own_form
+from judgerel_ray.protocols.declaring import OWN_PROTOCOLS, own_form
+from judgerel_ray.protocols.own_forms import OWN
 from judgerel_ray.protocols.placeholders import PLACEHOLDER, PLACEHOLDERS, STAGE_TEXTS
 
 _SHIPPED = Path(__file__).parent / "templates"

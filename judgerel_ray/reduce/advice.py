@@ -155,7 +155,8 @@ def advise_judgments(
     needs: list[Row] = []
     splits: list[Row] = []
     for group in groups:
-        if group.greedy == SERVING_NOISE:
+        # Replies without a verdict do not tell what more would be worth.
+        if group.greedy == SERVING_NOISE or group.replies.are_few:
             # More repeats of temperature 0 buy nothing that a judge could give.
             components.extend({**group.key, **row} for row in component_rows(group))
             continue

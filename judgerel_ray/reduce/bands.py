@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from judgerel_ray.reduce.greedy import SERVING_NOISE
+from judgerel_ray.reduce.lead_codes import LeadCode
 from judgerel_ray.reduce.reproducibility import leads
 
 BANDED = (
@@ -28,7 +29,8 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     pl.DataFrame
         With one column more, ``band``, by :func:`judgerel_ray.legacy.verbal_band`; null for
         coefficients that are no reliability, for worst and best cases, for repeats at
-        temperature 0, and for repeatability where reproducibility is known.
+        temperature 0, for repeatability where reproducibility is known, and where fewer than half
+        of the replies hold a verdict.
 
     Examples
     --------
@@ -48,6 +50,9 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     ]
     named = coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
     named = named.with_columns(band=pl.when(leads(coefficients)).then("band"))
+    if "lead" in coefficients.columns:
+        few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
+        named = named.with_columns(band=pl.when(~few).then("band"))
     if "estimator" not in coefficients.columns:
         return named
     repeats = pl.col("estimator").str.contains(SERVING_NOISE, literal=True).fill_null(False)

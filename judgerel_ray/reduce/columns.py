@@ -26,10 +26,24 @@ NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
 """Columns of numbers."""
 TYPED = frozenset((*_STRINGS, *NUMBERS))
 """Columns whose type is known by their name."""
+ALSO_CALLED = {
+    "item_id": ("item", "question_id", "question", "id", "prompt_id", "example_id"),
+    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch"),
+    "verdict": (
+        "answer", "choice", "judgment", "judgement", "decision", "response", "winner", "pass",
+        "passed", "success",
+    ),
+    "score": ("rating", "grade", "points"),
+}  # fmt: skip
+"""What logs of others call these columns, most certain first."""
+KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name in names}
+"""Names of columns, and what logs of others call them."""
+NO_VALUE = ("", "nan", "n/a", "na", "null", "none", "<na>", "#n/a")
+"""What stands for no verdict and no number, in any case: no other word does."""
 
 
 def typed_columns(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
-    """Give each known column its own type; empty strings and NaN become null.
+    """Give each known column its own type; empty strings, NaN and numbers not there become null.
 
     Examples
     --------
@@ -49,15 +63,27 @@ def typed_column(name: str, kind: pl.DataType) -> pl.Expr:
     ...     typed_column("score", pl.Float64())).to_series().to_list()
     [1.0, None]
     """
-    column = pl.col(name)
+    column = pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)
     text = column.cast(pl.String)
     if name in _STRINGS:
         return pl.when(text != "").then(text).alias(name)
     if kind == pl.String:
-        column = pl.when(text.str.strip_chars() != "").then(text.str.strip_chars())
+        column = pl.when(~is_no_value(text)).then(text.str.strip_chars())
     number = column.cast(pl.Float64)
     # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
     return (number.round(6) if kind == pl.Float32 else number).fill_nan(None).alias(name)
+
+
+def is_no_value(text: pl.Expr) -> pl.Expr:
+    """Tell words that stand for no value; null of null.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"v": ["N/A ", "none", "-", None]}).select(
+    ...     is_no_value(pl.col("v"))).to_series().to_list()
+    [True, True, False, None]
+    """
+    return text.str.strip_chars().str.to_lowercase().is_in(NO_VALUE)
 
 
 def outcome_column(columns: Iterable[str]) -> pl.Expr:

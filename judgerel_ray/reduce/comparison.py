@@ -13,6 +13,7 @@ from judgerel_ray.reduce.compared_facets import SIDE, ComparedSides, compared_si
 from judgerel_ray.reduce.comparison_verdict import with_verdicts
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.reduce.grouping import Block, varying_facets
+from judgerel_ray.reduce.lead_codes import LeadCode, replies_in
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.order_effects import read_places
 from judgerel_ray.reduce.pairing import Pair, Row, pairs_between, pairs_inside
@@ -197,6 +198,11 @@ def _compared(
     greedy = f"; {pair.greedy}" if pair.greedy else ""
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     told = policies if any_without else ("category",)
+    replies = [replies_in(side) for side in (pair.a, pair.b)]
+    few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
+    said = "".join(
+        f"; {one.flag} ({name})" for one, name in zip(replies, pair.names, strict=True) if one.flag
+    )
     for policy in told:
         for name in names:
             of_scores = name == "krippendorff_alpha" and level != "nominal"
@@ -228,9 +234,11 @@ def _compared(
                 "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
-                "estimator": _estimator(found, n_items) + greedy, "undefined": found.undefined,
+                "estimator": _estimator(found, n_items) + greedy + (
+                    said if name != "valid_rate" else ""
+                ), "undefined": found.undefined,
                 "n_differing": found.n_differing, "few_informative": found.few_informative,
-                "reason": None,
+                "reason": None if name == "valid_rate" else few,
             }  # fmt: skip
 
 

@@ -29,7 +29,8 @@ def with_verdicts(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
         "equivalent" where p_equivalence_holm is (for one test: the whole 90 % interval lies within
         it), "a higher" or "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond
         it), else "undecided": over all tests any false "equivalent" has a chance of at most 5 %,
-        and so has any false "higher". ``reason``, of what is undecided: "undefined" where there is
+        and so has any false "higher". ``reason``, of what is undecided: "few_verdicts" where it is
+        given (fewer than half of a side's replies hold a verdict), "undefined" where there is
         no value or no test, "not_after_correction" where this test alone would tell, then
         "few_informative_questions", else "interval_covers_0" or "interval_crosses_tolerance".
 
@@ -53,9 +54,10 @@ def with_verdicts(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
         for row, one in zip(rows, correct([row[p] for row in rows]), strict=True):
             row[corrected] = one
     for row in rows:
-        row["standing"] = _standing(row, tolerance)
+        few = row["reason"]  # known before any test
+        row["standing"] = "undecided" if few else _standing(row, tolerance)
         if row["standing"] == "undecided":
-            row["reason"] = _reason(row, tolerance)
+            row["reason"] = few or _reason(row, tolerance)
     return pl.DataFrame(rows, schema=table.schema, orient="row")
 
 

@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, pl.DataType] = {
     "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
     "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
     "n_missing": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "lead": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")

@@ -10,7 +10,7 @@ error.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -28,6 +28,7 @@ from judgerel_ray.reduce.facet_units import (
 )
 from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.reduce.lead_codes import LeadCode, Replies, replies_in
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
 from judgerel_ray.reduce.places import ORDER
 from judgerel_ray.reduce.policy import Missing, own_level, value_of
@@ -72,6 +73,8 @@ class FacetGroup:
         Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
     greedy : str
         What temperature 0 has to do with its replications, if anything.
+    replies : Replies
+        How many replies hold a verdict.
     """
 
     key: Row
@@ -84,6 +87,7 @@ class FacetGroup:
     n_things: int
     levels: Mapping[str, int]
     greedy: str = ""
+    replies: Replies = field(default_factory=Replies)
 
 
 def variance_table(
@@ -168,7 +172,9 @@ def facet_groups(
             facets = tuple(name for name in facets if name != "judge_fingerprint")
         n_labels = labels.get(tuple(key.values()))
         found = _facet_group(key, part, facets, nested, missing, populations, n_labels)
-        yield replace(found, greedy=said_of_greedy(key, counted, everything))
+        yield replace(
+            found, greedy=said_of_greedy(key, counted, everything), replies=replies_in(part)
+        )
 
 
 def component_rows(group: FacetGroup) -> Iterator[Row]:
@@ -184,8 +190,11 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
     basis = {
         "n_items": found.n_questions,
         "n_judgments": found.n_judgments,
-        "estimator": "; ".join(filter(None, [found.estimator, group.greedy])),
+        "estimator": "; ".join(filter(None, [found.estimator, group.greedy, group.replies.flag])),
     }
+    if group.replies.are_few:
+        yield {**_none(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}
+        return
     for one in found.components:
         yield {
             "component": one.name, "part": _part(group, one.facets), "estimate": one.value,

@@ -119,6 +119,7 @@ def count_judgments(
     recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
+    _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
     others = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
     apart = any(units[name].n_unique() > 1 for name in others)
     # Rows without a role are a judge's, and may be of the units of others that say so.
@@ -147,6 +148,38 @@ def parts_by(units: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[object, 
         return {keys[0]: units}
     parts = units.partition_by(columns, as_dict=True)
     return {key: parts[key] for key in keys}
+
+
+def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
+    """Refuse groups in which some rows have a verdict and others a score alone.
+
+    Counted together, scores would be verdicts of their own that agree with no other.
+    """
+    kinds = nested.kinds
+    if not {"verdict", "score"} <= set(kinds.columns):
+        return
+    of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
+    told = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (told["verdict"].any() and told["score"].any()):
+        return
+    counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
+    kind = counts[KIND]
+    rows = counts.with_columns(
+        __all=pl.lit(0),
+        __verdict=pl.when(told["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(told["score"][kind]).then(pl.col(N)).otherwise(0),
+    )
+    mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
+    mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
+    if not mixed.is_empty():
+        first = mixed.row(0, named=True)
+        raise SweepError(
+            f"of the rows {first['__verdict']:,} have a verdict and {first['__score']:,} a score "
+            "alone: one agreement cannot be of both",
+            where={name: first[name] for name in groups if first[name] is not None},
+            hint="give every row its verdict, or every row its score and none a verdict; or --by a "
+            "column that tells them apart",
+        )
 
 
 def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:

@@ -1,40 +1,51 @@
-"""Judgments people hold: Parquet, CSV and JSONL files, read as they are or refused in one line."""
+"""Judgments people hold, in files and frames: read as they are or refused in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Outcome, SweepError
 from judgerel_ray.reduce.columns import (
+    ALSO_CALLED,
     KINDS,
+    NO_VALUE,
     NUMBERS,
     TYPED,
     WHOLE,
     faults,
+    is_no_value,
     outcome_column,
+    typed_column,
     typed_columns,
 )
-from judgerel_ray.reduce.tally import Tally, tally_unchecked, told_apart
+from judgerel_ray.reduce.nested import inside_error, is_nested, names_inside, parsed, refuse_inside
+from judgerel_ray.reduce.nesting import UnitRows
+from judgerel_ray.reduce.places import SHOWN
+from judgerel_ray.reduce.source import Source, names_told, read_source, readable
+from judgerel_ray.reduce.spelling import (
+    Spellings,
+    folded,
+    respelled,
+    seen_verdicts,
+    spellings_of,
+)
+from judgerel_ray.reduce.tally import Tally, tally_judgments, tally_unchecked, told_apart
 
-_MOST_TOLD = 30  # columns of a file, where one is missing
-_ALSO_CALLED = {
-    "item_id": ("item", "question_id", "question", "id", "prompt_id", "example_id"),
-    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch"),
-    "verdict": ("answer", "choice", "judgment", "judgement", "decision", "response", "winner"),
-    "score": ("rating", "grade", "points"),
-}
-"""What logs of others call these columns, most certain first."""
+_LOOKED_AT = 100  # rows in which names inside values are looked for
+_MOST_MENUS = 10_000  # different lists of options that are looked at
 _ADVICE = {
     "replication": "number the repeats of each question in a column replication: 0, 1, 2",
     "option_order": "number the orders in which options were shown: 0, 1, 2",
     "verdict or score": "name the column of what was said verdict, or score where it is a number",
 }
+_OURS = frozenset({"key", "judge_fingerprint", "outcome"})
+"""Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
+_GOLD, _OPTIONS = "gold", "options"
 
 
 def load_judgments(path: str) -> pl.LazyFrame:
@@ -43,9 +54,9 @@ def load_judgments(path: str) -> pl.LazyFrame:
     Parameters
     ----------
     path : str
-        A ``.parquet``, ``.csv``, ``.jsonl`` or ``.ndjson`` file, local or at a URL. It needs the
-        columns item_id, replication, and verdict or score; all columns of the judgments table are
-        used when they are there, others are kept. An empty string is no value.
+        As for :func:`judgerel_ray.reduce.source.read_source`. It needs the columns item_id,
+        replication, and verdict or score; all columns of the judgments table are used when they
+        are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
 
     Returns
     -------
@@ -72,15 +83,23 @@ def load_judgments(path: str) -> pl.LazyFrame:
     return tally_file(path).rows
 
 
-def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
+def tally_file(
+    path: str | pl.LazyFrame, *, extra: Sequence[str] = (), exact_values: bool = False
+) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
+
+    Spellings of one word are one verdict: ``PASS``, ``pass`` and ``' PASS'``, ``1`` and ``1.0``.
+    What most rows have is shown. Judgments of a run directory keep their verdicts as they are, and
+    so does a file whose column ``options`` lists two spellings of one word.
 
     Parameters
     ----------
-    path : str
-        As for :func:`load_judgments`.
+    path : str or LazyFrame
+        As for :func:`judgerel_ray.reduce.source.read_source`.
     extra : sequence of str
         Columns to tell rows apart by, besides those that make a unit.
+    exact_values : bool
+        Whether every spelling is a verdict of its own, and every word a verdict.
 
     Returns
     -------
@@ -95,34 +114,186 @@ def tally_file(path: str, *, extra: Sequence[str] = ()) -> Tally:
     --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,A\n")
+    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,a\n")
     ...     file.flush()
     ...     tally_file(file.name).nested.long(["item_id"]).rows()
+    ...     tally_file(file.name, exact_values=True).nested.kinds["verdict"].to_list()
     [('q1', 'A', None, 'scored', 2)]
+    ['A', 'a']
     """
-    with _readable(path):
-        frame = _scan(path)
-        columns = frame.collect_schema().names()
-        _require_columns(columns, path)
+    source = read_source(path)
+    with readable(source.where):
+        frame = source.rows
+        schema = frame.collect_schema()
+        columns = schema.names()
+        _require_columns(source, columns)
+        _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
         names = told_apart(columns, extra)
-        rows = frame.with_columns(typed_columns(frame.collect_schema()))
-        rows = rows.with_columns(outcome_column(columns))
-        rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
         try:
-            nested, at_fault = tally_unchecked(
-                frame, names, indexed=path.lower().endswith(".parquet")
-            )
+            nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
         except PolarsError:
             # Which column has no number in it is said by name, as for any row at fault.
-            _refuse_text(frame, path)
-            _refuse_fault(frame, path)
+            _refuse_text(source)
+            _refuse_fault(frame.with_columns(typed_columns(schema)), source)
             raise
         if nested.units.is_empty():
-            raise SweepError("the file of judgments has no rows", where={"file": path})
-        if at_fault or any(_any_fault(part) for part in (nested.units, nested.kinds)):
-            _refuse_fault(frame, path)
-            _refuse_twice(rows, path)
-    return Tally(rows=rows, nested=nested, columns=tuple(columns))
+            raise SweepError("the file of judgments has no rows", where=source.where)
+        if "verdict" in columns:
+            refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
+        read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
+        typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
+        if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
+            _refuse_fault(typed, source)
+        rows = typed.with_columns(outcome_column(columns))
+        rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
+        if at_fault:
+            _refuse_twice(rows, source)
+        nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
+    return Tally(
+        rows=rows,
+        nested=nested,
+        columns=tuple(columns),
+        spellings=read.spellings,
+        notes=(*source.notes, *read.notes),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Spelled:
+    """Counts with verdicts as they are shown, how rows get theirs, and what is said of it."""
+
+    nested: UnitRows
+    columns: tuple[pl.Expr, ...] = ()
+    spellings: Spellings | None = None
+    notes: tuple[str, ...] = ()
+    recount: bool = False
+    """Whether labels were counted that are put together now, or beside what is no verdict."""
+
+
+def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
+    """Put together the spellings of each word, in counts and in rows."""
+    schema = source.rows.collect_schema()
+    if _GOLD in nested.units.columns:
+        gold = nested.units[_GOLD].cast(pl.String)
+        refuse_inside(gold, name=_GOLD, where=source.where)
+    if exact:
+        return _Spelled(nested=nested)
+    notes = _scores_missing(source, nested)
+    if "verdict" not in schema:
+        return _Spelled(nested=nested, notes=notes)
+    found, said = _verdicts(source, seen_verdicts(nested))
+    if found is None:
+        return _Spelled(nested=nested, notes=(*notes, *said))
+    nested = respelled(nested, found)
+    columns = [found.verdict()] if found.changed().height else []
+    if _GOLD in schema:
+        columns.append(found.compared(_GOLD))
+    if _GOLD in nested.units.columns:
+        units = nested.units.with_columns(found.compared(_GOLD))
+        nested = replace(nested, units=units)
+    recount = nested.places is not None and bool(found.known["shown"].null_count())
+    labels = _labels(source, nested, extra)
+    if labels is not None and labels.changed().height:
+        recount = True
+        columns.append(labels.verdict(SHOWN))
+        said = (*said, *(f"column {SHOWN}: {line}" for line in labels.lines()))
+    return _Spelled(
+        nested=nested,
+        columns=tuple(columns),
+        spellings=found,
+        notes=(*notes, *said),
+        recount=recount,
+    )
+
+
+def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tuple[str, ...]]:
+    """Which verdicts are one word, None where a file's own options say that they are not."""
+    found = spellings_of(seen)
+    said = found.lines()
+    if not said:
+        return found, ()
+    menus = _menus(source)
+    for menu in menus:
+        words = pl.DataFrame({"text": menu}, schema={"text": pl.String}).unique()
+        keys = words.select("text", key=folded(pl.col("text")))
+        twice = keys.filter(pl.col("key").is_duplicated()).sort("text")["text"].to_list()
+        if twice:
+            return None, (
+                f"kept apart: {' and '.join(map(repr, twice))}, which column {_OPTIONS} lists as "
+                "different options; all verdicts are taken as they are written",
+            )
+    declared = {text.strip().lower() for menu in menus for text in menu}
+    options = declared & set(NO_VALUE) | _said_to_be_verdicts(source, found)
+    found = spellings_of(seen, options=options)
+    return found, found.lines()
+
+
+def _said_to_be_verdicts(source: Source, found: Spellings) -> set[str]:
+    """Words that stand for no verdict elsewhere, in rows whose outcome says there is one."""
+    none = found.known.filter(pl.col("shown").is_null())
+    if none.is_empty() or "outcome" not in source.rows.collect_schema():
+        return set()
+    scored = pl.col("outcome").cast(pl.String) == Outcome.SCORED.value
+    text = pl.col("verdict").cast(pl.String)
+    rows = source.rows.filter(scored, text.is_in(none["text"].implode()))
+    said = rows.select(folded(text).unique()).collect(engine="streaming")
+    return set(said.to_series().to_list())
+
+
+def _menus(source: Source) -> list[list[str]]:
+    """Options that a file lists beside its rows, one list a menu."""
+    schema = source.rows.collect_schema()
+    if _OPTIONS not in schema:
+        return []
+    listed = source.rows.select(_OPTIONS)
+    if not is_nested(schema[_OPTIONS]):
+        listed = listed.cast(pl.String)
+    told = listed.head(_MOST_MENUS).collect(engine="streaming").to_series().drop_nulls()
+    menus = []
+    for value in told.to_list():
+        inside = parsed(value) if isinstance(value, str) else value
+        menu = list(inside.values()) if isinstance(inside, dict) else inside
+        if isinstance(menu, list):
+            names = [
+                next((one[key] for key in ("option_id", "id", "label", "text") if key in one), None)
+                if isinstance(one, dict)
+                else one
+                for one in menu
+            ]
+            menus.append([str(name) for name in names if name is not None])
+    return menus
+
+
+def _labels(source: Source, nested: UnitRows, extra: Sequence[str]) -> Spellings | None:
+    """How labels of places are spelled, in files whose options stood in several orders."""
+    schema = source.rows.collect_schema()
+    if nested.places is not None:
+        words = pl.DataFrame({"text": nested.places}, schema={"text": pl.String})
+        keys = words.select(folded(pl.col("text"))).to_series()
+        if not keys.is_duplicated().any() and not keys.is_in(NO_VALUE).any():
+            refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
+            return None
+    elif SHOWN not in extra or SHOWN not in schema:
+        return None
+    label = typed_column(SHOWN, schema[SHOWN]).alias("text")
+    counts = source.rows.select(label).group_by("text").agg(pl.len().alias("n"))
+    seen = counts.collect(engine="streaming").drop_nulls("text")
+    refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
+    return spellings_of(seen)
+
+
+def _scores_missing(source: Source, nested: UnitRows) -> tuple[str, ...]:
+    """Say which words of a column of scores were taken as none."""
+    if source.rows.collect_schema().get("score") != pl.String:
+        return ()
+    if not nested.kinds["score"].null_count():
+        return ()
+    text = pl.col("score").str.strip_chars()
+    words = source.rows.filter(is_no_value(text), text != "").group_by(text.alias("text"))
+    counts = words.agg(pl.len().alias("n")).collect(engine="streaming")
+    told = counts.sort("n", "text", descending=[True, False])
+    said = ", ".join(f"{word} ({n:,})" for word, n in told.iter_rows())
+    return (f"taken as no score: {said}",) if said else ()
 
 
 def _any_fault(part: pl.DataFrame) -> bool:
@@ -131,90 +302,115 @@ def _any_fault(part: pl.DataFrame) -> bool:
     return bool(part.select(pl.any_horizontal(rules).any()).item())
 
 
-@contextmanager
-def _readable(path: str) -> Iterator[None]:
-    """Errors of reading as one line."""
-    try:
-        yield
-    except (PolarsError, OSError) as error:
-        line = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SweepError(f"cannot read judgments: {line}", where={"file": path}) from error
-
-
-def _scan(path: str) -> pl.LazyFrame:
-    """The file, lazily, by its ending."""
-    if "://" not in path:
-        if Path(path).is_dir():
-            raise SweepError(
-                "expected a file of judgments, got a folder that is no run directory",
-                where={"path": path},
-            )
-        if not Path(path).exists():
-            raise SweepError("no such file of judgments", where={"path": path})
-    readers: dict[str, Callable[[str], pl.LazyFrame]] = {
-        "parquet": lambda source: pl.scan_parquet(source, glob=False),
-        # Text; types come from the names of the columns, never from the first rows.
-        "csv": lambda source: pl.scan_csv(source, infer_schema=False, glob=False),
-        "jsonl": lambda source: pl.scan_ndjson(source, infer_schema_length=None),
-        "ndjson": lambda source: pl.scan_ndjson(source, infer_schema_length=None),
-    }
-    ending = path.rpartition(".")[2].lower()
-    if ending not in readers:
-        raise SweepError(
-            f"unknown kind of file, expected .parquet, .csv, .jsonl or .ndjson, got .{ending}",
-            where={"path": path},
-        )
-    return readers[ending](path)
-
-
-def _require_columns(columns: list[str], path: str) -> None:
+def _require_columns(source: Source, columns: list[str]) -> None:
     """The columns without which there is no reliability."""
     lacking = [name for name in ("item_id", "replication") if name not in columns]
     if "verdict" not in columns and "score" not in columns:
         lacking.append("verdict or score")
     if lacking:
-        got = ", ".join(columns[:_MOST_TOLD]) + (", ..." if len(columns) > _MOST_TOLD else "")
         raise SweepError(
-            f"column missing: {', '.join(lacking)}; got {got}, "
+            f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
             "needed are item_id, replication, and verdict or score",
-            where={"file": path},
-            hint="; ".join(_mended(name, columns) for name in lacking),
+            where=source.where,
+            hint=_mended(source, lacking),
         )
 
 
-def _mended(lacking: str, columns: list[str]) -> str:
-    """What to do about a column that is not there: rename the one that is probably meant."""
-    free = {name.lower(): name for name in columns if name not in TYPED}
+def _mended(source: Source, lacking: Sequence[str]) -> str:
+    """What to do about columns that are not there: take those that are probably meant."""
+    singles = _singles(source)
+    meant = {name: _meant(name, singles) for name in lacking}
+    flags = [f"--column {found[0]}={found[1]}" for found in meant.values() if found is not None]
+    said = [
+        f"{found[1]} -> {found[0]}"
+        if found
+        else _ADVICE.get(name, f"name the column of the question {name}")
+        for name, found in meant.items()
+    ]
+    dotted = any(found and found[1] not in source.rows.collect_schema() for found in meant.values())
+    if "file" not in source.where or not flags:
+        return "; ".join(said)
+    command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"
+    if dotted and len(flags) == len(lacking):
+        return command
+    return f"{'; '.join(said)} ({command})"
+
+
+def _meant(lacking: str, singles: Mapping[str, str]) -> tuple[str, str] | None:
+    """The column that is lacking and the one probably meant, by the last part of its name."""
     for wanted in lacking.split(" or "):
-        near = [name for name in _ALSO_CALLED[wanted] if name in free]
-        near += get_close_matches(wanted, free, n=1)
+        for called in (wanted, *ALSO_CALLED[wanted]):
+            if called in singles:
+                return wanted, singles[called]
+        near = get_close_matches(wanted, singles, n=1)
         if near:
-            return f"{free[near[0]]} -> {wanted}"
-    return _ADVICE.get(lacking, f"name the column of the question {lacking}")
+            return wanted, singles[near[0]]
+    return None
 
 
-def _refuse_text(frame: pl.LazyFrame, path: str) -> None:
-    """Refuse text where numbers belong, naming the first of it."""
-    for name, kind in frame.collect_schema().items():
-        if name not in NUMBERS or kind != pl.String:
+def _singles(source: Source) -> dict[str, str]:
+    """Columns of single values that are free, and dotted names of those inside others.
+
+    By their name in lower case, those inside others by its last part.
+    """
+    schema = source.rows.collect_schema()
+    free = [name for name in schema if name not in TYPED]
+    begin = source.rows.select(free).head(_LOOKED_AT).collect(engine="streaming") if free else None
+    found: dict[str, str] = {}
+    inside: dict[str, str] = {}
+    for name in free:
+        texts = begin[name] if begin is not None else pl.Series(name, [])
+        dotted = names_inside(texts) if is_nested(schema[name]) or texts.dtype == pl.String else []
+        for one in dotted:
+            inside.setdefault(one.rpartition(".")[2].lower(), one)
+        if not dotted and not is_nested(schema[name]):
+            found[name.lower()] = name
+            inside.setdefault(name.rpartition(".")[2].lower(), name)
+    return {**inside, **found}
+
+
+def _refuse_kinds(source: Source, names: Collection[str]) -> None:
+    """Refuse columns whose type cannot be what their name says."""
+    for name, kind in source.rows.collect_schema().items():
+        if name not in names:
             continue
-        text = pl.col(name).str.strip_chars()
-        wrong = (text != "") & text.cast(pl.Float64, strict=False).is_null()
-        told = frame.select(text.alias("got"), wrong.alias("__wrong")).with_row_index("__row")
-        first = told.filter("__wrong").head(1).collect(engine="streaming")
-        if not first.is_empty():
-            expected = "a whole number" if name in WHOLE else "a number"
+        if is_nested(kind):
+            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_LOOKED_AT)
+            told = "an object" if isinstance(kind, pl.Struct) else "a list"
+            values = begin.collect(engine="streaming").to_series()
+            raise inside_error(told, values, name=name, where=source.where)
+        if name in NUMBERS and kind.is_temporal():
             raise SweepError(
-                f"{name}: expected {expected}, got {first['got'].item()!r}",
-                where={"file": path, "row": first["__row"].item() + 1},
-                hint=_ADVICE.get(name, f"leave it empty where there is no {name}"),
+                f"{name}: expected a number, got a column of {str(kind).partition('(')[0]}",
+                where=source.where,
+                hint=_ADVICE.get(name, f"rename the column if it is no {name}"),
             )
 
 
-def _refuse_fault(frame: pl.LazyFrame, path: str) -> None:
+def _refuse_text(source: Source) -> None:
+    """Refuse text where numbers belong, naming the first of it."""
+    for name, kind in source.rows.collect_schema().items():
+        if name not in NUMBERS or kind != pl.String:
+            continue
+        text = pl.col(name).str.strip_chars()
+        wrong = ~is_no_value(text) & text.cast(pl.Float64, strict=False).is_null()
+        told = source.rows.select(text.alias("got"), wrong.alias("__wrong"))
+        first = told.with_row_index("__row").filter("__wrong").head(1).collect(engine="streaming")
+        if not first.is_empty():
+            expected = "a whole number" if name in WHOLE else "a number"
+            got = first["got"].item()
+            comma = got.count(",") == 1 and got.replace(",", "").strip("+-").isdecimal()
+            hint = _ADVICE.get(name, f"leave it empty where there is no {name}")
+            raise SweepError(
+                f"{name}: expected {expected}, got {got!r}",
+                where={**source.where, "row": first["__row"].item() + 1},
+                hint=f"write {got.replace(',', '.')}: a point, no comma" if comma else hint,
+            )
+
+
+def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
     """Refuse rows that say something impossible, naming the first of them."""
-    columns = frame.collect_schema().names()
-    typed = frame.with_columns(typed_columns(frame.collect_schema()))
+    columns = typed.collect_schema().names()
     typed = typed.with_columns(outcome_column(columns))
     row = pl.col("__row")
     broken = typed.with_row_index("__row").select(
@@ -225,10 +421,10 @@ def _refuse_fault(frame: pl.LazyFrame, path: str) -> None:
         if row_at_fault is not None:
             seen = typed.slice(row_at_fault, 1).collect().row(0, named=True)
             shown = {name: value for name, value in seen.items() if name in what.split()}
-            raise SweepError(what, where={"file": path, "row": row_at_fault + 1, **shown})
+            raise SweepError(what, where={**source.where, "row": row_at_fault + 1, **shown})
 
 
-def _refuse_twice(rows: pl.LazyFrame, path: str) -> None:
+def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
     """Refuse two rows for the same replication of the same unit."""
     columns = rows.collect_schema().names()
     unit = [name for name in told_apart(columns) if name not in KINDS]
@@ -242,7 +438,7 @@ def _refuse_twice(rows: pl.LazyFrame, path: str) -> None:
         raise SweepError(
             f"{n} rows hold the same replication of the same question",
             where={
-                "file": path,
+                **source.where,
                 **{name: _as_told(value) for name, value in first.items() if value is not None},
             },
             hint="add the column that tells them apart (judge, template, ...), or number the rows",

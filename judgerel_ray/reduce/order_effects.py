@@ -13,7 +13,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
 from judgerel_ray.reduce.matrix import unit_counts
 from judgerel_ray.reduce.nesting import UnitRows
-from judgerel_ray.reduce.places import ORDER, SHOWN, Places, places_in
+from judgerel_ray.reduce.places import ORDER, SHOWN, Places, first_of, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Coefficient
@@ -22,6 +22,7 @@ from judgerel_ray.stats.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.interval import student_interval
 from judgerel_ray.stats.order_effects import (
     ORDER_EFFECTS,
+    first_place,
     order_effect,
     position_bias,
     swap_layout,
@@ -29,6 +30,9 @@ from judgerel_ray.stats.order_effects import (
 )
 
 _ORDER = ORDER
+BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
+"""Coefficients that lead where a group was asked in several orders, in the order of reading."""
+_OF_PLACES = BY_DEFAULT[1:]
 
 
 def read_places(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> Places | None:
@@ -83,7 +87,7 @@ def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
     """
     if _ORDER not in group.unit:
         return ()
-    return ("swap_consistency",) if rows.places is None else ("swap_consistency", "position_bias")
+    return BY_DEFAULT[:1] if rows.places is None else BY_DEFAULT
 
 
 def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
@@ -127,12 +131,19 @@ def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
     """
     asked = [name for name in names if name in ORDER_EFFECTS]
     wanted = [_ORDER] if asked else []
-    wanted += [SHOWN] if "position_bias" in asked else []
+    placed = [name for name in asked if name in _OF_PLACES]
+    wanted += [SHOWN] if placed else []
     for name in wanted:
         if name not in columns:
+            of_places = name == SHOWN
             raise SweepError(
-                f"{asked[0]} needs the column {name}, got {', '.join(columns)}",
-                hint="ask with option_orders = 2 or more",
+                f"{(placed if of_places else asked)[0]} needs the column {name}, got "
+                f"{', '.join(columns)}",
+                hint="a column label with the place where the chosen option stood (A, B); or "
+                "--verdict-names place, if that is what verdict holds"
+                if of_places
+                else "number the orders in which options were shown: 0, 1, 2; a sweep asks them "
+                "with option_orders = 2 or more",
             )
 
 
@@ -151,7 +162,7 @@ def order_rows(
     names : sequence of str
         Some of `ORDER_EFFECTS`.
     missing : sequence of {"category", "drop"}
-        Policies of order_effect; position_bias is of verdicts alone.
+        Policies of order_effect and swap_consistency; those of places are of verdicts alone.
     continuous : bool
         Whether the group's table counts no single scores.
 
@@ -173,18 +184,36 @@ def order_rows(
     """
     apart = [name for name in group.unit if name != _ORDER]
     policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
+    verdicts: Missing = "drop" if group.n_without else "category"
     if "swap_consistency" in names:
         for policy in policies:
-            yield _swap_row(group, policy, rows.long(group.unit) if continuous else None)
+            counts = _counts(rows.long(group.unit), group, policy) if continuous else None
+            yield _swap_row(group, policy, counts)
+    if "place_consistency" in names:
+        stood = group.table.places_UP
+        if stood is None:
+            stood = np.zeros((group.table.clusters_U.size, 1), dtype=np.int64)
+        yield _swap_row(group, verdicts, stood, of_places=True)
     if "order_effect" in names:
         for policy in policies:
             counted = rows.long(group.unit)
             found = unit_counts(counted, value_of(policy), unit=group.unit, cluster=apart)
             yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
-    if "position_bias" in names:
-        policy = "drop" if group.n_without else "category"
+    placed = [name for name in names if name in ("position_bias", "first_place")]
+    if placed:
         labels, questions = _labels_by_order(group)
-        yield _row(group, policy, position_bias(labels, questions), crossed=_ORDER in group.unit)
+        first = first_of(rows.places) if rows.places and labels.size else 0
+        for name in placed:
+            bias = name == "position_bias"
+            shown = position_bias(labels, questions) if bias else first_place(
+                labels, questions, first=first
+            )  # fmt: skip
+            yield _row(group, verdicts, shown, crossed=_ORDER in group.unit)
+
+
+def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
+    """Counts of the group's units, each score a value of its own."""
+    return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
 
 
 def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
@@ -204,39 +233,52 @@ def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return labels, asked // several
 
 
-def _swap_row(group: Group, policy: Missing, rows: pl.DataFrame | None) -> Row:
-    """Swap consistency: pairs of judgments in two orders that name the same option.
+def _swap_row(
+    group: Group,
+    policy: Missing,
+    counts: NDArray[np.int64] | None = None,
+    *,
+    of_places: bool = False,
+) -> Row:
+    """Pairs of judgments in two orders that name the same option, or the same place.
 
-    Of the group's table, or of rows where that counts no single scores.
+    Of the group's table, or of other counts of its units: of single scores, or of places.
     """
     table, levels = group.table, group.table.levels
-    words = "share of pairs of judgments in two orders with the same option, mean over questions"
+    what = "place" if of_places else "option"
+    words = f"share of pairs of judgments in two orders with the same {what}, mean over questions"
     none = Coefficient(
-        name="swap_consistency", undefined="orders_not_crossed", estimator=words,
+        name="place_consistency" if of_places else "swap_consistency",
+        undefined="orders_not_crossed", estimator=words,
         n_units=0, n_raters=0, n_ratings=0, n_missing=0,
     )  # fmt: skip
     if levels is None or levels.orders_U is None or table.turned_U is None:
         return _row(group, policy, none, crossed=False)
-    if rows is None:
-        counts = table.counts(value_of(policy)).counts_UV
-    else:
-        counts = unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
-    if rows is None and table.turned_U is levels.items_U:
+    if counts is None and table.turned_U is levels.items_U:
         laid = swap_layout(group.laid_out(policy))
+        n_ratings = int(table.counts(value_of(policy)).counts_UV.sum())
     else:
+        if counts is None:
+            counts = table.counts(value_of(policy)).counts_UV
+        n_ratings = int(counts.sum())
         apart = 1 - np.eye(counts.shape[1])
         laid = lay_out(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
     terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
     if not terms.questions_C.size:
         return _row(group, policy, none)
-    value = float(terms.value(terms.terms_CT.sum(axis=0)))
-    interval = student_interval(value, terms.left_out(), 0.95, chance_corrected=False)
-    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
-    n_ratings = int(counts.sum())
+    share = float(terms.value(terms.terms_CT.sum(axis=0)))
+    interval = student_interval(share, terms.left_out(), 0.95, chance_corrected=False)
     told = replace(
-        none, value=value, undefined=None, low=interval.low, high=interval.high,
-        noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p, n_ratings=n_ratings,
-        estimator=in_words(words, interval, floor), n_units=terms.questions_C.size,
+        none, value=share, undefined=None, low=interval.low, high=interval.high,
+        n_ratings=n_ratings, n_units=terms.questions_C.size,
+        estimator=in_words(words, interval, None),
+    )  # fmt: skip
+    if of_places:  # shuffled over the questions, verdicts that go by place still do
+        return _row(group, policy, told)
+    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
+    told = replace(
+        told, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
+        estimator=in_words(words, interval, floor),
     )  # fmt: skip
     return _row(group, policy, told)
 

@@ -20,6 +20,7 @@ ORDER, SHOWN = "option_order", "label"
 NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
 _PAIR = 2
+_FIRST = ("a", "0", "1", "first", "left")
 
 
 def place() -> pl.Expr:
@@ -33,6 +34,25 @@ def place() -> pl.Expr:
     text = pl.col(SHOWN).cast(pl.String).str.strip_chars()
     tie = text.str.to_lowercase().is_in(NO_OPTION) | (text == "")
     return pl.when(~tie).then(text).alias(SHOWN)
+
+
+def first_of(places: Sequence[str]) -> int | None:
+    """Find the first place among those named; None where none of them is known to be it.
+
+    Examples
+    --------
+    >>> first_of(["A", "B"]), first_of(["A"]), first_of(["B"]) is None
+    (0, 0, True)
+    >>> first_of(["10", "2", "1"])
+    2
+    """
+    words = [place.lower() for place in places]
+    for first in _FIRST:
+        if first in words:
+            return words.index(first)
+    # Of several the first in their own order, unless it is one whose predecessor was never named.
+    known = all(word.isdecimal() or len(word) == 1 for word in words)
+    return None if known or len(places) < _PAIR else min(range(len(places)), key=places.__getitem__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,13 @@ from judgerel_ray.reduce.grouping import (
     varying_facets,
 )
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
+from judgerel_ray.reduce.lead_codes import (
+    LedGroup,
+    Replies,
+    led,
+    replies_of,
+    steady_within_units,
+)
 from judgerel_ray.reduce.leading import LEADING, class_rows, error_rows, leading_by_default
 from judgerel_ray.reduce.matrix import unit_table
 from judgerel_ray.reduce.nesting import N, UnitRows
@@ -45,7 +52,7 @@ from judgerel_ray.reduce.order_effects import (
     orders_of,
     places_of,
 )
-from judgerel_ray.reduce.places import Places, by_place, n_options, places_counted
+from judgerel_ray.reduce.places import SHOWN, Places, by_place, n_options, places_counted
 from judgerel_ray.reduce.policy import (
     LABEL,
     MISSING,
@@ -63,6 +70,7 @@ from judgerel_ray.reduce.reproducibility import (
 )
 from judgerel_ray.reduce.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.reduce.tally import Tally, tally_judgments
+from judgerel_ray.reduce.verdict_names import withheld
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.correctness import CORRECTNESS
 from judgerel_ray.stats.order_effects import ORDER_EFFECTS
@@ -88,6 +96,7 @@ def reduce_judgments(
     nuisance: Sequence[str] | None = None,
     intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
+    verdicts_known: bool = True,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
 
@@ -114,7 +123,8 @@ def reduce_judgments(
         `ORDER_EFFECTS` (with option_order), of `CONSISTENCY` and of `PUBLISHED`; by default the
         first seven, of pass and fail class_agreement, of ratings icc1 and standard_error, those of
         `CONSISTENCY` where `items` are given, and where a question was asked in several orders
-        swap_consistency and, with a column ``label``, position_bias.
+        swap_consistency and, with a column ``label``, place_consistency, position_bias and
+        first_place.
     block : int or "all"
         Only rows of this block; later blocks depend on the data of earlier ones.
     n_categories : mapping of str to int, optional
@@ -128,12 +138,17 @@ def reduce_judgments(
         How intervals are made; ``estimator`` says which it was.
     scales : mapping of str to Scale, optional
         Scales by the names in the column ``scale``, besides the shipped ones.
+    verdicts_known : bool
+        Whether verdicts name options. Where they may name places, nothing that compares them across
+        orders has a value: ``undefined`` is "verdict_names_unknown".
 
     Returns
     -------
     pl.DataFrame
         One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
-        Never NaN: no number is null, and ``undefined`` or ``estimator`` says why.
+        Never NaN: no number is null, and ``undefined`` or ``estimator`` says why. ``lead`` is what
+        a reader of the group should know first, in all its rows: see
+        :func:`judgerel_ray.reduce.lead_codes.lead_code`.
 
     Raises
     ------
@@ -180,7 +195,7 @@ def reduce_judgments(
     if labels is not None and counted is not everything:
         unit = [*counted.groups, "item_id", *counted.facets]
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
-    rows = []
+    found_in: list[LedGroup] = []
     for key, group, part, moments in _groups(
         counted, n_categories or {}, scales or {}, intervals, apart, places
     ):
@@ -199,7 +214,14 @@ def reduce_judgments(
             )
             found += published_rows(group, mine, [name for name in chosen if name in PUBLISHED])
         said = said_of_greedy(key, counted, everything)
-        rows += [{**key, **_said(row, said, items)} for row in found]
+        replies = replies_of(group, part, continuous=bool(moments))
+        told = [_said(row, said, items, replies) for row in found]
+        if not verdicts_known:
+            told = [withheld(row, group.nuisance) for row in told]
+        steady = not moments and steady_within_units(group)
+        found_in.append(LedGroup(key=key, rows=told, replies=replies, steady=steady))
+    labelled = SHOWN in columns and counted.nested.places is None
+    rows = led(found_in, source.rows, labelled=labelled)
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
@@ -241,9 +263,11 @@ def _agreement_rows(
         yield from bound_rows(group, asked, levels=levels, counted=moments is None)
 
 
-def _said(row: Row, said: str, items: str | None) -> Row:
-    """A row with what its reader must know of temperature 0."""
+def _said(row: Row, said: str, items: str | None, replies: Replies) -> Row:
+    """A row with what its reader must know of temperature 0, and of replies without a verdict."""
     name = str(row["coefficient"])
+    if replies.flag and name != "valid_rate" and row["missing"] in MISSING:
+        row = {**row, "estimator": f"{row['estimator']}; {replies.flag}"}
     of_repeats = (
         name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import polars as pl
 
 from judgerel_ray.core import SweepError
@@ -10,6 +12,74 @@ from judgerel_ray.reduce.correctness import GOLD
 ITEM = "item_id"
 _PLACE = "benchmark"
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
+
+
+class Strangers(NamedTuple):
+    """Gold that is no verdict of its file: in how many of the rows that have gold, and what."""
+
+    n_rows: int
+    of_rows: int
+    gold: tuple[str, ...]
+    verdicts: tuple[str, ...]
+
+    def line(self) -> str:
+        """Say it in one line.
+
+        Examples
+        --------
+        >>> print(Strangers(3, 4, ("Rome",), ("A", "B")).line())
+        gold is no verdict of the file in 3 of the 4 rows that have it, which count as wrong: \
+'Rome'; verdicts are 'A', 'B'
+        """
+        what = f"{_few(set(self.gold))}; verdicts are {_few(set(self.verdicts)) or 'none'}"
+        if self.n_rows == self.of_rows:
+            return (
+                f"gold is no verdict of the file in any of its {self.of_rows:,} rows, so nothing "
+                f"could be right, and no accuracy is given: {what}"
+            )
+        return (
+            f"gold is no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows that "
+            f"have it, which count as wrong: {what}"
+        )
+
+
+def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
+    """Compare what is right with what was said.
+
+    Parameters
+    ----------
+    gold : pl.DataFrame
+        What is right, ``gold`` (null where nobody knows), and of how many rows, ``n``.
+    kinds : pl.DataFrame
+        What was said: ``verdict``, ``score`` or both, each at least once.
+
+    Returns
+    -------
+    Strangers or None
+        None where all gold is a verdict, or a score where rows have no verdict.
+
+    Examples
+    --------
+    >>> kinds = pl.DataFrame({"verdict": ["A", "B"]})
+    >>> gold_strangers(pl.DataFrame({"gold": ["A", "Rome", None], "n": [1, 1, 8]}), kinds)[:3]
+    (1, 2, ('Rome',))
+    """
+    counted = gold.drop_nulls(GOLD).with_columns(pl.col(GOLD).cast(pl.String))
+    known, said = pl.lit(False), list[str]()
+    if "verdict" in kinds.columns:
+        verdicts = kinds["verdict"].cast(pl.String).drop_nulls().unique().sort()
+        known, said = known | pl.col(GOLD).is_in(verdicts.implode()), verdicts.to_list()
+    if "score" in kinds.columns:
+        bare = kinds.filter(pl.col("verdict").is_null()) if "verdict" in kinds.columns else kinds
+        scores = bare["score"].cast(pl.Float64).drop_nulls().unique().sort()
+        number = pl.col(GOLD).cast(pl.Float64, strict=False)
+        known, said = known | number.is_in(scores.implode()), [*said, *map(_plain, scores)]
+    strange = counted.filter(~known.fill_null(False))
+    if strange.is_empty():
+        return None
+    return Strangers(
+        int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(said)
+    )
 
 
 def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
@@ -90,6 +160,11 @@ def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
             where={ITEM: shared[ITEM][0]},
             hint=f"a column {_PLACE!r} in both tables tells them apart",
         )
+
+
+def _plain(score: float) -> str:
+    """A score as it is written."""
+    return f"{score:g}"
 
 
 def _few(names: set[str]) -> str:

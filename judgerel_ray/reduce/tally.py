@@ -29,6 +29,7 @@ from judgerel_ray.reduce.distinctness import SUM, PowersOfTwo, Proof, Ranges
 from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows, with_codes
 from judgerel_ray.reduce.places import ORDER, SHOWN, place
 from judgerel_ray.reduce.policy import SCORED
+from judgerel_ray.reduce.spelling import Spellings
 
 _READ = {"verdict": pl.String(), "score": pl.Float64()}
 _ROW = "__row"
@@ -47,11 +48,17 @@ class Tally:
         outcome. With labels and several orders, counts of the places named, too.
     columns : tuple of str
         Columns of the judgments.
+    spellings : Spellings, optional
+        How verdicts of a file are spelled, where spellings of one word are one verdict.
+    notes : tuple of str
+        What their reader must know of how they were read, a line each.
     """
 
     rows: pl.LazyFrame
     nested: UnitRows
     columns: tuple[str, ...]
+    spellings: Spellings | None = None
+    notes: tuple[str, ...] = ()
 
 
 def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:

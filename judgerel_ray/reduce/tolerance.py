@@ -9,6 +9,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.greedy import SERVING_NOISE
+from judgerel_ray.reduce.lead_codes import LeadCode
 from judgerel_ray.reduce.reproducibility import leads
 from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -82,7 +83,8 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     pl.DataFrame
         With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
         where the whole interval does, "fails" where none of it does, else "undecided"; also
-        undecided without an interval. Null of repeats at temperature 0, which are not sampled, and
+        undecided without an interval, and of agreement where fewer than half of the replies hold a
+        verdict. Null of repeats at temperature 0, which are not sampled, and
         of repeatability where reproducibility is known.
 
     Raises
@@ -114,6 +116,10 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     at_most = pl.col("coefficient").is_in(AT_MOST)
     good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
     bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
+    if "lead" in coefficients.columns:
+        few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
+        said = ~few | (pl.col("coefficient") == "valid_rate")
+        good, bad = good & said, bad & said
     standing = (
         pl.when(limit.is_null()).then(None)
         .when(good.fill_null(False)).then(pl.lit(MEETS))

@@ -7,9 +7,19 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
+from judgerel_ray.reduce.lead_codes import FEW_FLAG, LeadCode
 from judgerel_ray.report.columns import table_within, wrapped
 from judgerel_ray.report.levels import component, levels, lever, one_judgment
-from judgerel_ray.report.words import cell, coefficient_name, number, p_value, reason, remarks
+from judgerel_ray.report.words import (
+    cell,
+    coefficient_name,
+    group_label,
+    number,
+    p_value,
+    reason,
+    remarks,
+    without_verdicts,
+)
 
 Row = Mapping[str, object]
 Columns = Mapping[str, Callable[[Row], str]]
@@ -40,7 +50,8 @@ def advice_text(tables: Mapping[str, pl.DataFrame]) -> str:
     for name, (title, columns, note) in _TABLES.items():
         table = tables.get(name)
         if table is not None and not table.is_empty():
-            lead = one_judgment(table) if name == "designs" else ""
+            leads = {"designs": one_judgment, "components": _few_verdicts}
+            lead = leads[name](table) if name in leads else ""
             parts.append(_section(table, title, columns, note, lead))
     return "\n\n".join(parts)
 
@@ -67,7 +78,9 @@ def comparison_text(comparisons: pl.DataFrame) -> str:
         comparisons, "b less a, on the questions both have", _COMPARISON, _COMPARISON_NOTE
     )
     compared = set(comparisons["conditions"].drop_nulls())
-    return f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text
+    text = f"{text}\n{wrapped(_UNASKED)}" if compared == {"repeatability"} else text
+    few = _compared_few(comparisons)
+    return f"{wrapped(few)}\n\n{text}" if few else text
 
 
 def tables_json(tables: Mapping[str, pl.DataFrame]) -> str:
@@ -112,6 +125,31 @@ def _section(
     above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
     text = f"{said}\n{table_within(heads, lines, [*told, *above])}"
     return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
+
+
+def _few_verdicts(table: pl.DataFrame) -> str:
+    """Say of which groups nothing is said, where too few of their replies hold a verdict."""
+    groups = table.columns[: table.columns.index("component")]
+    said = []
+    for row in table.filter(undefined=LeadCode.FEW_VERDICTS.value).iter_rows(named=True):
+        held = next(one for one in remarks(row) if one.startswith(FEW_FLAG)).partition(": ")[2]
+        who = group_label(row, groups)
+        said.append(
+            f"{who or 'Few verdicts'}: {held.replace('replies hold one', 'replies')} hold a "
+            "verdict: nothing is said of what more judgments are worth."
+        )
+    return " ".join(said)
+
+
+def _compared_few(comparisons: pl.DataFrame) -> str:
+    """Say of which comparisons nothing is said, for the same reason."""
+    rows = comparisons.filter(reason=LeadCode.FEW_VERDICTS.value)
+    told = [part for text in rows["estimator"] for part in str(text).split("; ")]
+    few = [part.partition(": ")[2] for part in told if part.startswith(FEW_FLAG)]
+    sides = dict.fromkeys(part.replace("hold one", "hold a verdict") for part in few)
+    if not sides:
+        return ""
+    return f"{'; '.join(sides)}: nothing is said of which side agrees more."
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -232,7 +270,9 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
             "levels": levels,
-            "remark": lambda row: "; ".join(["below 0"] * bool(row["negative"]) + remarks(row)),
+            "remark": lambda row: "; ".join(
+                ["below 0"] * bool(row["negative"]) + remarks(row) + without_verdicts(row)
+            ),
         },
         _COMPONENTS_NOTE,
     ),
@@ -302,5 +342,5 @@ _COMPARISON: Columns = {
     "beyond": _p("p_beyond_holm"),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
-    "remark": lambda row: "; ".join(remarks(row)),
+    "remark": lambda row: "; ".join(remarks(row) + without_verdicts(row)),
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from judgerel_ray.report.distribution_sections import Distributed, distribution_sections
 from judgerel_ray.report.markup import paragraph
+from judgerel_ray.report.sections import Questions
 from judgerel_ray.report.uncertainty_lead import Uncertain, uncertainty_lead
 from judgerel_ray.report.uncertainty_sections import uncertainty_sections
 
@@ -50,8 +51,10 @@ def probability_lead(found: Probabilities | None) -> str:
     return lead
 
 
-def probability_sections(found: Probabilities | None) -> list[str]:
-    """Write the sections on probabilities.
+def probability_sections(
+    found: Probabilities | None, questions: Questions | None = None
+) -> list[str]:
+    """Write the sections on probabilities; single questions by their texts, where known.
 
     Examples
     --------
@@ -61,6 +64,6 @@ def probability_sections(found: Probabilities | None) -> list[str]:
     if found is None:
         return []
     return [
-        *(uncertainty_sections(found.uncertain) if found.uncertain else ()),
+        *(uncertainty_sections(found.uncertain, questions or {}) if found.uncertain else ()),
         *(distribution_sections(found.distributed) if found.distributed else ()),
     ]

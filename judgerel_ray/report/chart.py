@@ -10,6 +10,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.reduce.estimates import REPRODUCIBILITY
+from judgerel_ray.report.ordering import in_order
 from judgerel_ray.report.words import (
     Row,
     cell,
@@ -22,6 +23,7 @@ from judgerel_ray.report.words import (
 
 _WIDTH, _HEIGHT = 320, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 14, 12, 40
+_LABEL_WIDTH = 24.0  # of a temperature such as 0.75, in the figure's units
 _BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
 
 
@@ -76,7 +78,7 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
         return ()
     # One level and one policy a figure: the first that has a value.
     keys = [*rest, "temperature"]
-    alphas = alphas.unique(keys, keep="first", maintain_order=True).sort(keys)
+    alphas = in_order(alphas.unique(keys, keep="first", maintain_order=True), keys)
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
     scale = _Scale(low=max(-1.0, min(0.0, _least(alphas))), hottest=max(1.0, hottest))
@@ -111,8 +113,13 @@ def _axes(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
             kind = "zero" if alpha == 0 else "grid"
             yield f'<line class="{kind}" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
             yield _text(_LEFT - 9, y + 4, number(alpha, 2), "end")
+    written = -_LABEL_WIDTH
     for row in rows:
-        yield _text(scale.x(row["temperature"]), _HEIGHT - 22, cell(row["temperature"]), "middle")
+        # 0.5 and 1 lie on each other where 10 was asked too: the second has its point alone.
+        x = scale.x(row["temperature"])
+        if x - written >= _LABEL_WIDTH:
+            yield _text(x, _HEIGHT - 22, cell(row["temperature"]), "middle")
+            written = x
     yield _text((_LEFT + right) / 2, _HEIGHT - 5, "temperature", "middle")
 
 

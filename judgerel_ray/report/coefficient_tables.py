@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.report.headlines import first_rows, one_answer, repeats
+from judgerel_ray.reduce.lead_codes import FEW_FLAG, LeadCode
+from judgerel_ray.report.headlines import first_rows, repeats
 from judgerel_ray.report.markup import Column, Notes, counts, key_columns, paragraph, table
-from judgerel_ray.report.places import other_orders
 from judgerel_ray.report.words import (
     GREEDY,
     NOISE,
@@ -28,44 +28,59 @@ from judgerel_ray.report.words import (
     reason,
     remarks,
     times,
+    without_verdicts,
 )
 
+_OTHER_ORDERS = ("same option in another order", "same place in another order")
+_REMARKS = {
+    LeadCode.FEW_VERDICTS.value: "nothing is said of agreement",
+    LeadCode.FOLLOWS_PLACE.value: "follows the place",
+    LeadCode.BELOW_CHANCE.value: "less than by chance",
+}
+_FEW: Row = {
+    **dict.fromkeys(("value", "low", "high", "noise_floor", "noise_floor_sd", "noise")),
+    "undefined": LeadCode.FEW_VERDICTS.value,
+}
 
-def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> str:
+
+def headline_table(coefficients: pl.DataFrame) -> str:
     """Tabulate what matters most of every group: agreement, alpha, valid verdicts.
 
     Parameters
     ----------
     coefficients : pl.DataFrame
         From :func:`judgerel_ray.reduce.reduce_judgments`.
-    positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.report.positions.verdict_positions`, with the same groups.
 
     Examples
     --------
-    >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}), None)
+    >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
     ''
     """
-    agreements = first_rows(coefficients, "percent_agreement")
+    agreements = [_said_of(row) for row in first_rows(coefficients, "percent_agreement")]
     if not agreements:
         return ""
     names = group_columns(coefficients)
 
     def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
         """The rows of the same groups, in the order of the agreements."""
-        known = {tuple(row[name] for name in names): row for row in frame_rows}
+        known = {tuple(row[name] for name in names): _said_of(row) for row in frame_rows}
         return [known.get(tuple(row[name] for name in names)) for row in agreements]
 
-    again = repeats(coefficients, "percent_agreement")
-    beside_lead = [again.get(tuple(row[name] for name in names)) for row in agreements]
+    beside_lead = beside([*repeats(coefficients, "percent_agreement").values()])
     alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
     errors = beside(first_rows(coefficients, "standard_error"))
     valid = beside(first_rows(coefficients, "valid_rate"))
-    places = beside(positions.to_dicts() if positions is not None else [])
+    kept = beside(first_rows(coefficients, "place_consistency"))
+    # Both leave out the replies without a verdict, which stand nowhere.
+    apart = coefficients.reverse() if any(kept) else coefficients
+    options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    said = [_remark(row, place) for row, place in zip(agreements, places, strict=True)]
+    said = [_remark(row) for row in agreements]
+    error = _values("error of one rating, points", errors)
+    rated = any(row and row["value"] is not None for row in errors)
     columns = [
         *key_columns(agreements, names),
+        *([error] if rated else []),  # what leads ratings
         _shares("same verdict", agreements, notes),
         Column(
             head="by chance",
@@ -73,10 +88,9 @@ def headline_table(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -
             is_number=True,
         ),
         _shares("same prompt again", beside_lead),
-        *other_orders(places),
+        *(_shares(head, rows) for head, rows in zip(_OTHER_ORDERS, (options, kept), strict=True)),
         _values("Krippendorff's alpha", alphas, notes),
         _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
-        _values("error of one rating, points", errors),
         _shares("valid verdicts", valid),
         Column(head="remark", cells=said, kind="remark"),
     ]
@@ -89,10 +103,21 @@ def _why(row: Row) -> list[str]:
     return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
 
 
-def _remark(row: Row, place: Row | None) -> str:
+def _said_of(row: Row) -> Row:
+    """A row without its numbers, where its group has too few verdicts for any but their share."""
+    few = row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate"
+    if not few:
+        return row
+    told = [part for part in str(row["estimator"]).split("; ") if part.startswith(FEW_FLAG)]
+    return {**row, **_FEW, "estimator": "; ".join(told)}
+
+
+def _remark(row: Row) -> str:
     """What makes a row's agreement worth little."""
-    label = one_answer(place) if place else None
-    said = [f"answers {label} only"] if label is not None else []
+    code, _, answer = str(row.get("lead")).partition(":")
+    said = [f"answers {answer} only"] if answer else []
+    said += [_REMARKS[code]] if code in _REMARKS else []
+    said += without_verdicts(row)
     said += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
     return "; ".join(said)
 

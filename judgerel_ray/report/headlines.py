@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import polars as pl
 
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.reduce.lead_codes import (
+    LeadCode,
+    Replies,
+    lead_code,
+    leading_row,
+    replies_told,
+    same_place_and_option,
+)
 from judgerel_ray.report.words import (
     NOISE,
     UNASKED,
     Row,
-    cell,
     conditions,
     group_columns,
     group_label,
@@ -21,11 +29,178 @@ from judgerel_ray.report.words import (
     reason,
 )
 
-_MOST = 0.5
+WARNINGS = (
+    LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,
+    LeadCode.FOLLOWS_PLACE,
+)  # fmt: skip
+"""What makes agreement worth less than it looks, or nothing."""
+_MOST = 12  # groups warned of by name on a page; all stand in its table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """What leads a group: what it is, and the rows that hold its figures.
+
+    Attributes
+    ----------
+    code : LeadCode
+        Which of all findings it is.
+    answer : str, optional
+        The one answer, or place, of a judge that gives no other.
+    row : mapping, optional
+        Agreement, or of ratings the error of one.
+    repeated : mapping, optional
+        The same of the same prompt again, where `row` is of other prompts, too.
+    place, option : mapping, optional
+        How often verdicts in another order name the same place, and the same option.
+    replies : Replies, optional
+        How many replies hold a verdict, where valid_rate is there to tell.
+    apart : mapping, optional
+        `row` with replies without a verdict left out, where there are any.
+    n_items : int
+        Questions asked.
+    """
+
+    code: LeadCode
+    n_items: int
+    answer: str | None = None
+    row: Row | None = None
+    repeated: Row | None = None
+    place: Row | None = None
+    option: Row | None = None
+    replies: Replies | None = None
+    apart: Row | None = None
+
+
+def lead(rows: Sequence[Row]) -> Lead | None:
+    """Find what leads a group, as its rows say; None where none of them leads.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": None, "undefined": "no_verdicts"}
+    >>> lead([row]).code.value
+    'undefined'
+    """
+    told = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
+    if told is None:
+        return None
+    code, _, answer = str(told).partition(":")
+    row = leading_row(rows)
+    same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
+    again = [one for one in same if one.get("conditions") == REPEATABILITY]
+    reproduced = row is not None and row.get("conditions") == REPRODUCIBILITY
+    alike = [
+        one
+        for one in same
+        if one is not row and row and one.get("conditions") == row.get("conditions")
+    ]
+    kept, option = same_place_and_option(rows)
+    return Lead(
+        code=LeadCode(code),
+        n_items=cast(int, rows[0].get("n_items", 0)),
+        answer=answer or None,
+        row=row,
+        repeated=again[0] if reproduced and again else None,
+        place=kept,
+        option=option,
+        replies=replies_told(rows),
+        apart=next((one for one in alike if one.get("missing") == "drop"), None),
+    )
+
+
+def lead_text(found: Lead) -> str:
+    """Read aloud what leads a group.
+
+    Examples
+    --------
+    >>> replies = Replies(n_valid=4, n_replies=40)
+    >>> lead_text(Lead(code=LeadCode.FEW_VERDICTS, n_items=10, replies=replies))
+    "4 of 40 replies (10 %) hold a verdict: nothing is said of the judge's agreement."
+    """
+    code, row = found.code, found.row
+    if code is LeadCode.FEW_VERDICTS:
+        return f"{_held(found.replies)} hold a verdict: nothing is said of the judge's agreement."
+    if code in (LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE):
+        return _stuck(found)
+    if code is LeadCode.FOLLOWS_PLACE and found.place and found.option:
+        return (
+            "this judge follows the place more than the option: shown the same question with its "
+            "options in another order, two verdicts name the same place "
+            f"{_share(found.place)} of the time and the same option {_share(found.option)}."
+            f"{_again(found)}{_without(found)}"
+        )
+    if code is LeadCode.NAMES_UNKNOWN:
+        return (
+            "whether its verdicts stay when the options change their order is not known: the file "
+            "has several orders and does not say whether a verdict names an option or a place "
+            "(--verdict-names option or --verdict-names place, or a column label)."
+            f"{_again(found)}{_without(found)}"
+        )
+    if row is None:
+        return "none of the coefficients asked for leads."
+    said = rating_headline if row["coefficient"] == "standard_error" else headline
+    return f"{said(row, found.repeated)}{_without(found)}"
+
+
+def _held(replies: Replies | None) -> str:
+    """How many replies, of all."""
+    if replies is None:
+        return "fewer than half of the replies"
+    n, of = replies.n_valid, replies.n_replies
+    return f"{n:,} of {of:,} replies ({percent(n / of)})"
+
+
+def _stuck(found: Lead) -> str:
+    """A judge of one answer."""
+    place = found.code is LeadCode.ONE_PLACE
+    whatever = "whatever the options are" if place else "whatever the question is"
+    n = (
+        f"{found.replies.n_valid:,} of {found.replies.n_valid:,} verdicts, "
+        if found.replies
+        else ""
+    )
+    return (
+        f"this judge answers {found.answer} {whatever} ({n}{found.n_items:,} questions): agreement "
+        "says nothing about its judgment."
+    )
+
+
+def _share(row: Row) -> str:
+    """A share with its interval."""
+    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    return f"{percent(row['value'])}{ends}"
+
+
+def _again(found: Lead) -> str:
+    """How often it says the same to the same prompt, beside a lead that is about other prompts."""
+    row = found.repeated
+    if row is None or row["value"] is None:
+        return ""
+    if row["coefficient"] == "standard_error":
+        return f" Asked the same prompt again, {number(row['value'])} points."
+    return f" Asked the same prompt again, it repeats itself {_share(row)} of the time."
+
+
+def _without(found: Lead) -> str:
+    """What replies without a verdict have to do with it, where they are more than a few."""
+    replies = found.replies
+    if replies is None or replies.flag is None or found.code is LeadCode.UNDEFINED:
+        return ""
+    n = replies.n_replies - replies.n_valid
+    said = f" {n:,} of {replies.n_replies:,} replies hold no verdict"
+    if found.row is None or found.row["coefficient"] == "standard_error":
+        return f"{said}."
+    alone = found.apart
+    if alone is None or alone["value"] is None or found.row.get("missing") != "category":
+        return f"{said}."
+    return (
+        f"{said}, and two of these count as the same; between verdicts alone it is "
+        f"{percent(alone['value'])}."
+    )
 
 
 def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Read what leads every group aloud, replies without a verdict counting as one.
+    """Read what leads every group aloud.
 
     Examples
     --------
@@ -37,18 +212,30 @@ def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
     >>> chance
     'its own verdicts shuffled across the questions would agree 53 % of the time.'
     """
+    return tuple(text for _, text in group_leads(coefficients))
+
+
+def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
+    """Find what leads every group, and read it aloud with the group's name.
+
+    Examples
+    --------
+    >>> row = {"judge": "j", "coefficient": "percent_agreement", "value": None,
+    ...        "undefined": "no_verdicts"}
+    >>> group_leads(pl.DataFrame([row]))[0][1]
+    'j: its agreement is undefined: no verdicts.'
+    """
     columns = group_columns(coefficients)
-    said = []
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in coefficients.iter_rows(named=True):
         groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    leads = []
     for rows in groups.values():
-        text = lead(rows)
-        if text is None:
-            continue
-        label = group_label(rows[0], columns)
-        said.append(f"{label}: {text}" if label else text[0].upper() + text[1:])
-    return tuple(said)
+        found = lead(rows)
+        if found is not None:
+            text, label = lead_text(found), group_label(rows[0], columns)
+            leads.append((found, f"{label}: {text}" if label else text[0].upper() + text[1:]))
+    return leads
 
 
 def of_ratings(rows: Sequence[Row]) -> bool:
@@ -60,27 +247,6 @@ def of_ratings(rows: Sequence[Row]) -> bool:
     True
     """
     return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
-
-
-def lead(rows: Sequence[Row]) -> str | None:
-    """Read aloud what a group's reader asks first, by the kind of judgment.
-
-    Of ratings it is by how many points one is off; of verdicts, how often a second one agrees.
-
-    Examples
-    --------
-    >>> lead([{"coefficient": "valid_rate"}]) is None
-    True
-    """
-    name = "standard_error" if of_ratings(rows) else "percent_agreement"
-    first = next((row for row in rows if row["coefficient"] == name), None)
-    if first is None:
-        return None
-    again = [row for row in rows if row.get("conditions") == REPEATABILITY]
-    beside = next((row for row in again if row["coefficient"] == name), None)
-    beside = beside if first.get("conditions") == REPRODUCIBILITY else None
-    said = rating_headline if name == "standard_error" else headline
-    return said(first, beside)
 
 
 def rating_headline(row: Row, repeated: Row | None = None) -> str:
@@ -196,116 +362,32 @@ def headline(row: Row, repeated: Row | None = None) -> str:
     return text
 
 
-def cautions(coefficients: pl.DataFrame, positions: pl.DataFrame | None) -> tuple[str, ...]:
+def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
     """Say what makes agreement worth less than it looks, in plain sentences.
 
     Parameters
     ----------
     coefficients : pl.DataFrame
         From :func:`judgerel_ray.reduce.reduce_judgments`.
-    positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.report.positions.verdict_positions`, with the same groups.
 
     Returns
     -------
     tuple of str
-        One sentence a judge and finding, its temperatures named together.
+        One sentence a group that leads with one of `WARNINGS`, and what holds of all.
 
     Examples
     --------
     >>> from judgerel_ray.reduce import reduce_judgments
-    >>> from judgerel_ray.report.positions import verdict_positions
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "verdict": ["x", "x", "y", "y"], "label": ["A"] * 4})
-    >>> print(cautions(reduce_judgments(rows), verdict_positions(rows))[0])
+    >>> print(cautions(reduce_judgments(rows))[0])
     This judge answers A whatever the options are (4 of 4 verdicts, 2 questions): agreement says nothing about its judgment.
     """  # noqa: E501
-    said: list[str] = []
-    if positions is not None:
-        columns = positions.columns[: positions.columns.index("n_verdicts")]
-        rows = positions.to_dicts()
-        for label in dict.fromkeys(one_answer(row) for row in rows):
-            if label is not None:
-                stuck = [row for row in rows if one_answer(row) == label]
-                said += [_stuck(who, mine) for who, mine in _by_judge(stuck, columns)]
-        swayed = [row for row in rows if one_answer(row) is None and follows_place(row)]
-        said += [_swayed(who, mine) for who, mine in _by_judge(swayed, columns)]
-    said += unasked(coefficients)
-    return (*said, *_silent(coefficients), *_greedy(coefficients))
-
-
-def one_answer(row: Row) -> str | None:
-    """Name the label of a judge that gives no other, over two questions or more.
-
-    Examples
-    --------
-    >>> one_answer({"shares": [{"label": "A"}], "n_questions": 2})
-    'A'
-    """
-    shares = cast("list[dict[str, object]]", row["shares"])
-    return str(shares[0]["label"]) if len(shares) == 1 and row["n_questions"] != 1 else None
-
-
-def follows_place(row: Row) -> bool:
-    """Tell whether verdicts name the same place more surely than the same option.
-
-    Examples
-    --------
-    >>> follows_place({"same_option": 0.2, "same_option_half": 0.1, "same_label": 0.9,
-    ...                "same_label_half": None})
-    True
-    """
-    if row["same_option"] is None or row["same_label"] is None:
-        return False
-    halves = [cast(float, row[f"same_{name}_half"] or 0.0) for name in ("option", "label")]
-    apart = cast(float, row["same_label"]) - cast(float, row["same_option"])
-    return apart > sum(halves)
-
-
-def _by_judge(rows: Sequence[Row], columns: Sequence[str]) -> Iterator[tuple[str, list[Row]]]:
-    """Rows that differ in temperature alone, and whom they are of."""
-    rest = [name for name in columns if name != "temperature"]
-    parts: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        parts.setdefault(tuple(row[name] for name in rest), []).append(row)
-    for mine in parts.values():
-        at = sorted(cast(float, row["temperature"]) for row in mine if _temperature(row))
-        heat = f" (temperature {', '.join(cell(value) for value in at)})" if at else ""
-        told = [name for name in rest if len({row[name] for row in rows}) > 1 or name == "judge"]
-        yield f"{group_label(mine[0], told) or 'This judge'}{heat}", mine
-
-
-def _temperature(row: Row) -> bool:
-    """Whether a group has a temperature."""
-    return row.get("temperature") is not None
-
-
-def _stuck(who: str, rows: Sequence[Row]) -> str:
-    """A judge of one answer."""
-    n = sum(cast(int, row["n_verdicts"]) for row in rows)
-    questions = max(cast(int, row["n_questions"]) for row in rows)
-    place = any(row["is_place"] for row in rows)
-    whatever = "whatever the options are" if place else "whatever the question is"
-    return (
-        f"{who} answers {one_answer(rows[0])} {whatever} ({n:,} of {n:,} verdicts, {questions:,} "
-        "questions): agreement says nothing about its judgment."
-    )
-
-
-def _swayed(who: str, rows: Sequence[Row]) -> str:
-    """A judge whose verdicts stay at their place when the options move."""
-    label, option = ([row[f"same_{name}"] for row in rows] for name in ("label", "option"))
-    return (
-        f"{who} follows the place more than the option: shown the same question with its options "
-        f"in another order, two verdicts name the same place {_range(label)} of the time and the "
-        f"same option {_range(option)}."
-    )
-
-
-def _range(shares: Sequence[object]) -> str:
-    """One percentage, or from the least to the greatest."""
-    low, high = (percent(end(cast("Sequence[float]", shares))) for end in (min, max))
-    return low if low == high else f"{low} to {high}"
+    said = [text for found, text in group_leads(coefficients) if found.code in WARNINGS]
+    if len(said) > _MOST:
+        more = f"{len(said) - _MOST:,} groups more: see the remarks below."
+        said = [*said[:_MOST], more]
+    return (*said, *unasked(coefficients), *_greedy(coefficients))
 
 
 def unasked(coefficients: pl.DataFrame) -> list[str]:
@@ -321,6 +403,9 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
         return []
     compared = coefficients.filter(pl.col("conditions").is_not_null())
     valued = compared.filter(pl.col("value").is_not_null())
+    if "lead" in valued.columns:  # asked, or nothing to be had from asking
+        apart = (LeadCode.NAMES_UNKNOWN.value, LeadCode.FEW_VERDICTS.value)
+        valued = valued.filter(~pl.col("lead").is_in(apart).fill_null(False))
     reproduced = valued.filter(conditions=REPRODUCIBILITY)
     names = group_columns(coefficients)
     if not names:
@@ -334,23 +419,6 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
         return [UNASKED]
     told = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
     return [f"Of {'; '.join(told)}: {UNASKED}"]
-
-
-def _silent(coefficients: pl.DataFrame) -> list[str]:
-    """Where agreement is mostly agreement on giving no verdict."""
-    rates = [row for row in first_rows(coefficients, "valid_rate") if row["value"] is not None]
-    few = [row for row in rates if cast(float, row["value"]) < _MOST]
-    if not few:
-        return []
-    judges = list(dict.fromkeys(cell(row["judge"]) for row in few if row.get("judge") is not None))
-    of = f" of {', '.join(judges)}" if judges else ""
-    shares = _range([row["value"] for row in few])
-    where = f" in {len(few)} of {len(rates)} groups" if len(rates) > 1 else ""
-    return [
-        f"Fewer than half of the replies{of} hold a verdict{where} ({shares}): "
-        "much of the agreement there is on giving none. Coefficients with those replies left "
-        "out stand under All coefficients."
-    ]
 
 
 def _greedy(coefficients: pl.DataFrame) -> list[str]:

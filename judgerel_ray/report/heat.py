@@ -16,6 +16,7 @@ def heat_table(
     *,
     why: str,
     columns: Sequence[str] = ("judge", "benchmark", "item_id"),
+    question: str = "",
 ) -> str:
     """Draw one matrix: options are rows, assessments columns, probabilities raw and scaled.
 
@@ -29,6 +30,8 @@ def heat_table(
         What it was picked for.
     columns : sequence of str
         What names it.
+    question : str
+        The text of its question, where it is known.
 
     Returns
     -------
@@ -65,7 +68,8 @@ def heat_table(
         tinted = "".join(_cell(by_place[option, one]) for one in argued)
         u = f'<td class="number">{number(shares[option], 2)}</td>'
         rows.append(f'<tr><th scope="row">{escape(option)}{told}</th>{tinted}{u}</tr>')
-    caption = escape(f"{why}: {group_label(judgment, columns)}; {_standing(judgment)}")
+    asked = f"; {question}" if question else ""
+    caption = escape(f"{why}: {group_label(judgment, columns)}{asked}; {_standing(judgment)}")
     return (
         f'<div class="wide" tabindex="0" role="region" aria-label="{caption}">'
         f'<table class="heat"><caption>{caption}</caption>'

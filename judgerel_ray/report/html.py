@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
 
@@ -14,12 +14,18 @@ from judgerel_ray.report.chances import Probabilities, probability_lead, probabi
 from judgerel_ray.report.chart import alpha_charts
 from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
 from judgerel_ray.report.failures import failure_lines
-from judgerel_ray.report.headlines import agreements, cautions, headlines, one_answer
+from judgerel_ray.report.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.report.markup import facts, paragraph, section
+from judgerel_ray.report.ordering import in_order
 from judgerel_ray.report.panel_sections import Together, panel_sections
 from judgerel_ray.report.places import place_section
 from judgerel_ray.report.rating_sections import Rated, rating_sections
-from judgerel_ray.report.sections import answer_section, outcome_section, unstable_section
+from judgerel_ray.report.sections import (
+    Questions,
+    answer_section,
+    outcome_section,
+    unstable_section,
+)
 from judgerel_ray.report.selection_sections import Selected, selection_sections
 from judgerel_ray.report.serving import serving_section
 from judgerel_ray.report.settled import settled_section
@@ -94,6 +100,7 @@ def render_report(
     answers: pl.DataFrame | None = None,
     absent: str = "",
     probabilities: Probabilities | None = None,
+    questions: Questions | None = None,
 ) -> str:
     """Write the report as one HTML page that asks nothing of any network and runs no script.
 
@@ -113,6 +120,9 @@ def render_report(
         Why there are no verdicts, where there are none.
     probabilities : Probabilities, optional
         What the run's confusion matrices and verdict distributions say.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id: where single questions are shown, these name
+        them.
 
     Returns
     -------
@@ -131,11 +141,12 @@ def render_report(
     (False, True)
     """
     page = Template(files("judgerel_ray.report").joinpath("page.html").read_text("utf-8"))
+    measured = _ordered(measured) if measured else None
     lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
     sections = [
         section("What was asked", facts(asked)) if asked else "",
-        *probability_sections(probabilities),
-        *(_measured(measured) if measured else ()),
+        *probability_sections(probabilities, questions),
+        *(_measured(measured, questions) if measured else ()),
         section("Candidate answers", answer_section(answers)),
     ]
     body = {
@@ -153,21 +164,34 @@ def _lead(measured: Measured) -> str:
     """What a reader should know first."""
     told = [
         *failure_lines(measured.failures, measured.outcomes),
-        *cautions(measured.coefficients, measured.positions),
+        *cautions(measured.coefficients),
     ]
     warned = "".join(f"<li>{escape(line)}</li>" for line in told)
     lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
-    stuck = measured.positions is not None and any(
-        one_answer(row) for row in measured.positions.iter_rows(named=True)
-    )
-    if len(agreements(measured.coefficients)) == 1 and not stuck:
-        lines.append(paragraph(headlines(measured.coefficients)[0], "lead"))
-    found = headline_table(measured.coefficients, measured.positions)
+    leads = group_leads(measured.coefficients)
+    if len(leads) == 1 and leads[0][0].code not in WARNINGS:
+        lines.append(paragraph(leads[0][1], "lead"))
+    found = headline_table(measured.coefficients)
     lines += [found, paragraph(_HOW_TO_READ, "soft")] if found else []
     return "\n".join(line for line in lines if line)
 
 
-def _measured(measured: Measured) -> list[str]:
+def _ordered(measured: Measured) -> Measured:
+    """The frames that lists are made of, by their groups: 2 before 10, each scale together."""
+    groups = group_columns(measured.coefficients)
+    unstable = measured.unstable
+    units = unstable.columns[: unstable.columns.index("agreement")]
+    positions = measured.positions
+    return replace(
+        measured,
+        coefficients=in_order(measured.coefficients, groups),
+        outcomes=in_order(measured.outcomes, groups),
+        positions=None if positions is None else in_order(positions, groups),
+        unstable=in_order(unstable, ["agreement", *units]),
+    )
+
+
+def _measured(measured: Measured, questions: Questions | None) -> list[str]:
     """Sections on verdicts."""
     coefficients = measured.coefficients
     groups = group_columns(coefficients)
@@ -182,7 +206,9 @@ def _measured(measured: Measured) -> list[str]:
         section("Stable verdicts", _settled(measured.settled)),
         section("Where the verdicts fall", place_section(measured.positions)),
         section("All coefficients", coefficient_section(coefficients)),
-        section("The least stable questions", unstable_section(measured.unstable, groups)),
+        section(
+            "The least stable questions", unstable_section(measured.unstable, groups, questions)
+        ),
     ]
 
 

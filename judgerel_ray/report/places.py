@@ -8,6 +8,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.report.markup import Column, key_columns, paragraph, table
+from judgerel_ray.report.ordering import natural
 from judgerel_ray.report.words import (
     Row,
     percent,
@@ -32,9 +33,21 @@ def place_section(positions: pl.DataFrame | None) -> str:
     """
     if positions is None or positions.is_empty():
         return ""
+    # What one scale calls 5 is another thing on the next: each has a table of its own.
+    parts = [positions]
+    if "scale" in positions.columns:
+        parts = positions.partition_by("scale", maintain_order=True)
+    tables = [(part, shown) for part in parts if (shown := _place_table(part))]
+    places = [part for part, _ in tables if part["is_place"].any()]
+    told = dict.fromkeys(_orders_told(part.to_dicts()) for part in places)
+    return "".join([*map(paragraph, told), *(shown for _, shown in tables)])
+
+
+def _place_table(positions: pl.DataFrame) -> str:
+    """Tabulate the shares of one scale; nothing where it has more values than a table shows."""
     rows = positions.to_dicts()
     shares = [_by_label(row) for row in rows]
-    labels = sorted({label for mine in shares for label in mine})
+    labels = sorted({label for mine in shares for label in mine}, key=natural)
     if len(labels) > _MOST_LABELS:
         return ""
     names = positions.columns[: positions.columns.index("n_verdicts")]
@@ -58,9 +71,7 @@ def place_section(positions: pl.DataFrame | None) -> str:
     ]
     if not any(row["is_place"] for row in rows):
         return table("Share of verdicts that give each answer, with 95 % intervals", columns)
-    told = _orders_told(rows)
-    caption = "Share of verdicts that name each place, with 95 % intervals"
-    return paragraph(told) + table(caption, columns)
+    return table("Share of verdicts that name each place, with 95 % intervals", columns)
 
 
 def _by_label(row: Row) -> dict[str, tuple[object, object]]:
@@ -71,7 +82,7 @@ def _by_label(row: Row) -> dict[str, tuple[object, object]]:
 
 def _orders_told(rows: Sequence[Row]) -> str:
     """What the orders asked can show."""
-    if any(row["same_option"] is not None for row in rows):
+    if any(cast(int, row["n_orders"]) > 1 for row in rows):
         return (
             "Questions were asked with their options in several orders, drawn at random. A judge "
             "that goes by the options names the same option in another order, and every place "
@@ -83,35 +94,6 @@ def _orders_told(rows: Sequence[Row]) -> str:
         "every place about as often. What it would say in another order was not asked: "
         "option_orders = 2 or more asks it."
     )
-
-
-def other_orders(places: Sequence[Row | None]) -> list[Column]:
-    """Make the columns of verdicts in other orders of the options, where there were any.
-
-    Parameters
-    ----------
-    places : sequence of mapping or None
-        Rows of :func:`judgerel_ray.report.positions.verdict_positions`.
-
-    Examples
-    --------
-    >>> [column.is_empty for column in other_orders([None])]
-    [True, True]
-    """
-
-    def column(head: str, name: str) -> Column:
-        found = [row if row and row[name] is not None else None for row in places]
-        return Column(
-            head=head,
-            cells=["-" if row is None else percent(row[name]) for row in found],
-            small=["" if row is None else _around(row[name], row[f"{name}_half"]) for row in found],
-            is_number=True,
-        )
-
-    return [
-        column("same option in another order", "same_option"),
-        column("same place in another order", "same_label"),
-    ]
 
 
 def _around(share: object, half: object) -> str:

@@ -1,4 +1,4 @@
-"""Whether verdicts follow the options or the places where they were shown."""
+"""Where verdicts fall: among the places that options were shown in, or among answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def verdict_positions(
     by: Sequence[str] = (),
     menus: Mapping[str, Mapping[str, int]] | None = None,
 ) -> pl.DataFrame:
-    """Count what verdicts name as it was shown, and as what it is, in other orders of the options.
+    """Count the places that verdicts name, or the answers where no places are known.
 
     Parameters
     ----------
@@ -37,9 +37,7 @@ def verdict_positions(
         ``n_orders`` (orders of the options one question was shown in, at most); ``n_options`` of
         the menu, null where not declared; ``is_place``: whether labels and verdicts differ, so
         that a label is a place and not an answer; ``shares``, a list of (label, share, half), the
-        mean over questions and half its 95 % interval, null where there is none; then, for pairs
-        of verdicts on one question shown in two orders, ``same_option`` and ``same_label``, mean
-        shares over ``n_crossed`` questions, with ``same_option_half`` and ``same_label_half``.
+        mean over questions and half its 95 % interval, null where there is none.
 
     Examples
     --------
@@ -48,8 +46,8 @@ def verdict_positions(
     >>> rows = {"item_id": ["q", "q"], "option_order": [0, 1], "verdict": ["x", "y"],
     ...         "label": ["A", "A"]}
     >>> found = verdict_positions(pl.LazyFrame(rows))
-    >>> found.select("same_option", "same_label").row(0)
-    (0.0, 1.0)
+    >>> found.select("is_place", "shares").row(0)
+    (True, [{'label': 'A', 'share': 1.0, 'half': None}])
     """
     columns = frame.collect_schema().names()
     groups = [name for name in by if name in columns]
@@ -68,7 +66,6 @@ def verdict_positions(
     orders = _over(question, groups, n_orders=pl.col("__orders").max().cast(pl.Int64))
     found = _joined(basis, orders, groups)
     found = _joined(found, _shares(counts, question, groups), groups)
-    found = _joined(found, _followed(counts, columns, groups), groups)
     found = found.filter(pl.col("n_verdicts") > 0)
     return found.sort(groups) if groups else found
 
@@ -122,52 +119,6 @@ def _shares(counts: pl.DataFrame, question: pl.DataFrame, groups: Sequence[str])
     )
     one = pl.struct("label", "share", "half")
     return _over(by_label.sort([*groups, "label"]), groups, shares=one.implode())
-
-
-def _followed(counts: pl.DataFrame, columns: Sequence[str], groups: Sequence[str]) -> pl.DataFrame:
-    """Pairs of verdicts in two orders: shares that name the same option, and the same label."""
-    facets = [name for name in FACETS if name in columns and name != _ORDER]
-    unit = [*dict.fromkeys([*groups, "item_id", *facets])]
-    pairs = _pairs(counts, unit, []).rename({"__pairs": "__all"})
-    for name in ("verdict", "label"):
-        agree = _pairs(counts, unit, [name]).rename({"__pairs": f"__{name}"})
-        pairs = pairs.join(agree, on=unit, nulls_equal=True)
-    if "label" not in columns:  # then nothing is known of places
-        pairs = pairs.with_columns(__label=pl.lit(None, pl.Float64))
-    crossed = _without_still(pairs.filter(pl.col("__all") > 0).sort(unit), groups)
-    question = crossed.group_by([*groups, "item_id"], maintain_order=True).agg(
-        same_option=pl.col("__verdict").sum() / pl.col("__all").sum(),
-        same_label=pl.when(pl.col("__label").is_not_null().all()).then(
-            pl.col("__label").sum() / pl.col("__all").sum()
-        ),
-    )
-    return _over(
-        question,
-        groups,
-        same_option=pl.col("same_option").mean(),
-        same_option_half=_half("same_option"),
-        same_label=pl.col("same_label").mean(),
-        same_label_half=_half("same_label"),
-        n_crossed=pl.len().cast(pl.Int64),
-    )
-
-
-def _without_still(crossed: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
-    """Without labels where no option changes its place: think_twice shows models in an order."""
-    if "protocol" not in crossed.columns or crossed.is_empty():
-        return crossed
-    same = (pl.col("protocol") == "think_twice") & (pl.col("__verdict") == pl.col("__label"))
-    still = same.fill_null(False).all()
-    return crossed.with_columns(
-        pl.when(~(still.over(groups) if groups else still)).then(pl.col("__label")).alias("__label")
-    )
-
-
-def _pairs(counts: pl.DataFrame, unit: Sequence[str], what: Sequence[str]) -> pl.DataFrame:
-    """Pairs of verdicts of two orders that are alike in `what`: S^2 - sum over orders of s^2."""
-    inside = counts.group_by([*unit, *what, _ORDER]).agg(_N.sum())
-    alike = inside.group_by([*unit, *what]).agg(__pairs=_N.sum() ** 2 - (_N**2).sum())
-    return alike.group_by(unit).agg(pl.col("__pairs").sum())
 
 
 def _half(name: str) -> pl.Expr:

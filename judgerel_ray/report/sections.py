@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import cast
 
 import polars as pl
@@ -15,6 +16,10 @@ from judgerel_ray.report.words import (
     number,
     percent,
 )
+
+Questions = Mapping[tuple[str, str], str]
+"""Texts of questions by benchmark and item_id."""
+_LONGEST_QUESTION = 160
 
 
 def outcome_section(outcomes: pl.DataFrame) -> str:
@@ -65,8 +70,12 @@ def _part(n: int, whole: int) -> str:
     return percent(n / whole) if 0 < n < whole else ""
 
 
-def unstable_section(unstable: pl.DataFrame, groups: Sequence[str]) -> str:
+def unstable_section(
+    unstable: pl.DataFrame, groups: Sequence[str], questions: Questions | None = None
+) -> str:
     """Tabulate the questions whose replications agree least, with what they said.
+
+    Where `questions` has their texts, these name them, and their ids stand small beside.
 
     Examples
     --------
@@ -86,7 +95,7 @@ def unstable_section(unstable: pl.DataFrame, groups: Sequence[str]) -> str:
         if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
     ]
     columns = [
-        *key_columns(rows, names),
+        *_named(rows, names, questions or {}),
         Column(
             head="pairs that agree", cells=[percent(row["agreement"]) for row in rows],
             is_number=True,
@@ -96,6 +105,33 @@ def unstable_section(unstable: pl.DataFrame, groups: Sequence[str]) -> str:
         Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
     ]  # fmt: skip
     return table("Questions by the share of agreeing pairs of replications", columns)
+
+
+def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:
+    """What names every row; a question by its text, where that is known."""
+    keys = {name: column for name, column in zip(names, key_columns(rows, names), strict=True)}
+    texts = [question_text(row, questions) for row in rows]
+    if any(texts):
+        ids = keys["item_id"].cells
+        keys["item_id"] = Column(
+            head="question",
+            cells=[text or one for text, one in zip(texts, ids, strict=True)],
+            small=[one if text else "" for text, one in zip(texts, ids, strict=True)],
+            kind="prose",
+        )
+    return list(keys.values())
+
+
+def question_text(row: Row, questions: Questions) -> str:
+    """The text of a row's question, cut to a length that a table holds; nothing where unknown.
+
+    Examples
+    --------
+    >>> question_text({"benchmark": "b", "item_id": "q1"}, {("b", "q1"): "Which is  larger?"})
+    'Which is larger?'
+    """
+    text = questions.get((str(row.get("benchmark")), str(row["item_id"])), "")
+    return shorten(text, _LONGEST_QUESTION, placeholder=" …")
 
 
 def _verdicts(row: Row) -> str:

@@ -14,7 +14,14 @@ from rich.console import Console
 from judgerel_ray.core import printable
 from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.report.failures import failed_by_group, failed_text
-from judgerel_ray.report.headlines import lead, of_ratings, unasked
+from judgerel_ray.report.headlines import (
+    WARNINGS,
+    group_leads,
+    lead,
+    lead_text,
+    of_ratings,
+    unasked,
+)
 from judgerel_ray.report.words import (
     NOISE,
     Row,
@@ -118,6 +125,11 @@ def print_coefficients(
     compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= _WIDTH:
         say(compact)
+        for found, text in group_leads(coefficients):  # the rest is in the table
+            if found.code in WARNINGS:
+                say("")
+                for line in _wrapped(text):
+                    say(line)
     else:
         notes.clear()
         for rows in groups:
@@ -256,8 +268,11 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
             marks = _marks(row, notes)
             text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
     lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
-    said = lead(rows)
-    return lines if said is None else lines + _wrapped(said[0].upper() + said[1:])
+    found = lead(rows)
+    if found is None:
+        return lines
+    said = lead_text(found)
+    return lines + _wrapped(said[0].upper() + said[1:])
 
 
 def _often(row: Row) -> str:

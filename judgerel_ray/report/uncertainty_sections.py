@@ -22,6 +22,7 @@ from judgerel_ray.report.score_tables import (
     scores_tables,
     sparsity_text,
 )
+from judgerel_ray.report.sections import Questions, question_text
 from judgerel_ray.report.uncertainty_lead import Uncertain
 from judgerel_ray.report.uncertainty_tables import (
     acceptance_tables,
@@ -50,8 +51,8 @@ THRESHOLD_LEGEND = [
 ]
 
 
-def uncertainty_sections(found: Uncertain) -> list[str]:
-    """Write the sections.
+def uncertainty_sections(found: Uncertain, questions: Questions) -> list[str]:
+    """Write the sections; `questions` has the texts of single ones, where they are known.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def uncertainty_sections(found: Uncertain) -> list[str]:
         section("The threshold", _threshold(tables)),
         section("Thresholds used elsewhere", _transfer(tables)),
         section("Scores without a threshold", _scores(tables)),
-        section("Single matrices", _gallery(tables)),
+        section("Single matrices", _gallery(tables, questions)),
     ]
 
 
@@ -198,7 +199,7 @@ def _scores(tables: UncertaintyTables) -> str:
     return (drawn if figures else "") + "".join(scores_tables(tables.scores)) + plain
 
 
-def _gallery(tables: UncertaintyTables) -> str:
+def _gallery(tables: UncertaintyTables, questions: Questions) -> str:
     """A handful of matrices, and how they were chosen."""
     if not tables.picked:
         return ""
@@ -209,10 +210,11 @@ def _gallery(tables: UncertaintyTables) -> str:
         "shown; each cell is the option's probability, raw and (small) scaled so that its column "
         "sums to 1. u is the mean of a row."
     )
-    shown = "".join(_picked(one) for one in tables.picked)
+    shown = "".join(_picked(one, questions) for one in tables.picked)
     return f'{told}<div class="gallery">{shown}</div>{sparsity_text(tables.sparsity)}'
 
 
-def _picked(one: Picked) -> str:
+def _picked(one: Picked, questions: Questions) -> str:
     """One matrix."""
-    return heat_table(one.cells(), one.matrix.row, why=one.why)
+    row = one.matrix.row
+    return heat_table(one.cells(), row, why=one.why, question=question_text(row, questions))

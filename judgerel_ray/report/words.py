@@ -9,6 +9,7 @@ from html import escape as escape_markup
 import polars as pl
 
 from judgerel_ray.core import printable
+from judgerel_ray.reduce.lead_codes import SOME_FLAG
 
 NOISE = "not distinguishable from noise"
 GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
@@ -41,6 +42,12 @@ _NAMES = {
 _REASONS = {
     "single replication": "every question was asked once, so nothing shows how stable the verdicts "
     "are; ask again with more replications",
+    "verdict names unknown": "several orders of the options, and nothing says whether a verdict "
+    "names an option or the place where it stood: --verdict-names option or --verdict-names place "
+    "says it, or a column label with the place",
+    "first place unknown": "no label says which place comes first",
+    "few verdicts": "fewer than half of the replies hold a verdict, so most pairs of replies "
+    "compare none: nothing is said of agreement",
     "facets not crossed": "no item has verdicts at two levels of what should not matter (two "
     "orders of its options, two templates); ask each item at both",
     "repeats on one side": "one side was asked the same prompt again and the other was not, so "
@@ -244,6 +251,18 @@ def remarks(row: Row) -> list[str]:
         if part.startswith(told)
         and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
+
+
+def without_verdicts(row: Row) -> list[str]:
+    """Find what a row says of replies without a verdict that are more than a few.
+
+    Examples
+    --------
+    >>> without_verdicts({"estimator": "alpha; replies without a verdict: 9 of 40"})
+    ['replies without a verdict: 9 of 40']
+    """
+    parts = str(row["estimator"]).split("; ")
+    return [part for part in parts if part.startswith(SOME_FLAG)]
 
 
 def coefficient_name(row: Row) -> str:

@@ -82,7 +82,12 @@ if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file 
     from judgerel_ray.stats.mcnemar import mcnemar_exact
     from judgerel_ray.stats.mixing_interval import posterior_interval
     from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
-    from judgerel_ray.stats.order_effects import ORDER_EFFECTS, order_effect, position_bias
+    from judgerel_ray.stats.order_effects import (
+        ORDER_EFFECTS,
+        first_place,
+        order_effect,
+        position_bias,
+    )
     from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
     from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
     from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
@@ -193,6 +198,7 @@ __all__ = [
     "effective_judges",
     "entropy_agreement",
     "equal_acceptance",
+    "first_place",
     "fleiss_kappa",
     "flip_rate",
     "gwet_ac1",

@@ -30,7 +30,7 @@ DEFERRED: dict[str, tuple[str, ...]] = {
     "mcnemar": ("mcnemar_exact",),
     "mixing_interval": ("posterior_interval",),
     "multiple_tests": ("benjamini_hochberg", "holm"),
-    "order_effects": ("ORDER_EFFECTS", "order_effect", "position_bias"),
+    "order_effects": ("ORDER_EFFECTS", "first_place", "order_effect", "position_bias"),
     "paired": ("Difference", "paired_difference", "terms_difference"),
     "panel": ("EffectiveJudges", "PanelStep", "effective_judges", "panel_steps"),
     "precision": ("AlphaPrecision", "alpha_precision"),

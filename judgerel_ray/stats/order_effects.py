@@ -23,7 +23,9 @@ from judgerel_ray.stats.interval import Interval, student_interval
 from judgerel_ray.stats.question_statistic import QuestionTerms
 from judgerel_ray.stats.statistic import Floats, divide, row_sums
 
-ORDER_EFFECTS = ("swap_consistency", "position_bias", "order_effect")
+ORDER_EFFECTS = (
+    "swap_consistency", "place_consistency", "position_bias", "first_place", "order_effect",
+)  # fmt: skip
 """Coefficients of this page."""
 _PERMUTATIONS = 9_999
 _CELLS = 20_000_000  # shares permuted in all; beyond, the chi-square limit tells p
@@ -232,14 +234,62 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
         words += f"; p of {how}"
     if why is None and n > 2:
         left_out = terms.left_out()
-    m_U: Floats = row_sums(counts)
-    if questions_Q is not None:
-        number = np.unique(np.asarray(questions_Q), return_inverse=True)[1]
-        m_U = np.bincount(number, m_U).astype(np.float64)
-    found = _told("position_bias", words, value, why, left_out, m_U[m_U > 0])
+    m_Q = _ratings_of(counts, questions_Q)
+    found = _told("position_bias", words, value, why, left_out, m_Q)
     if p is None:
         return found
     return replace(found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p)
+
+
+def first_place(
+    labels_QL: ArrayLike, questions_Q: ArrayLike | None = None, *, first: int | None = 0
+) -> Coefficient:
+    """Compute the share of verdicts that name the first place, mean over questions.
+
+    Parameters
+    ----------
+    labels_QL, questions_Q
+        As of :func:`position_bias`.
+    first : int or None
+        The column of the first place; None where it is not known which that is.
+
+    Returns
+    -------
+    Coefficient
+        In [0, 1], with its jackknife interval over questions; ``noise_floor`` is 1/L, where places
+        do not matter and every option is shown first as often as elsewhere. ``undefined`` is
+        "no_verdicts", or "first_place_unknown".
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers.
+
+    Examples
+    --------
+    >>> found = first_place([[3, 0], [3, 0], [0, 3], [3, 0]])
+    >>> found.value, found.noise_floor
+    (0.75, 0.5)
+    """
+    terms = position_terms(labels_QL, questions_Q=questions_Q)
+    shares_QL = terms.terms_CT[:, 2:]
+    n, n_labels = shares_QL.shape
+    why = "no_verdicts" if n == 0 else "first_place_unknown" if first is None else None
+    value, left_out = None, np.empty(0)
+    if why is None and first is not None:
+        mine = shares_QL[:, first]
+        value = float(mine.mean())
+        left_out = (mine.sum() - mine) / (n - 1) if n > 1 else mine
+    found = _told(
+        "first_place",
+        "share of verdicts that name the first place, mean over questions",
+        value,
+        why,
+        left_out,
+        _ratings_of(labels_QL, questions_Q),
+        chance_corrected=False,
+    )
+    return found if value is None else replace(found, noise_floor=1 / n_labels)
 
 
 def position_terms(labels_QL: ArrayLike, *, questions_Q: ArrayLike | None = None) -> QuestionTerms:
@@ -305,6 +355,15 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, str]:
     return p, sd, f"{_PERMUTATIONS:,} label permutations inside questions"
 
 
+def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
+    """How many verdicts each question has, those without any left out."""
+    m_U: Floats = row_sums(np.asarray(labels_QL, dtype=np.float64))
+    if questions_Q is not None:
+        number = np.unique(np.asarray(questions_Q), return_inverse=True)[1]
+        m_U = np.bincount(number, m_U).astype(np.float64)
+    return m_U[m_U > 0]
+
+
 def chi_square_tail(degrees: int, x: float) -> float:
     """Give the chance that a chi-square variable is above `x`, in closed form.
 
@@ -325,12 +384,13 @@ def chi_square_tail(degrees: int, x: float) -> float:
 
 
 def _told(
-    name: str, words: str, value: float | None, why: str | None, left_out_Q: Floats, m_Q: Floats
-) -> Coefficient:
+    name: str, words: str, value: float | None, why: str | None, left_out_Q: Floats, m_Q: Floats,
+    *, chance_corrected: bool = True,
+) -> Coefficient:  # fmt: skip
     """A coefficient with its interval over questions."""
     interval = Interval(undefined="undefined")
     if value is not None:
-        interval = student_interval(value, left_out_Q, 0.95, chance_corrected=True)
+        interval = student_interval(value, left_out_Q, 0.95, chance_corrected=chance_corrected)
     if interval.undefined not in (None, "undefined"):
         words += f"; no interval: {interval.undefined.replace('_', ' ')}"
     elif interval.method:

@@ -22,6 +22,7 @@ _BACKEND_ERRORS = {
     "botocore.exceptions": "BotoCoreError",
     "gcsfs.retry": "HttpError",
     "azure.core.exceptions": "AzureError",
+    "aiohttp": "ClientError",
 }
 _READERS = 32
 _TRIES = 4
@@ -84,7 +85,7 @@ class Bucket:
         protocol = self.url.split("://", 1)[0]
         try:
             return cast(FileSystem, fsspec.filesystem(protocol, **self.options))
-        except (ImportError, ValueError) as error:
+        except (ImportError, ValueError, TypeError) as error:
             raise StoreError(
                 f"no file system for {protocol}:// URLs: {error}",
                 where={"url": self.url},

@@ -85,6 +85,20 @@ def test_what_names_no_option_or_several_is_refused(tmp_path, rows, said):
     assert "\n" not in str(caught.value)
 
 
+@given(st.lists(st.text(max_size=300), min_size=2, max_size=9), st.text(min_size=1, max_size=300))
+def test_a_refusal_stays_a_line_however_long_the_texts(texts, gold):
+    options = tuple(Option(option_id=text + str(n), text=text) for n, text in enumerate(texts))
+    item = Item(item_id=gold, benchmark="b", category="c", question="?", options=options, gold=gold)
+    try:
+        resolve_gold([(item, Record(fields={}, place={"file": "f.jsonl", "line": 1}))])
+    except SweepError as error:
+        said = str(error)
+    else:
+        return
+    assert len(said) <= 400
+    assert "\n" not in said
+
+
 def test_a_declared_reading_that_fits_not_is_refused_with_what_there_is(tmp_path):
     path = write(tmp_path, {"options": ["oak", "elm"], "gold": "elm"})
     with pytest.raises(SweepError, match=r"gold 'elm' .* names no option by letter; .*'2' \('elm"):

@@ -28,6 +28,7 @@ ASKED = {
     "items": (["--items", "template"], {"items": "template"}),
     "missing": (["--missing", "bounds"], {"missing": "bounds"}),
     "nuisance": (["--nuisance", "stage"], {"nuisance": "stage"}),
+    "verdict_names": (["--verdict-names", "option"], {"verdict_names": "option"}),
     "coefficient": (
         ["--coefficient", "icc1", "--coefficient", "flip_rate"],
         {"coefficients": ["icc1", "flip_rate"]},
@@ -41,6 +42,7 @@ ASKED = {
         ["--interval", "bootstrap", "--resamples", "50"],
         {"interval": "bootstrap", "resamples": 50},
     ),
+    "exact_values": (["--exact-values"], {"exact_values": True}),
     "seed": (["--interval", "bootstrap", "--seed", "7"], {"interval": "bootstrap", "seed": 7}),
 }
 
@@ -48,13 +50,22 @@ ASKED = {
 @pytest.fixture
 def scores(tmp_path):
     path = tmp_path / "scores.csv"
-    lines = ["item_id,template,stage,replication,block,score,outcome"]
+    lines = ["item_id,template,stage,replication,block,score,verdict,outcome"]
     for i in range(40):
         kind, score = ("refused", "") if i % 9 == 5 else ("scored", (i * 7 + i // 4) % 5)
         lines.append(
-            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},{kind}"
+            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},"
+            f"{score and 'vV'[i // 2 % 2]}{score},{kind}"
         )
     path.write_text("\n".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.csv"
+    lines = [f"q{i // 4},{i % 4 // 2},{i % 2},{'AB'[i % 5 < 2]}" for i in range(24)]
+    path.write_text("\n".join(["item_id,option_order,replication,verdict", *lines]))
     return str(path)
 
 
@@ -73,9 +84,11 @@ def test_every_option_that_changes_rows_has_a_counterpart():
     assert {name for _, keywords in ASKED.values() for name in keywords} == set(known) - {"path"}
 
 
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
-def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys):
+def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders, capsys):
     arguments, keywords = ASKED[option]
+    scores = orders if option == "verdict_names" else scores
     assert main(["reduce", scores, *arguments, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     found = judgerel_ray.reduce(scores, **keywords)
@@ -83,6 +96,7 @@ def test_an_option_gives_the_rows_that_the_command_prints(option, scores, capsys
     assert not found.equals(judgerel_ray.reduce(scores))
 
 
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 def test_mistakes_are_one_line(scores):
     with pytest.raises(SweepError, match="block must be 0 or all, got '1'"):
         judgerel_ray.reduce(scores, block=1)

@@ -11,7 +11,7 @@ OF_ALL = {"help", "path", "format", "out", "force"}
 VALUES = {"block": "all", "missing": "drop", "threshold": "0.5", "risk": "0.2", "delta": "0.2",
           "rule": "formula", "by": "nonsense", "coefficient": "x", "pairing": "first",
           "interval": "bootstrap", "measurement": "nominal", "bins": "5", "points": "3",
-          "compared": "1",
+          "compared": "1", "verdict_names": "place",
           "tolerance": "gwet_ac1=.1"}  # fmt: skip
 ASKED = {name: [f"--{name}"] for name in TABLES} | {
     "reference": ["--reference", "human"], COEFFICIENTS: [],
@@ -28,7 +28,8 @@ def judged(tmp_path):
 
 
 def flag(name):
-    return ["--bands"] if name == "bands" else [f"--{name}", VALUES.get(name, "x")]
+    alone = {"bands": ["--bands"], "exact_values": ["--exact-values"]}
+    return alone.get(name) or [f"--{name.replace('_', '-')}", VALUES.get(name, "x")]
 
 
 def test_the_rule_knows_every_flag():
@@ -51,10 +52,8 @@ def test_a_flag_of_another_table_is_refused(table, name, judged, capsys):
     assert main(["reduce", judged, *ASKED[table], *flag(name)]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert (
-        f"--{name} would do nothing with {table if table == COEFFICIENTS else ASKED[table][0]}"
-        in err
-    )
+    of = table if table == COEFFICIENTS else ASKED[table][0]
+    assert f"--{name.replace('_', '-')} would do nothing with {of}" in err
 
 
 @pytest.mark.parametrize("other", [one for one in TABLES if one != "settled"])

@@ -129,3 +129,12 @@ def test_an_interrupt_while_libraries_are_imported_is_one_line(judgments):
     assert (130, "judgerel: stopped\n") in ends
     done = [code for code, err in ends if err != "judgerel: stopped\n"]
     assert set(done) <= {2, -2, 130}  # it had ended, or was ending, by itself
+
+
+def test_an_endless_name_loses_its_middle(capsys):
+    name = f"start{'n' * 5000}end.csv"
+    assert main(["reduce", name]) == 2
+    err = capsys.readouterr().err
+    assert len(err) < 500
+    assert "start" in err
+    assert "nend.csv" in err

@@ -152,7 +152,10 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
         (["answers.parquet", "--selection", "--resamples", "9" * 12], "must be at most 100000"),
         (["answers.parquet", "--comparison", "--resamples", "9" * 12], "must be at most 100000"),
         (["answers.parquet", "--selection", "--by", "color"], "no column 'color'"),
-        (["answers.parquet", "--selection", "--gold", "GOLDEN"], "--gold must be a .csv or"),
+        (
+            ["answers.parquet", "--selection", "--gold", "GOLDEN"],
+            "cannot be read: no such file",
+        ),
         (["answers.parquet", "--selection", "--gold", "none.csv"], "--gold cannot be read"),
         (["answers.parquet", "--comparison", "--family", "kin"], "family must be of"),
         (["answers.parquet", "--comparison", "--answer", "last"], "answer must be of"),

@@ -83,9 +83,11 @@ def landed(tmp_path_factory, ray_local):  # noqa: ARG001  engines need a cluster
     for name, (protocol, form) in FORMS.items():
         write_template(folder / name, form, protocol)
         more = 'option_orders = 2\nreader = "last"' if protocol == "best_of" else ""
-        more = 'criteria = ["helpfulness"]' if protocol == "rating" else more
+        more = 'criteria = ["kind"]' if protocol == "rating" else more
         text += ASK.format(protocol=protocol, name=name, more=more)
     (folder / "s.toml").write_text(text)
+    criterion = 'name = "Kindness to users"\nquestion = "Is it kind?"\n[definitions]\n'
+    (folder / "kind.toml").write_text(criterion + 'short = "Kind."\nlong = "Kind, truly."\n')
     assert main(["run", str(folder / "s.toml"), "--out", str(folder / "run")]) == 0
     return folder
 
@@ -138,6 +140,16 @@ def test_a_tie_is_a_category_and_no_option(landed):
     assert {row["benchmark"]: row["n_categories"] for row in found} == {
         "brackets": 3, "json": 3, "answer": 2, "texts": 2, "right": 2, "score": 5,
     }  # fmt: skip
+
+
+def test_a_criterion_of_ones_own_shows_its_name(landed, tmp_path):
+    assert rows(landed, "score")["criterion"].unique().to_list() == ["Kindness to users"]
+    page = tmp_path / "page.html"
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(["reduce", str(landed / "run")]) == 0
+        assert main(["report", str(landed / "run"), "--out", str(page)]) == 0
+    assert "Kindness to users" in out.getvalue()
+    assert "Kindness to users" in page.read_text()
 
 
 def test_another_form_does_not_go_on_with_the_run(landed, capsys):

@@ -144,9 +144,13 @@ def test_rows_that_say_something_impossible_are_one_line(tmp_path, change, said)
     ("name", "content", "said"),
     [
         ("judgments.zip", b"no zip", "cannot be read: File is not a zip file"),
-        ("judgments.parquet", b"no parquet", "cannot be read"),
+        ("judgments.parquet", b"no parquet", "cannot read judgments: parquet"),
         ("judgments.json", b"", "the file is empty"),
-        ("judgments.txt", b"x", "expected .zip, .json, .parquet, .csv, .jsonl, .ndjson, got .txt"),
+        (
+            "judgments.txt",
+            b"x",
+            "expected .zip, .json, .parquet, .csv, .tsv, .jsonl, .ndjson, got .txt",
+        ),
         ("judgments.json", b"\xff\xfe", "not JSON"),
     ],
 )

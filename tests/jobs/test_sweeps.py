@@ -13,7 +13,9 @@ from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
+from judgerel_ray.engines.simulated_options import simulated_options
 from judgerel_ray.pipeline import plan_resolved, resolve
+from judgerel_ray.pipeline.specs import engine_spec
 from judgerel_ray.protocols import load_template
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"
@@ -157,3 +159,19 @@ def test_a_job_without_arguments_says_its_usage(script):
     assert found.stdout == ""
     assert found.stderr.startswith(f"usage: python jobs/{script} ")
     assert found.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("file", SWEEPS, ids=lambda file: file.stem)
+def test_a_ready_sweep_says_how_to_try_it_with_a_simulated_judge(file, tmp_path):
+    """What its header says, done to its text."""
+    said = re.search(r"(engine = \S+) and (model = \S+) in .*, and no (.*); verdicts", header(file))
+    dropped = [*re.split(", | and ", said[3]), "engine"]
+    text = re.sub(rf"(?m)^({'|'.join(dropped)}) = .*\n", "", file.read_text())
+    text = re.sub(r"(?m)^model = .*", f"{said[1]}\n{said[2]}", text)
+    (tmp_path / "try.toml").write_text(text)
+    sweep = load_sweep(tmp_path / "try.toml")
+    assert {(one.engine, one.model, one.gpus) for one in sweep.judge} == {
+        ("simulated", "uniform", 0)
+    }
+    for judge in sweep.judge:
+        simulated_options(engine_spec(sweep, judge))

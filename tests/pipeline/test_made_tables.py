@@ -104,7 +104,7 @@ def test_probabilities_of_ratings_are_no_baseline_of_a_matrix(tmp_path, monkeypa
         for n, protocol in enumerate(("best_of", "rating"))
     ]  # fmt: skip
     judgments = pl.LazyFrame(asked, schema=Judgments.create_empty().schema)
-    monkeypatch.setattr(baselines, "scan_judgments", lambda _: judgments)
+    monkeypatch.setattr(baselines, "scan_judgments", lambda _, columns: judgments.select(columns))
     tokens = pl.DataFrame({"judge": ["j"], "benchmark": ["b"], "item_id": ["q"], "tokens": [9.0]})
     found = plain_scores(run, tokens).sort("verdict")
     assert found.select("verdict", "value", "tokens").rows() == [("x", 0.5, 100), ("y", 0.3, 100)]

@@ -1,11 +1,14 @@
 """A run directory that is taken again, after something happened to it."""
 
+import io
 import json
 
+import polars as pl
 import pytest
 
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.pipeline import plan_resolved, read_status
+from judgerel_ray.pipeline.declaring import declared_menus
 from judgerel_ray.pipeline.opening import open_run
 from judgerel_ray.pipeline.reducing import sweep_tolerance
 from judgerel_ray.report import plan_text
@@ -100,6 +103,50 @@ def test_files_of_a_run_that_are_lost_are_written_again(taken, begun, name, cont
     taken()
     assert verify_run(begun) == []
     assert begun.read_bytes(name) == before
+
+
+def other_gold(data):
+    """The same items, one of them with another gold."""
+    items = pl.read_parquet(data).with_columns(gold=pl.col("gold").reverse())
+    buffer = io.BytesIO()
+    items.write_parquet(buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("sweep.toml", lambda data: data + b"[tolerance]\nflip_rate = 0.9\n"),
+        ("plan.json", lambda data: data.replace(b'"requests": ', b'"requests": 1')),
+        ("items.parquet", other_gold),
+    ],
+)
+def test_files_of_a_run_that_are_altered_and_whole_make_no_number(taken, landed, name, change):
+    """Each parses, and gave other numbers, or another state of the run, without a word."""
+    data = landed.read_bytes(name)
+    landed.write_bytes(name, change(data))
+    assert landed.files.read(name) != data
+    [finding] = verify_run(landed)
+    assert (finding.level, finding.kind, finding.name) == ("error", "wrong_sha256", name)
+    with pytest.raises(StoreError, match=f"{name} of the run is altered"):
+        (read_status if name == "plan.json" else declared_menus)(
+            landed.url if name == "plan.json" else landed
+        )
+    if name != "plan.json":
+        assert any(note.startswith(f"{name} is altered") for note in read_status(landed.url).notes)
+    taken()
+    assert verify_run(landed) == []
+    assert landed.read_bytes(name) == data
+
+
+def test_a_run_of_an_earlier_version_is_vouched_for_from_its_next_session_on(taken, landed):
+    edited_manifest(landed, lambda manifest: manifest.pop("files"))
+    landed.write_bytes("items.parquet", other_gold(landed.read_bytes("items.parquet")))
+    assert verify_run(landed) == []
+    taken()
+    assert set(landed.own_digests()) == {"sweep.toml", "plan.json", "items.parquet"}
+    landed.write_bytes("items.parquet", other_gold(landed.read_bytes("items.parquet")))
+    assert [one.name for one in verify_run(landed)] == ["items.parquet"]
 
 
 def test_a_manifest_begun_anew_takes_the_runs_own_sweep_only(taken, landed):

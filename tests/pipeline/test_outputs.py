@@ -7,6 +7,7 @@ import resource
 import stat
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import fsspec
@@ -134,7 +135,7 @@ BUCKETS = [
 def test_a_bucket_has_many_spellings_too(monkeypatch, source, target):
     monkeypatch.setattr("judgerel_ray.pipeline.outputs._is_run", lambda _: False)
     Path("logs.csv").write_text(ROWS)
-    with pytest.raises(SweepError, match="is what is read"):
+    with pytest.raises(SweepError, match=r"is what is read|lies where all"):
         output_to(target, "table", reads=[source], force=True)
 
 
@@ -291,10 +292,10 @@ def test_sources_of_a_mix_are_read(refused, capsys):
 def test_judgments_of_a_folder_or_a_pattern_are_read(here):
     os.mkdir("logs")
     Path("logs/a.parquet").write_bytes(Path("a.parquet").read_bytes())
-    for target in ("logs/a.parquet", "logs/new.parquet"):
+    for target, said in (("a", "is what is read"), ("new", "lies where all files are read")):
         for source in ("logs", "logs/*.parquet", f"{here}/log?/*.parquet"):
-            with pytest.raises(SweepError, match="is what is read"):
-                output_to(target, "table", reads=[source], force=True)
+            with pytest.raises(SweepError, match=said):
+                output_to(f"logs/{target}.parquet", "table", reads=[source], force=True)
     assert output_to("logs/i.parquet", "items", reads=["logs"])
     with pytest.raises(SweepError, match="is what is read"):
         output_to("logs/a.parquet", "items", reads=["logs"], force=True)
@@ -322,6 +323,11 @@ def test_what_is_no_file_is_no_place(refused):
     os.mkfifo("pipe.csv")
     os.symlink("round.csv", "round.csv")
     os.mkdir("folder.csv")
+    for name in ("a.csv/", "a.csv//", "a.csv/.", "new.csv/", "a.csv/..", "a.csv/../a.csv/"):
+        for source in ("a.csv", "gold.csv"):
+            line = refused("reduce", source, "--out", name, "--force")
+            assert "is no place for a file" in line or "must end in" in line, name
+    assert "is what is read" in refused("reduce", "a.csv", "--out", "a.csv/../a.csv", "--force")
     for name in (
         "pipe.csv",
         "round.csv",
@@ -393,3 +399,59 @@ def test_json_of_several_tables_is_known_again():
     output.write(json.dumps({"one": [{"judge": "k", "low": 0}], "two": [{"a": 1}]}).encode())
     with pytest.raises(SweepError, match="other columns"):
         output_to("t.json", "table", force=False).write(json.dumps({"one": []}).encode())
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/x/c.csv", "github://a:b@c/c.csv"])
+def test_a_place_on_the_web_is_refused_in_one_line(refused, url):
+    assert url.partition("://")[0] in refused("reduce", "a.csv", "--out", url)
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """A bucket of moto's with judgments in it."""
+    moto_server = pytest.importorskip("moto.server", reason="needs moto[server]")
+    s3fs = pytest.importorskip("s3fs")
+    server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    told = {"ENDPOINT_URL": f"http://{host}:{port}", "ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x"}
+    for name, value in (told | {"DEFAULT_REGION": "us-east-1"}).items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    s3fs.S3FileSystem.clear_instance_cache()
+    name = f"outputs-{uuid.uuid4().hex}"
+    filesystem = s3fs.S3FileSystem()
+    filesystem.mkdir(name)
+    filesystem.pipe_file(f"{name}/logs/a.csv", ROWS.encode())
+    yield name
+    s3fs.S3FileSystem.clear_instance_cache()
+    server.stop()
+
+
+@pytest.mark.slow
+def test_a_bucket_holds_the_same_rule(bucket, capsys):
+    """Pages went to a local folder named s3: before, and JSON nowhere."""
+    for name in ("c.csv", "c.json", "c.parquet"):
+        assert main(["reduce", "a.csv", "--out", f"s3://{bucket}/out/{name}"]) == 0
+        assert main(["reduce", "a.csv", "--out", f"s3a://{bucket}/out/{name}"]) == 0
+    page = f"s3://{bucket}/out/r.html"
+    assert main(["report", "a.csv", "--out", page]) == 0
+    assert main(["report", "a.csv", "--out", page]) == 0
+    assert not Path("s3:").exists()
+    run = RunDirectory.create(f"s3://{bucket}/runs/r")
+    assert main(["report", "a.csv", "--out", f"s3://{bucket}/runs/r/report.html"]) == 0
+    source = f"s3://{bucket}/logs/a.csv"
+    capsys.readouterr()
+    for arguments, said in (
+        (["reduce", source, "--out", source, "--force"], "is what is read"),
+        (["reduce", source, "--out", f"s3a://{bucket}//logs/a.csv", "--force"], "is what is read"),
+        (["reduce", "a.csv", "--out", source], "would replace a file"),
+        (["reduce", "a.csv", "--out", f"{run.url}/data/x.csv", "--force"], "in a run directory"),
+        (["report", "a.csv", "--out", f"{run.url}/data/r.html"], "in a run directory"),
+        (["reduce", "a.csv", "--out", "s3://there-is-none/c.csv"], "bucket does not exist"),
+    ):
+        assert main(arguments) == 2
+        err = capsys.readouterr().err
+        assert said in err
+        assert err.count("\n") == 1
+    with fsspec.open(source) as file:
+        assert file.read() == ROWS.encode()

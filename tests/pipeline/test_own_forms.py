@@ -110,11 +110,11 @@ def test_texts_of_options_must_be_known_and_differ(sweep, template):
     assert condition.prompt[0].content == f"Larger? - {shown[0]}\n- {shown[1]}"
     alike = '{"item_id": "q3", "question": "?", "options": [{"option_id": "x", "text": "Up"}, '
     alike += '{"option_id": "y", "text": "up "}]}'
-    with pytest.raises(SweepError, match="the word 'up' names option 1 and option 2.*item=q3"):
+    with pytest.raises(SweepError, match=r"the word 'up' names option 1 and option 2.*item=q3"):
         sweep(asks=[template(form)], items=[*ITEMS, alike])
+    judges = [("j", ""), ("k", "")]
+    asks = [template(form) + 'responders = ["j", "k"]\njudges = ["j"]\n']
     with pytest.raises(SweepError, match="texts are yet to be written"):
-        judges = [("j", ""), ("k", "")]
-        asks = [template(form) + 'responders = ["j", "k"]\njudges = ["j"]\n']
         sweep(judges=judges, asks=asks, items=ITEMS)
 
 
@@ -178,8 +178,24 @@ def test_words_name_places_and_places_options(sweep, template):
 def test_the_plan_tells_how_replies_are_read(sweep, template):
     resolved = sweep(asks=[template(BRACKETS + "tie = ['T', 'Z']") + "max_tokens = 5"], items=ITEMS)
     notes = "\n".join(plan_resolved(resolved).notes)
-    assert "template mine is read by a form of its own, pattern \\[\\[" in notes
+    assert "template mine is read by a form of its own, pattern '\\[\\[" in notes
     assert "T/Z for a tie" in notes
     assert 'template mine asks the verdict last and reader = "first" counts the first one' in notes
     assert "has 27 characters, max_tokens = 5 is some 20: such replies are cut off" in notes
     assert "early_stop = true would" not in notes
+
+
+def test_a_criterion_of_ones_own_is_found_beside_the_sweep_and_called_by_its_name(sweep, tmp_path):
+    place = tmp_path / "one"
+    place.mkdir()
+    text = 'question = "Is it kind?"\n[definitions]\nshort = "Kind."\nlong = "Kind, truly."\n'
+    (place / "kind.toml").write_text('name = "Kindness to users"\n' + text)
+    (place / "helpfulness.toml").write_text(text.replace("kind?", "nice?"))
+    asks = ['criteria = ["kind", "./helpfulness.toml"]\n']
+    resolved = sweep(protocol="rating", asks=asks, items=ITEMS)
+    assert [one.name for one in resolved.frames[0].criteria] == ["Kindness to users", "helpfulness"]
+    notes = plan_resolved(resolved).notes
+    assert any("criterion helpfulness has a text of its own" in note for note in notes)
+    assert not any("criterion Kindness" in note for note in notes)
+    with pytest.raises(SweepError, match="unknown name, expected one of conciseness"):
+        sweep(protocol="rating", asks=['criteria = ["kindly"]\n'], items=ITEMS)

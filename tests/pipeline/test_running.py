@@ -1,12 +1,14 @@
 """What a run refuses before it touches a cluster."""
 
+import io
 import json
 
 import pytest
+from rich.console import Console
 
 import judgerel_ray
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
-from judgerel_ray.pipeline import plan_resolved, read_status
+from judgerel_ray.pipeline import plan_resolved, read_status, running
 from judgerel_ray.pipeline.opening import open_run
 from judgerel_ray.pipeline.running import _board, _leave_final, is_mistake
 from judgerel_ray.report import status_text
@@ -92,3 +94,14 @@ def test_a_session_that_was_taken_over_says_no_more(ended):
     run.write_text("progress.json", "of the other")
     _leave_final(run, session, board)
     assert run.read_text("progress.json") == "of the other"
+
+
+def test_a_folder_that_is_made_for_a_run_is_told(sweep, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "_run_session", lambda *_: None)
+    resolved = sweep()
+    for out, said in (("new/deep/run", "new"), ("new/deep/other", None), ("run", None)):
+        told = io.StringIO()
+        console = Console(file=told, width=40)
+        running.run_sweep(resolved.sweep, out=str(tmp_path / out), console=console)
+        line = f"made the folder {tmp_path / said} for the run directory\n" if said else ""
+        assert told.getvalue() == line

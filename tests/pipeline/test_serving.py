@@ -10,8 +10,13 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline import ReduceOptions, open_judgments, plan_resolved
+from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.pipeline import (
+    ReduceOptions,
+    open_judgments,
+    plan_resolved,
+    reduce_with_basis,
+)
 from judgerel_ray.pipeline.serving import serving_between
 from judgerel_ray.reduce.serving import SERVING
 from judgerel_ray.report import plan_text
@@ -98,7 +103,21 @@ def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
     found = judgerel_ray.reduce(run).filter(pl.col("coefficient").is_in(SERVING))
     assert found["coefficient"].to_list() == list(SERVING[:2])
+    caution = reduce_with_basis(run, ReduceOptions()).caution
+    assert str(caution).startswith("texts of the run are gone: repeats at temperature 0")
+    assert reduce_with_basis(other, ReduceOptions()).caution is None
     assert {row["what"] for row in between(run, other).rows.to_dicts()} == {"verdicts"}
+
+
+def test_damaged_texts_are_no_reason_to_leave_them_out(run_of, tmp_path):
+    """Until they were checked, rows of serving noise were left out without a word."""
+    run = run_of("one", OTHER_VERDICT)
+    for file in (tmp_path / "runs" / "one" / "texts").glob("*/*.parquet"):
+        data = file.read_bytes()
+        file.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
+    with pytest.raises(StoreError, match="a file that landed is altered"):
+        judgerel_ray.reduce(run)
+    assert not judgerel_ray.reduce(run, coefficients="percent_agreement").is_empty()
 
 
 def test_the_same_sweep_twice_shares_every_request(run_of):

@@ -43,9 +43,17 @@ def test_a_criterion_of_ones_own_is_named_after_its_file(tmp_path):
     }
 
 
+def test_a_criterion_of_ones_own_has_the_name_its_file_gives_it(tmp_path):
+    criterion = load_criterion(criterion_file(tmp_path, 'name = " Kindness to users "\n' + GOOD))
+    assert criterion.name == "Kindness to users"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('name = ""\n' + GOOD, "name must be a text that is not empty"),
+        ('name = "a\\nb"\n' + GOOD, "one line of at most 60 characters, got 'a.*nb'"),
+        (f'name = "{"a" * 61}"\n' + GOOD, "one line of at most 60 characters"),
         (GOOD.replace("Is it kind?", "  "), "question must be a text that is not empty, got '  '"),
         (GOOD.replace("question", "qestion"), "got 'qestion' .*did you mean 'question'"),
         (GOOD.replace("long", "lang"), "got 'lang' .*table=definitions.*did you mean 'long'"),

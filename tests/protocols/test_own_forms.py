@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, OwnForm, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
-from judgerel_ray.protocols.own_forms import MOST_READ, own_form
+from judgerel_ray.protocols.declaring import own_form
+from judgerel_ray.protocols.own_forms import MOST_READ
 from judgerel_ray.protocols.ratings import read_rating
 
 BRACKETS = {"pattern": r"\[\[(?P<verdict>[^\[\]]+)\]\]", "example": "Two is clearer. [[{verdict}]]"}
@@ -195,6 +196,7 @@ def test_a_rating_stands_in_a_form_of_ones_own():
         ({"pattern": r"(?P<verdict>(\w{1,999}){1,999})", "example": "{verdict}"}, "size limit"),
         ({"pattern": BRACKETS["pattern"], "example": "[[A]]"}, "where the word for the verdict"),
         ({"pattern": BRACKETS["pattern"]}, "example must be"),
+        ({"pattern": "(?P<verdict>A)\n\x1b(", "example": "{verdict}"}, r"got '.*\\n\\x1b"),
         ({"json": "a..b", "example": "{verdict}"}, "path of keys and places"),
         ({"json": "$", "example": "{verdict}"}, "path of keys and places"),
         ({**BRACKETS, "tie": "A", "options": ["a", "b"]}, "'A' names option 1 and tie"),
@@ -202,6 +204,7 @@ def test_a_rating_stands_in_a_form_of_ones_own():
         ({**BRACKETS, "tie": "a\nb"}, "tie must be words"),
         ({**BRACKETS, "options": "romans"}, "options must be letters, numbers, texts, or a list"),
         ({**BRACKETS, "options": ["A"]}, "options must be"),
+        ({**BRACKETS, "verdict": "last"}, "stands above the table"),
         ({**BRACKETS, "choices": ["A"]}, "unknown key"),
         ({**BRACKETS, "example": 3}, "example must be a text"),
     ],
@@ -235,9 +238,12 @@ def declared(table, names):
         return None
 
 
+BEFORE = ["", "So be it: ", "```json\n", "{ not json, ", '"quoted" ']
+AFTER = ["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']
+
+
 @settings(max_examples=300)
-@given(menus, st.sampled_from(["", "So be it: ", "```json\n", "{ not json, ", '"quoted" '])
-       , st.sampled_from(["", "\n```\nThat is all.", " {", ' {"other": {"winner": 1}}']))  # fmt: skip
+@given(menus, st.sampled_from(BEFORE), st.sampled_from(AFTER))
 def test_json_of_any_words_is_read_back(names, before, after):
     menu = declared({"json": "out.winner", "example": '{"out": {"winner": "{verdict}"}}'}, names)
     assume(menu is not None)

@@ -113,8 +113,8 @@ def test_the_row_at_fault_is_named(tmp_path):
     [
         ("rows.xlsx", "", "unknown kind of file"),
         ("rows.csv", "item_id,replication,verdict\n", "has no rows"),
-        ("rows.csv", "", "cannot read judgments"),
-        ("rows.jsonl", "not json", "cannot read judgments"),
+        ("rows.csv", "", "the file is empty"),
+        ("rows.jsonl", "not json", "line 1 is not JSON"),
         ("rows.parquet", "not parquet", "cannot read judgments"),
     ],
 )
@@ -167,7 +167,7 @@ def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
         load_judgments(str(path))
     line = str(refused.value)
     assert f"got {heads.replace(',', ', ')}, needed are item_id, replication, and verdict" in line
-    assert line.endswith(f". Try: {tries}")
+    assert f". Try: {tries}" in line
 
 
 def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):

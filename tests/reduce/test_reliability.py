@@ -68,7 +68,7 @@ def test_columns_are_those_of_the_contract():
     assert list(COLUMNS) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
         "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
-        "n_judgments", "n_missing", "estimator", "undefined",
+        "n_judgments", "n_missing", "estimator", "undefined", "lead",
     ]  # fmt: skip
 
 

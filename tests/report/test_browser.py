@@ -40,8 +40,12 @@ frame.onload = () => {
   const reach = page.querySelectorAll("summary, .wide[tabindex='0']");
   let reached = 0;
   for (const one of reach) { one.focus(); reached += page.activeElement === one; }
+  // What a table tells is read without scrolling it.
+  const widest = Math.max(...[...page.querySelectorAll("caption")].map(
+    (one) => one.getBoundingClientRect().right));
   document.querySelector("pre").textContent =
-    `scroll=${root.scrollWidth} client=${root.clientWidth} all=${reach.length} reached=${reached}`;
+    `caption=${Math.ceil(widest)} scroll=${root.scrollWidth} client=${root.clientWidth}`
+    + ` all=${reach.length} reached=${reached}`;
 };
 frame.src = "report.html";
 </script>"""
@@ -69,12 +73,13 @@ def served(tmp_path):
 
 def page() -> str:
     rows = [
-        {"judge": judge, "temperature": temperature, "item_id": f"q{item}-{LONG}",
+        {"judge": judge, "scale": scale, "temperature": temperature, "item_id": f"q{item}-{LONG}",
          "replication": replication, "option_order": order, "label": "AB"[(item + order) % 2],
          "verdict": "xy"[(item * replication) % 2] if item else None, "benchmark": "b",
          "protocol": "best_of"}
         for judge in ("j", LONG)
-        for temperature in (0.0, 0.5, 1.0)
+        for scale in ("1-5", "1-10")
+        for temperature in (0.0, 0.5, 10.0)
         for item in range(5)
         for order in (0, 1)
         for replication in range(3)
@@ -85,12 +90,17 @@ def page() -> str:
         coefficients=found,
         outcomes=outcome_table(frame),
         unstable=least_stable(frame),
-        positions=verdict_positions(frame, by=["judge", "benchmark", "protocol", "temperature"]),
+        positions=verdict_positions(
+            frame, by=["judge", "benchmark", "protocol", "scale", "temperature"]
+        ),
     )
     judge = {"judge": LONG, "asked": 9, "landed": 1, "owed": 8, "failed": 3, "error": LONG}
     counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
     standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
-    return render_report(measured, title=LONG, asked=[("sweep", LONG)], standing=standing)
+    texts = {("b", f"q{item}-{LONG}"): f"{item} {LONG} " * 9 for item in range(5)}
+    return render_report(
+        measured, title=LONG, asked=[("sweep", LONG)], standing=standing, questions=texts
+    )
 
 
 @pytest.fixture
@@ -108,7 +118,7 @@ def pages(confusion_inputs):
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
-@pytest.mark.parametrize("width", [380, 1200])
+@pytest.mark.parametrize("width", [380, 400, 1280])
 @pytest.mark.parametrize("kind", ["agreement", "uncertainty"])
 def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
     served, tmp_path, pages, kind, width
@@ -123,10 +133,13 @@ def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
          "--virtual-time-budget=5000", "--dump-dom", f"{address}/harness.html"],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    found = re.search(r"scroll=(\d+) client=(\d+) all=(\d+) reached=(\d+)", done.stdout)
+    found = re.search(
+        r"caption=(\d+) scroll=(\d+) client=(\d+) all=(\d+) reached=(\d+)", done.stdout
+    )
     assert found, done.stdout[:2000]
-    scroll, client, regions, reached = map(int, found.groups())
+    caption, scroll, client, regions, reached = map(int, found.groups())
     assert scroll <= client <= width
+    assert caption <= client
     assert regions == reached > 10
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
     assert sorted(Quiet.asked) == ["/harness.html", "/report.html"]

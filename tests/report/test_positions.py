@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judgerel_ray.report import verdict_positions
 
@@ -28,30 +23,6 @@ def test_shares_are_means_over_questions_with_t_intervals():
     assert [one["label"] for one in row["shares"]] == ["A", "B"]
     assert row["shares"][0]["share"] == pytest.approx(0.75)
     assert row["shares"][0]["half"] == pytest.approx(12.7062 / 4, rel=1e-5)
-    assert row["same_option"] is None
-    assert row["n_crossed"] == 0
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("qr"), st.integers(0, 2), st.sampled_from("xyz"),
-                  st.sampled_from("AB")),
-        min_size=1, max_size=25,
-    )
-)  # fmt: skip
-def test_pairs_are_of_one_question_in_two_orders(rows):
-    found = verdict_positions(asked(rows)).row(0, named=True)
-    shares: dict[str, list[float]] = {"option": [], "label": []}
-    for item in "qr":
-        mine = [row for row in rows if row[0] == item]
-        pairs = [(a, b) for a, b in itertools.combinations(mine, 2) if a[1] != b[1]]
-        if pairs:
-            shares["option"].append(np.mean([a[2] == b[2] for a, b in pairs]))
-            shares["label"].append(np.mean([a[3] == b[3] for a, b in pairs]))
-    assert found["n_crossed"] == len(shares["option"])
-    for name, values in shares.items():
-        expected = float(np.mean(values)) if values else None
-        assert found[f"same_{name}"] == (None if expected is None else pytest.approx(expected))
 
 
 def test_only_verdicts_of_judges_in_the_first_block_count():
@@ -89,22 +60,4 @@ def test_a_group_that_is_null_keeps_its_numbers():
         judge=pl.lit(None, pl.String)
     )
     row = verdict_positions(frame, by=["judge"]).row(0, named=True)
-    assert (row["judge"], row["same_option"], row["same_label"]) == (None, 1.0, 0.0)
-
-
-def test_options_that_keep_their_places_have_no_share_of_the_same_place():
-    rows = pl.DataFrame(
-        {
-            "item_id": ["q"] * 4 + ["r"] * 4,
-            "protocol": ["think_twice"] * 8,
-            "option_order": [0, 0, 1, 1] * 2,
-            "verdict": ["x", "y", "x", "x", "y", "y", "y", "x"],
-            "label": ["0", "1", "0", "0", "1", "1", "1", "0"],
-        }
-    )
-    (row,) = verdict_positions(rows.lazy(), by=["protocol"]).to_dicts()
-    assert row["same_label"] is None
-    assert row["same_option"] == pytest.approx(0.5)
-    shown = rows.with_columns(label=pl.Series(list("01221102")))
-    (moved,) = verdict_positions(shown.lazy(), by=["protocol"]).to_dicts()
-    assert moved["same_label"] is not None
+    assert (row["judge"], row["n_verdicts"], row["n_orders"]) == (None, 2, 2)

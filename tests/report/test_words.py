@@ -35,11 +35,12 @@ def test_it_says_that_noise_is_noise():
     assert NOISE in line
 
 
-def test_a_judge_that_always_says_the_same_is_no_better_than_noise():
+def test_a_judge_that_always_says_the_same_is_not_praised():
     line = said([["A", "A", "A"]] * 5)
-    assert "same verdict 100 %" in line
-    assert "would agree 100 %" in line
-    assert NOISE in line
+    assert line == (
+        "This judge answers A whatever the question is (15 of 15 verdicts, 5 questions): agreement "
+        "says nothing about its judgment."
+    )
 
 
 def test_it_says_when_a_judge_contradicts_itself():

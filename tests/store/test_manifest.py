@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import check_same_sweep, read_manifest, write_manifest
+from judgerel_ray.store import (
+    check_same_sweep,
+    read_manifest,
+    verify_run,
+    write_manifest,
+    write_own,
+)
 
 SWEEP = {
     "name": "s",
@@ -80,6 +86,46 @@ def test_an_ask_more_or_less_is_all_that_is_told(disk_run):
     assert changed([third], [], disk_run) == (
         'ask: expected nothing, got []; ask[0].protocol: expected "pairwise", got nothing'
     )
+
+
+def test_an_altered_manifest_is_refused(run):
+    write_manifest(run, {"sweep": SWEEP})
+    whole = run.files.read("manifest.json")
+    for old, new in (
+        (b'"sweep"', b'"sweeq"'), (b"judgerel-run/1", b"judgerel-run/3"), (b'"seal"', b'"seam"'),
+        (b'"nonce": "', b'"nonce": "0'), (b"0.7", b"0.6"),
+    ):  # fmt: skip
+        assert old in whole
+        run.files.write("manifest.json", whole.replace(old, new))
+        with pytest.raises(StoreError, match=r"manifest of the run .*manifest\.json"):
+            read_manifest(run)
+    run.files.write("manifest.json", whole)
+    assert read_manifest(run) == {"sweep": SWEEP, "format": "judgerel-run/1"}
+
+
+def test_own_files_are_vouched_for_whenever_a_reader_looks(run):
+    write_manifest(run, {"sweep": SWEEP})
+    write_own(run, "plan.json", b"1")
+    write_own(run, "settled/settled.parquet", b"a")
+    manifest = run.files.read("manifest.json")
+    write_own(run, "plan.json", b"1")
+    assert run.files.read("manifest.json") == manifest  # the same again is no news
+    write_own(run, "plan.json", b"2")
+    assert run.read_bytes("plan.json") == b"2"
+    run.files.write("plan.json", b"1")  # as between the manifest and the file
+    assert run.read_bytes("plan.json") == b"1"
+    run.files.write("plan.json", b"3")
+    with pytest.raises(StoreError, match=r"plan\.json of the run is altered") as told:
+        run.read_text("plan.json")
+    assert told.value.hint.startswith(f"judgerel run SWEEP.toml --out {run.url}")
+    assert [(one.kind, one.name) for one in verify_run(run) if one.name == "plan.json"] == [
+        ("wrong_sha256", "plan.json")
+    ]
+    write_own(run, "plan.json", b"4")
+    write_own(run, "plan.json", b"5")
+    run.files.write("plan.json", b"2")
+    with pytest.raises(StoreError, match="is altered"):
+        run.read_bytes("plan.json")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": "judgerel-run/9"}'])

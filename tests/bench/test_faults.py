@@ -1,0 +1,113 @@
+"""Faults in the files of a run, as bench/faults.py counts them, and what asks for lost rows."""
+
+import numpy as np
+import pytest
+
+from bench.faults import (
+    EQUAL,
+    REDUCE,
+    REFUSED,
+    called,
+    into_bucket,
+    make_run,
+    put,
+    run_here,
+    try_faults,
+)
+from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
+from judgerel_ray.store.digests import altered
+
+pytestmark = pytest.mark.slow
+SAME = ("key", "seed", "item_id", "replication", "label", "verdict", "outcome")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("faults"))
+
+
+def flipped(data, place):
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+def test_no_fault_gives_other_numbers_and_verify_names_every_one(run):
+    # Of 2,000 with four seeds none either.
+    tally = try_faults(run, n=140, seed=5, every=70)
+    assert (tally.wrong, tally.unseen) == ([], [])
+    kinds = {kind for kind, _ in tally.reduced}
+    assert {"data", "texts", "commits", "sessions", "items.parquet", "distributions"} <= kinds
+    assert tally.reduced["sweep.toml", EQUAL] == tally.reduced["items.parquet", EQUAL] == 0
+    assert tally.reduced["texts", REFUSED] == 0  # no number of these is made of texts
+
+
+def test_the_same_in_a_bucket(run):
+    tally = try_faults(into_bucket(run, "memory://faults"), n=60, seed=6)
+    assert (tally.wrong, tally.unseen) == ([], [])
+
+
+def test_every_byte_of_a_part_is_vouched_for(run):
+    commit = read_ledger(run).commits[0]
+    name = commit.data_file
+    data = run.files.read(name)
+    rng = np.random.default_rng(1)
+    for place in (
+        0,
+        5,
+        len(data) - 9,
+        len(data) - 6,
+        len(data) - 1,
+        *rng.integers(len(data), size=40),
+    ):
+        put(run, name, flipped(data, place))
+        assert altered(run.files, [commit.vouched("data_file")]) == (name,)
+    put(run, name, data)
+    assert altered(run.files, [commit.vouched("data_file")]) == ()
+
+
+@pytest.mark.parametrize("how", ["flipped", "cut", "gone", "record"])
+def test_the_command_named_asks_the_lost_rows_again_and_no_others(tmp_path, how):
+    run = make_run(tmp_path)
+    before = called(["reduce", run.url, *REDUCE])
+    rows = scan_judgments(run, columns=SAME).collect().sort("key")
+    # The last judgments of a judge, on which nothing stands.
+    commit = [one for one in read_ledger(run).commits if not one.holds_answers][-1]
+    name = f"commits/{commit.name}" if how == "record" else commit.data_file
+    data = run.files.read(name)
+    left = {"cut": data[:-1], "gone": None}.get(how, flipped(data, len(data) // 2))
+    put(run, name, left)
+    refused = called(["reduce", run.url, *REDUCE])
+    assert refused.is_one_line
+    assert run.address(name) in refused.err
+    command = f"judgerel run SWEEP.toml --out {run.url}"
+    assert f"Try: {command} asks " in refused.err
+    asked, told = run_here(tmp_path / "sweep.toml", run.url)
+    assert asked == commit.rows
+    assert "lost: " in told
+    assert called(["reduce", run.url, *REDUCE]) == before
+    assert scan_judgments(run, columns=SAME).collect().sort("key").equals(rows)
+    assert called(["verify", run.url]).code == 0
+
+
+def test_old_runs_are_hashed_whole(run, tmp_path):
+    """Records of versions without digests of columns: SHA-256 of the file is what there is."""
+    import json
+
+    from judgerel_ray.store.records import seal, unseal
+
+    old = RunDirectory.create(str(tmp_path / "old"))
+    for name in run.files.sizes(""):
+        old.files.write(name, run.files.read(name))
+    for commit in read_ledger(run).commits:
+        record = dict(unseal(run.files.read(f"commits/{commit.name}")))
+        del record["data_sections"], record["texts_sections"]
+        old.write_bytes(f"commits/{commit.name}", seal(record))
+    manifest = json.loads(run.files.read("manifest.json"))
+    for key in ("files", "seal", "nonce"):
+        del manifest[key]
+    old.write_text("manifest.json", json.dumps(manifest))
+    assert called(["reduce", old.url, *REDUCE]) == called(["reduce", run.url, *REDUCE])
+    name = read_ledger(old).commits[0].data_file
+    put(old, name, flipped(old.files.read(name), 3000))
+    refused = called(["reduce", old.url, *REDUCE])
+    assert refused.is_one_line
+    assert old.address(name) in refused.err

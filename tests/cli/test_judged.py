@@ -1,0 +1,116 @@
+"""What verbs say of how they read a file: one line each on stderr, and on the page."""
+
+import json
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.core import SweepError
+
+LINE = "put together: PASS = pass; FAIL = fail; --exact-values keeps them apart"
+
+
+@pytest.fixture
+def messy(tmp_path):
+    path = tmp_path / "messy.csv"
+    lines = ["item_id;judge;replication;verdict"]
+    for item in range(12):
+        word = "PASS" if item % 3 else "FAIL"
+        for judge in "ab":
+            lines += [
+                f"q{item};{judge};{n};{word.lower() if n == 2 and item % 2 else word}"
+                for n in range(4)
+            ]
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+def test_the_line_stands_beside_json_once(messy, capsys):
+    assert main(["reduce", messy, "--format", "json", "--coefficient", "percent_agreement"]) == 0
+    out, err = capsys.readouterr()
+    assert [row["value"] for row in json.loads(out)] == [1.0, 1.0]
+    assert err.splitlines() == [
+        "judgerel: read with semicolons between columns, as its first line has them",
+        f"judgerel: {LINE}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["reduce"],
+        ["reduce", "--questions"],
+        ["advise"],
+        ["compare", "--by", "judge"],
+    ],
+)
+def test_every_verb_reads_by_one_reader(arguments, messy, capsys):
+    verb, *rest = arguments
+    assert main([verb, messy, *rest]) == 0
+    assert capsys.readouterr().err.count(LINE) == 1
+    assert main([verb, messy, *rest, "--exact-values"]) == 0
+    assert LINE not in capsys.readouterr().err
+
+
+def test_two_files_are_compared_by_their_words(messy, tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text(Path(messy).read_text().replace("PASS", "Pass").replace("FAIL", "Fail"))
+    found = {}
+    for flags in ([], ["--exact-values"]):
+        assert main(["compare", messy, str(other), "--format", "json", *flags]) == 0
+        out, _ = capsys.readouterr()
+        rows = [row for row in json.loads(out) if row["coefficient"] == "percent_agreement"]
+        found[bool(flags)] = rows[0]
+    assert (found[False]["value_a"], found[False]["value_b"]) == (1.0, 1.0)
+    assert found[True]["value_a"] < 1
+
+
+def test_the_page_says_how_its_file_was_read(messy, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", messy, "--out", str(page)]) == 0
+    assert LINE in capsys.readouterr().err
+    assert "put together: PASS = pass; FAIL = fail" in page.read_text(encoding="utf-8")
+
+
+def test_a_program_is_warned_at_its_own_line(messy):
+    with pytest.warns(judgerel_ray.ReadingWarning) as caught:
+        judgerel_ray.reduce(messy)
+    assert [str(one.message) for one in caught][1:] == [LINE]
+    assert {one.filename for one in caught} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judgerel_ray.reduce(pl.read_csv(messy, separator=";"), exact_values=True)
+
+
+def test_frames_go_where_paths_go(messy):
+    frame = pl.read_csv(messy, separator=";")
+    with pytest.warns(judgerel_ray.ReadingWarning):
+        of_frame = judgerel_ray.reduce(frame)
+    with pytest.warns(judgerel_ray.ReadingWarning):
+        of_path = judgerel_ray.reduce(messy)
+    assert of_frame.equals(of_path)
+    with pytest.warns(judgerel_ray.ReadingWarning):
+        assert judgerel_ray.reduce(frame.to_arrow()).equals(of_path)
+
+
+@pytest.mark.parametrize("given", [None, 7, [1, 2], {"item_id": ["q"]}, b"a.csv"])
+def test_what_is_neither_path_nor_frame_is_refused(given):
+    with pytest.raises(SweepError, match="expected"):
+        judgerel_ray.reduce(given)
+
+
+def test_ratings_and_answers_may_be_frames():
+    scores = {
+        "item_id": ["q", "r"] * 4, "replication": [0, 0, 1, 1] * 2, "judge": ["j"] * 8,
+        "scale": ["points5"] * 4 + ["likert5"] * 4, "score": [1, 2, 1, 3, 0, 1, 0, 4],
+    }  # fmt: skip
+    assert judgerel_ray.scales(pl.DataFrame(scores))[0].height == 2
+    answers = {
+        "item_id": [f"q{n}" for n in range(20)], "replication": [0] * 20,
+        "verdict": ["A", "B"] * 10, "gold": ["a ", "A"] * 10, "confidence": [0.5] * 20,
+    }  # fmt: skip
+    assert judgerel_ray.selection(pl.DataFrame(answers).lazy())[0]["accuracy"].to_list() == [0.5]
