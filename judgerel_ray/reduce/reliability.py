@@ -29,7 +29,13 @@ from judgerel_ray.reduce.greedy import (
     sampled,
     units_of,
 )
-from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
+from judgerel_ray.reduce.grouping import (
+    Block,
+    CountedJudgments,
+    count_judgments,
+    parts_by,
+    varying_facets,
+)
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.lead_codes import (
     LedGroup,
@@ -352,11 +358,7 @@ def _groups(
         name: (mine, mine.seen(), places_of(mine, placed))
         for name, mine in counted.by_protocol().items()
     }
-    parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
-    if groups:
-        parts = dict(units.partition_by(groups, as_dict=True))
-    for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
-        part = parts[values]
+    for values, part in parts_by(units, groups).items():
         facets = varying_facets(part, counted.facets)
         mine, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
         n_categories, scores = _menu(part, mine, seen, declared, scales)
