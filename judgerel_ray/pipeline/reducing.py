@@ -75,6 +75,8 @@ class Judged:
     """Their counts, where they are known from checking them."""
     verdicts_known: bool = True
     """Whether verdicts name options, where options were shown in several orders."""
+    as_written: bool = True
+    """Whether every spelling is a verdict of its own, as in a run."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -257,6 +259,7 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
         frame=named.rows,
         tally=None if named.changed else tally,
         verdicts_known=named.known,
+        as_written=tally.spellings is None,
     )
 
 
