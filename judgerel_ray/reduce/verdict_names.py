@@ -242,8 +242,10 @@ def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
     """Verdicts with the place that labels give them, and the question they answer."""
     question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
     verdict = pl.col("verdict").cast(pl.String)
-    return rows.filter(~_own_labels(columns)).select(*dict.fromkeys(question), ORDER, verdict, place()).drop_nulls(
-        [ORDER, "verdict", SHOWN]
+    return (
+        rows.filter(~_own_labels(columns))
+        .select(*dict.fromkeys(question), ORDER, verdict, place())
+        .drop_nulls([ORDER, "verdict", SHOWN])
     )
 
 
