@@ -259,6 +259,7 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     tally = tally_file(rows, extra=extra, exact_values=exact)
     warn_of(tally.notes)
     named = named_verdicts(tally, names, {"file": str(path)})
+    warn_of(named.notes)
     return Judged(
         frame=named.rows,
         tally=None if named.changed else tally,
