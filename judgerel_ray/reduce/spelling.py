@@ -199,8 +199,10 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     if spellings.changed().is_empty():
         return nested
     gone = pl.col("verdict").is_not_null() & spellings.verdict().is_null()
-    scored = pl.col("score").is_not_null() | ~gone
-    outcome = pl.when(scored).then(pl.col("outcome")).otherwise(pl.lit(Outcome.UNPARSED.value))
+    # What became of a reply without a verdict stays where its row says it: refused, failed.
+    untold = (pl.col("outcome") == Outcome.SCORED.value).fill_null(True)
+    unparsed = gone & pl.col("score").is_null() & untold
+    outcome = pl.when(unparsed).then(pl.lit(Outcome.UNPARSED.value)).otherwise("outcome")
     told = nested.kinds.with_columns(spellings.verdict(), outcome.alias("outcome"))
     kinds = told.unique().sort(told.columns)
     meant = with_codes(told, kinds)[KIND]
