@@ -135,7 +135,7 @@ def test_a_judge_of_one_place_is_one_of_two(tmp_path):
             option_order=pl.when(pl.col("option_order") == 1).then("option_order")),
          "some rows say no option_order"),
         (lambda rows: rows.with_columns(verdict=pl.lit("gpt")), "of which there should be two"),
-        (lambda rows: labelled(), "the column label holds other ones"),
+        (lambda _: labelled(), "the column label holds other ones"),
     ],
 )  # fmt: skip
 def test_places_that_tell_no_option_are_refused(change, said, tmp_path, capsys):
