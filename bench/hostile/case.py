@@ -55,8 +55,8 @@ class Came:
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of `--format json`, after whatever lines stand before them."""
-        start = 0 if self.stdout.startswith("[") else self.stdout.find("\n[") + 1
-        found = json.loads(self.stdout[start:])
+        start = re.search(r"(?m)^[\[{]", self.stdout)
+        found = json.loads(self.stdout[start.start() :] if start else "")
         return found if isinstance(found, list) else [found]
 
 
@@ -284,21 +284,36 @@ def _last_line(text: str) -> str:
     return lines[-1].strip()[:160] if lines else ""
 
 
+def _first_line(text: str) -> str:
+    """The first line of a text; last ones tell rates and times."""
+    lines = text.strip().splitlines()
+    return lines[0].strip()[:160] if lines else ""
+
+
 def _summary(came: Came) -> str:
-    """What an answer says, in some words."""
-    said = next(
-        (line for line in came.shown.split(". ") if re.search(r"put together|owe", line)), ""
-    )
+    """What an answer says, in some words: its numbers, and what was said beside them."""
     try:
-        rows = came.rows()
+        told = _numbers_told(came.rows())
     except ValueError:
-        rows = []
-    told = []
+        text = " ".join(came.stdout.split())
+        share = re.search(r"gives the same verdict [^.;]*?%", text)
+        told = share[0] if share else _first_line(came.stdout)
+    said = [
+        line.removeprefix("judgerel: ")
+        for line in came.stderr.splitlines()
+        if line.startswith("judgerel: ")
+    ]
+    line = "; ".join([told, *said]) if told else "; ".join(said)
+    return line.replace(f"{came.folder}/", "").replace(str(came.folder), ".")
+
+
+def _numbers_told(rows: list[dict[str, Any]]) -> str:
+    """The first number of a JSON answer that a reader knows."""
     for row in rows:
         if row.get("coefficient") == "percent_agreement" and row.get("value") is not None:
-            told.append(f"agreement {row['value']:.3f}, {row.get('n_items')} questions")
-            break
-    if said:
-        told.append(" ".join(said.split())[:160])
-    line = "; ".join(told) or _last_line(came.stdout)
-    return line.replace(f"{came.folder}/", "")
+            return f"agreement {row['value']:.3f}, {row.get('n_items')} questions"
+    first = rows[0] if rows else {}
+    for name in ("requests", "landed", "difference"):
+        if first.get(name) is not None:
+            return f"{name} {first[name]:g}"
+    return f"{len(rows)} row{'s' * (len(rows) != 1)} of JSON"

@@ -15,7 +15,7 @@ MASKS = (
     (re.compile(r"\S*/hostile-[\w-]+/[\w-]+/here/?"), ""),
     (re.compile(r"part-s\d+-l\d+-a\d+-[0-9a-f]+"), "part-…"),
     (re.compile(r"\bs\d+-l\d+-a\d+\b"), "s…"),
-    (re.compile(r"\b[0-9a-f]{12,}\b"), "…"),
+    (re.compile(r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12,}\b"), "…"),
     (re.compile(r"\b\d[\d,]* (bytes|B)\b"), r"… \1"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+]+"), "…"),
@@ -39,7 +39,7 @@ nobody told. It must be empty.
 |---|---|---|---|---|---|
 {counts}
 
-Exit codes: 0 done, 1 findings (`verify`) or failed requests, 2 refused, 3 interrupted. Names of
+Exit codes: 0 done, 1 findings (`verify`) or failed requests, 2 refused, 130 interrupted. Names of
 files that differ from run to run are shown as `…`.
 """
 HEAD = "| case | what happens | exit | silent wrong numbers |\n|---|---|---|---|"

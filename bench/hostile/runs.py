@@ -191,7 +191,7 @@ def _named(bases: Path, base: str, role: str, how: str) -> Check:
 
     def check(came: Came) -> str | None:
         if came.code == 1 and "0 errors" not in came.stdout:
-            return None if role not in MEANT or _names(base, role, came) else (
+            return None if role not in MEANT or _names(bases / base, role, came) else (
                 f"defect|does not name the file: {came.stdout.splitlines()[0][:120]}")  # fmt: skip
         if role not in MEANT or not meaning_changed(file_of(bases / base, role), came, base):
             return None
@@ -215,12 +215,11 @@ def meaning_changed(whole: Path, came: Came, base: str) -> bool:
         return True
 
 
-def _names(base: str, role: str, came: Came) -> bool:
+def _names(whole: Path, role: str, came: Came) -> bool:
     """Whether a finding names the file, or the part that a commit is of."""
     if role not in PATTERNS:
         return role in came.shown
-    folder = came.folder / base
-    names = [path.stem for path in folder.glob(PATTERNS[role][0])]
+    names = [path.stem for path in whole.glob(PATTERNS[role][0])]
     return any(name in came.shown for name in names) or "s0001-l" in came.shown
 
 

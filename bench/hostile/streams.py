@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 from bench.hostile.case import CONTROL, Answer, Came, Case, Expect
 from bench.hostile.counted import base_rows, counted
+from bench.hostile.run_directories import SWEEP, items
 from bench.hostile.tables import as_csv, as_jsonl, as_parquet, cells, reduce_json
 
 ROWS = base_rows()
@@ -18,6 +19,7 @@ SHARE = f"{round(100 * counted(ROWS)['percent_agreement', 'category'])} %"
 def terminal_cases() -> Iterator[Case]:
     """Sizes, encodings, closed streams, signals."""
     files = {"t.csv": as_csv(cells(ROWS))}
+    sweep = {"s.toml": SWEEP.encode(), "items.jsonl": items().encode()}
     for columns in ("0", "1", "2", "10", "20", "-5", "abc", "", "100000", "1e3", "999999999999"):
         yield Case(
             family="Terminals",
@@ -33,14 +35,14 @@ def terminal_cases() -> Iterator[Case]:
         "compare": ("compare", "t.csv", "t.csv"),
         "status": ("status", "run"),
         "reduce RUN": ("reduce", "run"),
-        "plan": ("plan", "run/sweep.toml"),
+        "plan": ("plan", "s.toml"),
     }.items():
         for columns in ("0", "1"):
             yield Case(
                 family="Terminals",
                 what=f"COLUMNS={columns!r} ({verb})",
                 commands=(command,),
-                files=files,
+                files={**files, **sweep},
                 bases=("run",),
                 environment={"COLUMNS": columns},
                 expect=Expect(check=_states_something, codes=(0,)),
@@ -99,12 +101,10 @@ def terminal_cases() -> Iterator[Case]:
         "stdout full": (f"{run} > /dev/full", (2,)),
         "stdout and stderr full": (f"{run} > /dev/full 2>&1; test $? != 0", (0,)),
         "a folder that has gone": ("mkdir d; cd d; rmdir ../d; $JUDGEREL reduce ../t.csv", (2, 0)),
-        "an interrupt after 0.02 s": (_interrupted(0.02), (3, 130)),
-        "an interrupt after 0.1 s": (_interrupted(0.1), (3, 130)),
-        "an interrupt after 0.2 s": (_interrupted(0.2), (3, 130)),
-        "an interrupt after 0.3 s": (_interrupted(0.3), (0, 3, 130)),
-        "an interrupt after 0.5 s": (_interrupted(0.5), (0, 3, 130)),
-        "a termination after 0.2 s": (_interrupted(0.2, "TERM"), (143, 3, 0)),
+        "an interrupt while NumPy is loaded": (_stopped("numpy"), (130,)),
+        "an interrupt while Polars is loaded": (_stopped("polars"), (130,)),
+        "an interrupt while SciPy is loaded": (_stopped("scipy"), (130, 0)),
+        "a termination while Polars is loaded": (_stopped("polars", "TERM"), (143,)),
     }
     for what, (line, codes) in streams.items():
         yield Case(
@@ -113,13 +113,18 @@ def terminal_cases() -> Iterator[Case]:
             shell=line,
             files=files,
             expect=Expect(codes=codes, refusal="may"),
-            fast=what in ("stdout closed", "an interrupt after 0.2 s", "a reader that has gone"),
+            fast=what
+            in ("stdout closed", "an interrupt while Polars is loaded", "a reader that has gone"),
         )
 
 
-def _interrupted(seconds: float, signal: str = "INT") -> str:
-    """A line that stops the command after some time, and ends as it does."""
-    return f"timeout --preserve-status -s {signal} {seconds} $JUDGEREL reduce t.csv"
+def _stopped(library: str, signal: str = "INT") -> str:
+    """A line that stops the command as soon as it has a library's code, and ends as it does."""
+    return (
+        f"$JUDGEREL reduce t.csv & pid=$!; "
+        f"until grep -qs {library} /proc/$pid/maps || ! kill -0 $pid; do sleep 0.002; done; "
+        f"kill -{signal} $pid; wait $pid; exit $?"
+    )
 
 
 def _states_share(came: Came) -> str | None:

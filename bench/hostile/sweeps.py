@@ -215,7 +215,6 @@ GOLDS: dict[str, tuple[list[Any], list[Any], str | None, list[Any] | None, tuple
     "declared as letter": (["B", "A"], ["A", "B"], "letter", ["1", "2"], ()),
     "declared as letter, which it is not": (XY, ["x", "y"], "letter", None, ("letter",)),
     "declared as nonsense": (XY, ["x", "y"], "nonsense", None, ()),
-    "an empty text among options": (["", "elm"], ["elm", "elm"], None, None, ()),
     "two options of one text": (["oak", "oak"], ["oak", "oak"], None, None, ()),
     "two options of one id": (named(("x", "a"), ("x", "b")), ["x", "x"], None, None, ()),
 }  # fmt: skip
@@ -357,7 +356,7 @@ FORMS: dict[str, tuple[str, bool]] = {
         False),
     "words that are numbers": (
         "pattern = '\\[\\[(?P<verdict>\\w+)\\]\\]'\nexample = '[[{verdict}]]'\noptions = [1, 2]\n",
-        False),
+        True),
     "a pattern that reads one letter of a word": (
         "pattern = '(?P<verdict>\\w)'\nexample = 'Answer: {verdict}'\n", False),
 }  # fmt: skip

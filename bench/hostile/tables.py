@@ -98,12 +98,7 @@ SPELLINGS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "a zero-width space": (("PASS", "PASS\u200b"), ("FAIL",)),
     "a byte order mark in cells": (("PASS", "\ufeffPASS"), ("FAIL",)),
 }
-# No human eye tells these apart, but no rule of spelling makes them one either: put together and
-# said, kept apart and said, or refused.
-UNSEEN = ("full-width letters", "a zero-width space", "a byte order mark in cells",
-          "accents of one code point and of two")  # fmt: skip
 TOGETHER = (r"[Pp]ut together",)
-KEPT_APART = (r"[Aa]part|look alike|differ only|invisible",)
 
 
 def spelled(name: str) -> tuple[list[Row], list[Row]]:
@@ -121,19 +116,16 @@ def spelling_cases() -> Iterator[Case]:
     for name in SPELLINGS:
         rows, written = spelled(name)
         meant = Answer(numbers=counted(rows), said=TOGETHER)
-        apart = Answer(numbers=counted(written), said=KEPT_APART)
-        answers = (meant, apart) if name in UNSEEN else (meant,)
-        refusal = "may" if name in UNSEEN else "never"
         for ending, write in WRITERS.items():
             yield Case(
                 family="Spellings of one verdict",
                 what=f"{name} (.{ending})",
                 commands=(reduce_json(f"t.{ending}"),),
                 files={f"t.{ending}": write(cells(written))},
-                expect=Expect(answers=answers, refusal=refused_or(refusal, ending)),
+                expect=Expect(answers=(meant,), refusal=refused_or("never", ending)),
                 fast=ending in ("csv", "parquet") and name in ("PASS, pass", "1, 1.0"),
             )
-        yield from _spelled_verbs(name, written, rows, answers, refusal)
+        yield from _spelled_verbs(name, written, rows, meant)
 
 
 def refused_or(otherwise: str, ending: str) -> str:
@@ -141,9 +133,7 @@ def refused_or(otherwise: str, ending: str) -> str:
     return "may" if ending in ("tsv", "json") else otherwise
 
 
-def _spelled_verbs(
-    name: str, written: list[Row], rows: list[Row], answers: tuple[Answer, ...], refusal: str
-) -> Iterator[Case]:
+def _spelled_verbs(name: str, written: list[Row], rows: list[Row], meant: Answer) -> Iterator[Case]:
     """The same file through other verbs."""
     files = {"t.csv": as_csv(cells(written))}
     share = round(100 * counted(rows)["percent_agreement", "category"])
@@ -162,10 +152,8 @@ def _spelled_verbs(
         commands=(("import", "table", "t.csv", "--out", "u.parquet"), reduce_json("u.parquet")),
         files=files,
         may_write=("u.parquet",),
-        expect=Expect(answers=answers, refusal=refusal),
+        expect=Expect(answers=(meant,), refusal="never"),
     )
-    if name in UNSEEN:
-        return
     yield Case(
         family="Spellings of one verdict",
         what=f"{name} (report)",

@@ -13,6 +13,7 @@ from judgerel_ray.core import printable
 
 _NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
 
+_FAILING = ("strict", "surrogateescape")  # the second where no locale is set
 _ENDLESS = re.compile(r"(\S{160})\S{80,}(\S{80})")
 
 
@@ -40,7 +41,7 @@ def open_streams() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in _FAILING:
             stream.reconfigure(errors="backslashreplace")
 
 

@@ -80,10 +80,12 @@ def count_few(
         Judgments as their file has them.
     unit : sequence of str
         Columns that tell units apart.
-    kinds, labels : pl.DataFrame
-        What rows are looked for, from :func:`find_few`.
+    kinds : pl.DataFrame
+        Kinds of rows, from :func:`find_few`.
     verdicts : sequence of str
         The columns of those kinds that are verdicts, whose labels are counted.
+    labels : pl.DataFrame, optional
+        Labels, likewise.
     proof : Proof, optional
         How replications are shown to be distinct; none of rows that were checked before.
 
@@ -182,12 +184,7 @@ def _comparable(kind: pl.DataType) -> bool:
 
 def _is(told: dict[str, object], schema: pl.Schema) -> pl.Expr:
     """Whether a row says this; never null."""
-    equal = [
-        pl.col(name).is_null()
-        if value is None
-        else (pl.col(name) == pl.lit(value, schema[name])).fill_null(False)
-        for name, value in told.items()
-    ]
+    equal = [pl.col(name).eq_missing(pl.lit(one, schema[name])) for name, one in told.items()]
     return pl.all_horizontal(equal)
 
 

@@ -64,6 +64,9 @@ class Costs:
         return self.prompt_tokens, self.completion_tokens
 
 
+_MOST_SPENT = 1e12  # every way to split a budget is looked at
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What may be spent on one group of judgments."""
@@ -74,8 +77,10 @@ class Budget:
     def __post_init__(self) -> None:
         if self.unit not in UNITS:
             raise SweepError(f"a budget is in {', '.join(UNITS)}, got {self.unit!r}")
-        if not 0 < self.amount < float("inf"):
-            raise SweepError(f"a budget must be above 0, got {self.amount:g}")
+        if not 0 < self.amount <= _MOST_SPENT:
+            raise SweepError(
+                f"a budget must be above 0 and at most {_MOST_SPENT:g}, got {self.amount:g}"
+            )
 
 
 def measured_costs(

@@ -54,8 +54,11 @@ class CountedJudgments:
         """
         if "protocol" not in self.groups:
             return {None: self.nested}
-        parts = self.nested.units.partition_by("protocol", as_dict=True)
-        return {name: replace(self.nested, units=part) for (name,), part in parts.items()}
+        parts = parts_by(self.nested.units, ["protocol"])
+        return {
+            None if name is None else str(name): replace(self.nested, units=part)
+            for (name,), part in parts.items()
+        }
 
     @property
     def columns(self) -> list[str]:
@@ -117,7 +120,10 @@ def count_judgments(
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
     _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
-    apart = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
+    others = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
+    apart = any(units[name].n_unique() > 1 for name in others)
+    # Rows without a role are a judge's, and may be of the units of others that say so.
+    apart |= "role" in recorded and tally.nested.units["role"].n_unique() > units["role"].n_unique()
     return CountedJudgments(
         nested=replace(tally.nested, units=units),
         groups=groups,
@@ -125,6 +131,23 @@ def count_judgments(
         extra=tuple(extra),
         distinct=not apart,
     )
+
+
+def parts_by(units: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[object, ...], pl.DataFrame]:
+    """Split units by some columns, in the order of their values.
+
+    Examples
+    --------
+    >>> [*parts_by(pl.DataFrame({"judge": ["b", "a"]}), ["judge"])], [*parts_by(pl.DataFrame(), [])]
+    ([('a',), ('b',)], [()])
+    """
+    if not columns:
+        return {(): units}
+    keys = units.select(columns).unique().sort(columns).rows()
+    if len(keys) == 1:  # nothing to copy
+        return {keys[0]: units}
+    parts = units.partition_by(columns, as_dict=True)
+    return {key: parts[key] for key in keys}
 
 
 def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:

@@ -259,6 +259,9 @@ def _clusters(
     if set(unit) == set(cluster):
         return np.arange(order.len())
     told = units.select(cluster)[order]
+    if list(unit[: len(cluster)]) == list(cluster):  # sorted by them
+        same = told.to_series() if told.width == 1 else told.to_struct()
+        return same.rle_id().to_numpy().astype(np.int64)
     questions = told.unique().sort(cluster).with_row_index("__cluster")
     found = told.join(questions, on=cluster, nulls_equal=True, maintain_order="left")
     return found["__cluster"].to_numpy().astype(np.int64)

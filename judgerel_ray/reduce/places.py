@@ -123,14 +123,16 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
         return None
     stood = nested.by_place()
-    labels = tuple(stood.seen()[SHOWN])
+    n_labels, n_kinds = stood.totals(), nested.totals()
+    labels = tuple(stood.kinds.filter(pl.Series(n_labels > 0))[SHOWN])
     placed_U = stood.units[N].list.sum() > 0
     orders = tuple(nested.units.filter(placed_U)[ORDER].drop_nulls().unique().sort())
-    verdicts = nested.seen().filter(SCORED)["verdict"].drop_nulls().unique().sort()
+    scored = nested.kinds.select(SCORED.fill_null(False)).to_series().to_numpy()
+    said = nested.kinds["verdict"].filter(pl.Series(scored & (n_kinds > 0)))
+    verdicts = said.drop_nulls().unique().sort()
     if verdicts.is_empty() or (len(labels) <= _PAIR and len(orders) < _PAIR):
         return None
-    scored = nested.kinds.select(SCORED.fill_null(False)).to_series().to_numpy()
-    all_placed = stood.totals().sum() == nested.totals()[scored].sum()
+    all_placed = n_labels.sum() == n_kinds[scored].sum()
     if verdicts.len() > len(labels) and not all_placed:
         where = place().is_not_null() & pl.col("verdict").is_not_null()
         named = rows.filter(where).select(pl.col("verdict").cast(pl.String).unique())

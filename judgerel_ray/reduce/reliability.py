@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TypeVar
 
 import polars as pl
@@ -28,7 +29,13 @@ from judgerel_ray.reduce.greedy import (
     sampled,
     units_of,
 )
-from judgerel_ray.reduce.grouping import Block, CountedJudgments, count_judgments, varying_facets
+from judgerel_ray.reduce.grouping import (
+    Block,
+    CountedJudgments,
+    count_judgments,
+    parts_by,
+    varying_facets,
+)
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.lead_codes import (
     LedGroup,
@@ -74,6 +81,7 @@ _Name = TypeVar("_Name", bound=str)
 _OF_REPEATS = {*COEFFICIENTS, "standard_error", "agreement_right", "agreement_wrong"} - {
     "valid_rate"
 }
+_MOST_LISTED = 12
 _PUBLISHED = "schroeder2024_"  # of which one name is several rows
 
 
@@ -319,11 +327,20 @@ def _labels(
 def _known(names: Sequence[str], known: Sequence[_Name], what: str) -> tuple[_Name, ...]:
     """The names in the order they are known in; each must be known, and there must be one."""
     if not names:
-        raise SweepError(f"no {what} given, expected some of {', '.join(known)}")
+        raise SweepError(f"no {what} given, expected some of {_listed(known)}")
     for name in names:
         if name not in known:
-            raise SweepError(f"unknown {what} {name!r}, expected one of {', '.join(known)}")
+            near = get_close_matches(name, known, n=3)
+            raise SweepError(
+                f"unknown {what} {name!r}, expected one of {_listed(known)}",
+                hint=" or ".join(map(str, near)) or None,
+            )
     return tuple(name for name in known if name in names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of many names: a line is read to its end."""
+    return ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
 
 
 def _groups(
@@ -341,11 +358,7 @@ def _groups(
         name: (mine, mine.seen(), places_of(mine, placed))
         for name, mine in counted.by_protocol().items()
     }
-    parts: dict[tuple[object, ...], pl.DataFrame] = {(): units}
-    if groups:
-        parts = dict(units.partition_by(groups, as_dict=True))
-    for values in units.select(groups).unique().sort(groups).rows() if groups else [()]:
-        part = parts[values]
+    for values, part in parts_by(units, groups).items():
         facets = varying_facets(part, counted.facets)
         mine, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
         n_categories, scores = _menu(part, mine, seen, declared, scales)

@@ -29,6 +29,7 @@ from judgerel_ray.stats.facet_agreement import (
     FacetLevels,
     PairCoefficient,
     lay_out,
+    left_out_values,
     pair_value,
     repeats_known,
     reproducibility_terms,
@@ -37,6 +38,7 @@ from judgerel_ray.stats.facet_null import Wanted, facet_floors
 from judgerel_ray.stats.interval import flagged, student_interval
 from judgerel_ray.stats.krippendorff import alpha_statistic
 from judgerel_ray.stats.question_statistic import QuestionTerms
+from judgerel_ray.stats.statistic import Floats
 
 
 def leads(coefficients: pl.DataFrame) -> pl.Expr:
@@ -289,18 +291,21 @@ def _rows(
     floors: Sequence[NoiseFloor | None] = [None] * len(names)
     terms: QuestionTerms | None = None
     pooled = None
+    left_out: Sequence[Floats | None] = [None] * len(names)
     if not why:
         by_name = level == "nominal"
         laid = group.laid_out(policy) if by_name else lay_out(units, facets, distances_VV=distances)
         floors = facet_floors(laid, facets, wanted)
         terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
         pooled = _by_question(group, terms, units) if distances is not None else None
-    for one, floor in zip(wanted, floors, strict=True):
+        several = [(one.name, one.n_categories) for one in wanted]
+        left_out = left_out_values(terms.terms_CT, several, laid.form_FF)
+    for one, floor, without in zip(wanted, floors, left_out, strict=True):
         if terms is not None:
             form = MOMENT_FORM if distances is None else distances
             value = pair_value(one.name, form, one.n_categories)
             terms = replace(terms, name=one.name, value=value)
-        row = _row(group, terms, pooled, one, floor, why, level)
+        row = _row(group, terms, pooled, one, floor, why, level, without)
         printed = categories if one.name in _WITH_CATEGORIES else None
         yield _completed(group, row, policy, level, printed, counted)
 
@@ -375,6 +380,7 @@ def _row(
     floor: NoiseFloor | None,
     why: str | None,
     level: Level,
+    left_out: Floats | None = None,
 ) -> Row:
     """One coefficient with its interval and its floor."""
     words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
@@ -393,7 +399,7 @@ def _row(
         return {**empty, "undefined": "no_variance"}
     if not repeats_known(total):
         words += "; no prompt was asked twice, so only judgments at different levels are compared"
-    interval = _interval(group, terms, value, pooled_CV, one)
+    interval = _interval(group, terms, value, pooled_CV, one, left_out)
     return {
         **empty,
         "value": value,
@@ -411,6 +417,7 @@ def _interval(
     value: float,
     pooled_CV: NDArray[np.float64] | None,
     one: Wanted,
+    left_out: Floats | None,
 ) -> Interval:
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
@@ -427,8 +434,9 @@ def _interval(
         said = f"{choice.n_resamples} resamples of {n}"
         found = replace(between(value, values, 0.95, "percentile", said), n_questions=n)
     else:
+        without = terms.left_out() if left_out is None else left_out
         found = student_interval(
-            value, terms.left_out(), 0.95, chance_corrected=statistic.chance_corrected,
+            value, without, 0.95, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
     if found.low is not None:  # no agreement beyond chance is below -1

@@ -11,7 +11,7 @@ F = features of a unit, I = items, T = terms; ``...`` = any leading batch axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -22,7 +22,7 @@ from judgerel_ray.stats.chance import corrected
 from judgerel_ray.stats.coefficient import Coefficient
 from judgerel_ray.stats.counts import checked_counts
 from judgerel_ray.stats.question_statistic import QuestionTerms
-from judgerel_ray.stats.statistic import Floats, divide, row_sums
+from judgerel_ray.stats.statistic import BLOCK, Floats, divide, row_sums
 
 PairCoefficient = Literal[
     "krippendorff_alpha", "percent_agreement", "fleiss_kappa", "gwet_ac1", "brennan_prediger",
@@ -451,6 +451,28 @@ def reproducibility_terms(
         name=name, questions_C=questions, terms_CT=terms_IT,
         value=pair_value(name, laid.form_FF, n_categories),
     )  # fmt: skip
+
+
+def left_out_values(
+    terms_CT: Floats, wanted: Sequence[tuple[PairCoefficient, int | None]], form_FF: Floats
+) -> list[Floats]:
+    """Compute several coefficients without each question in turn, from the same distances.
+
+    Examples
+    --------
+    >>> terms = np.array([[1, 0.25, 0.5, 0.5, 0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]] * 2)
+    >>> left_out_values(terms, [("flip_rate", None)], 1 - np.eye(2))[0].tolist()
+    [0.5, 0.5]
+    """
+    total_T = terms_CT.sum(axis=0)
+    step = max(1, BLOCK // max(1, total_T.size))
+    parts: list[list[Floats]] = [[np.empty(0)] for _ in wanted]
+    for start in range(0, len(terms_CT), step):
+        rest = total_T - terms_CT[start : start + step]
+        distance = mean_distance(rest)
+        for part, (name, n_categories) in zip(parts, wanted, strict=True):
+            part.append(coefficient_of(name, distance, rest, form_FF, n_categories))
+    return [np.concatenate(part) for part in parts]
 
 
 def repeats_known(total: Floats) -> bool:

@@ -5,7 +5,7 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from judgerel_ray.stats.precision import t_quantile
 from judgerel_ray.stats.statistic import BLOCK, CountStatistic, Floats, row_sums, term_sums
 
 _SOME = 10_000  # units looked at first
+_HELD = 5_000_000  # counts whose terms are held, and not computed again
 _FEW = 10
 _BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
 _REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
@@ -122,13 +123,16 @@ def jackknife_interval(
             f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
         )
     counts, clusters = by_cluster(counts, clusters, statistic)
-    total = term_sums(counts, statistic)
+    parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
+    if 0 < counts.size <= _HELD:
+        parts = [*parts]
+        total = np.sum([terms.sum(axis=0) for terms in parts], axis=0)
+    else:
+        total = term_sums(counts, statistic)
     value = float(statistic.value(total))
     if np.isnan(value):
         return Interval(undefined="undefined")
-    left_out_C = np.concatenate(
-        [statistic.value(total - terms) for terms in cluster_terms(counts, clusters, statistic)]
-    )
+    left_out_C = np.concatenate([statistic.value(total - terms) for terms in parts])
     found = student_interval(
         value, left_out_C, confidence, chance_corrected=statistic.chance_corrected,
         less_bias=statistic.less_bias,
@@ -198,8 +202,10 @@ def by_cluster(
     taking = statistic.takes_part(counts)
     if not taking.all():
         counts, clusters = np.asfortranarray(counts[taking]), clusters[taking]
-    if np.issubdtype(clusters.dtype, np.integer) and (np.diff(clusters) > 0).all():
-        return counts, np.arange(len(counts))
+    if np.issubdtype(clusters.dtype, np.integer) and len(counts):
+        further = np.diff(clusters)
+        if (further >= 0).all():
+            return counts, np.concatenate([[0], np.cumsum(further > 0)])
     number = np.unique(clusters, return_inverse=True)[1]
     order = np.argsort(number, kind="stable")
     return counts[order], number[order]
