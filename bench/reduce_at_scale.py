@@ -10,8 +10,9 @@ turn, so that a noisy machine slows both; prints wall and CPU time, peak residen
 process, and the ratios of the medians and of the least. The file has all columns of the judgments
 table, 2 % of its replies without a verdict, or just the three that `reduce` cannot do without.
 With several orders every question is asked in each, and one judgment in ten names the option shown
-first; the anchor counts by option_order as well, ours adds swap consistency, and a third process
-("places") position bias, too, which counts labels in another pass.
+first; the anchor counts by option_order as well, ours adds swap consistency, a third process
+("places") position bias, too, and a fourth ("default") is the command without any coefficient by
+name, which has both and more.
 A run directory in place of a file comes from `reduce_at_scale_run.py`; the bare scan reads its
 parts by their names' pattern.
 """
@@ -229,12 +230,13 @@ def main() -> None:
         }
         if given.orders > 1:
             commands["places"] = [*reduce, *asked((*names, *OF_PLACES))]
+            commands["default"] = reduce
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
         for _ in range(given.rounds):
             for name, command in commands.items():
                 costs[name].append(cost(command))
                 one = costs[name][-1]
-                print(f"{name:6}  {one.wall:6.2f} s  {one.cpu:6.2f} s CPU  {one.peak_mb:6.0f} MB")
+                print(f"{name:7}  {one.wall:6.2f} s  {one.cpu:6.2f} s CPU  {one.peak_mb:6.0f} MB")
     what = given.run_directory or f"{given.rows:,} rows, orders: {given.orders}"
     print(f"{datetime.now():%Y-%m-%d}: {what}, {given.rounds} rounds")
     words = (("medians", statistics.median), ("least", min))

@@ -10,13 +10,14 @@ import polars as pl
 
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.pipeline.given import Given, is_plain
+from judgerel_ray.pipeline.given import Given, is_plain, warn_of
 from judgerel_ray.pipeline.reducing import Judged, open_judgments, with_gold
 from judgerel_ray.pipeline.serving import SharedRequests, serving_between
 from judgerel_ray.reduce.advice import Advice, advise_judgments
 from judgerel_ray.reduce.comparison import compare_judgments
 from judgerel_ray.reduce.costs import UNITS, Budget, Unit
 from judgerel_ray.reduce.facet_sizes import FacetSize, Populations
+from judgerel_ray.reduce.spelling import spelled_alike
 from judgerel_ray.reduce.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, read_ledger
 
@@ -127,9 +128,9 @@ def compare_with_serving(
     first = _comparable(a)
     second = None if b is None else _comparable(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
+    frames = [first.frame] if second is None else _spelled_alike(first, second)
     found = compare_judgments(
-        first.frame,
-        second.frame if second else None,
+        *frames,
         by=by,
         coefficients=coefficients,
         tolerance=tolerance,
@@ -137,6 +138,18 @@ def compare_with_serving(
         n_categories=declared,
     )
     return found, serving_between(first, second) if second and serving else None
+
+
+def _spelled_alike(first: Judged, second: Judged) -> list[pl.LazyFrame]:
+    """Both sides' judgments with one spelling of each word, unless each is taken as written."""
+    frames = [first.frame, second.frame]
+    as_written = [side.as_written for side in (first, second)]
+    for column in () if all(as_written) else ("verdict", "label"):
+        if all(column in frame.collect_schema() for frame in frames):
+            frames, lines = spelled_alike(frames, column, as_written=as_written)
+            about = "" if column == "verdict" else f"column {column}: "
+            warn_of(f"of the two, {about}{line}" for line in lines)
+    return frames
 
 
 def _comparable(path: str | Given) -> Judged:

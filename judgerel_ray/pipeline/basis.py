@@ -111,7 +111,7 @@ def unfinished(path: str | Given) -> str | None:
         return None
     landed = sum(judge.landed for judge in status.judges)
     asked = [judge.asked for judge in status.judges if judge.asked is not None]
-    if not asked:
+    if not asked or landed > sum(asked):  # more than was planned: what says so is lost
         return f"unfinished: rests on {landed:,} requests; how many were asked is not known"
     going = ", and still going on" if status.state == "running" else ""
     said = [f"unfinished{going}: rests on {landed:,} of {sum(asked):,} requests"]

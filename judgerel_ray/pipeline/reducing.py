@@ -25,7 +25,7 @@ from judgerel_ray.reduce.bands import with_bands
 from judgerel_ray.reduce.correctness import GOLD
 from judgerel_ray.reduce.intervals import AUTO, IntervalChoice
 from judgerel_ray.reduce.nesting import N
-from judgerel_ray.reduce.right_answers import Strangers, gold_strangers
+from judgerel_ray.reduce.right_answers import Strangers, contradicting, gold_strangers
 from judgerel_ray.reduce.tolerance import with_tolerance
 from judgerel_ray.reduce.verdict_names import named_verdicts
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
@@ -75,6 +75,8 @@ class Judged:
     """Their counts, where they are known from checking them."""
     verdicts_known: bool = True
     """Whether verdicts name options, where options were shown in several orders."""
+    as_written: bool = True
+    """Whether every spelling is a verdict of its own, as in a run."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -195,6 +197,8 @@ def with_gold(judged: Judged) -> Judged:
 def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers | None:
     """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
 
+    So is gold of the judgments' own said that differs between the rows of one question.
+
     Warns
     -----
     ReadingWarning
@@ -215,8 +219,10 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
         said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
         kinds = judged.frame.select(said).unique().collect(engine="streaming")
     found = gold_strangers(counted, kinds)
-    if found is not None:
-        warn_of([found.line()])
+    told = [found.line()] if found is not None else []
+    if gold is None and counts is not None and (differing := contradicting(counts)):
+        told.append(differing)
+    warn_of(told)
     return found
 
 
@@ -253,10 +259,12 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     tally = tally_file(rows, extra=extra, exact_values=exact)
     warn_of(tally.notes)
     named = named_verdicts(tally, names, {"file": str(path)})
+    warn_of(named.notes)
     return Judged(
         frame=named.rows,
         tally=None if named.changed else tally,
         verdicts_known=named.known,
+        as_written=tally.spellings is None,
     )
 
 

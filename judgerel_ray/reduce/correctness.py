@@ -12,8 +12,10 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import Group, Row, in_words, noise_columns
 from judgerel_ray.reduce.greedy import said_of_greedy, sampled
 from judgerel_ray.reduce.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.reduce.lead_codes import FEWEST, LeadCode
 from judgerel_ray.reduce.matrix import UnitCounts, unit_counts
-from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
+from judgerel_ray.reduce.nesting import N
+from judgerel_ray.reduce.policy import FAILED, MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.replies import share_interval
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats import Interval, clopper_pearson, measure
@@ -134,7 +136,8 @@ def question_table(
         The groups' columns, then `QUESTION_COLUMNS`, sorted. ``low`` and ``high`` are the exact
         95 % interval of the accuracy on this question, were it asked again; agreement_right and
         agreement_wrong sum to percent_agreement, within units where the question has several. No
-        number is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts".
+        number is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
+        "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
 
     Raises
     ------
@@ -170,8 +173,22 @@ def question_table(
             told = pl.when(pl.col("undefined") == "no_gold").then(pl.lit("no_gold; serving_noise"))
             named = told.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
             table = table.with_columns(named.alias("undefined"))
+        silent_Q = _silent(part)
+        flag = pl.concat_str("undefined", pl.lit(LeadCode.FEW_VERDICTS.value), separator="; ",
+                             ignore_nulls=True)  # fmt: skip
+        flagged = pl.when(silent_Q & (pl.col("undefined") != "no_verdicts").fill_null(True))
+        table = table.with_columns(flagged.then(flag).otherwise("undefined").alias("undefined"))
         parts.append(table.with_columns(known["item_id"]).select(*keys, *QUESTION_COLUMNS))
     return pl.concat(parts)
+
+
+def _silent(part: pl.DataFrame) -> pl.Series:
+    """Questions too few of whose replies hold a verdict to say anything of agreement, in order."""
+    held = part.group_by("item_id").agg(
+        n_valid=pl.col(N).filter(SCORED.fill_null(False)).sum(),
+        n_replies=pl.col(N).filter(~FAILED).sum(),
+    )
+    return held.sort("item_id").select(pl.col("n_valid") < FEWEST * pl.col("n_replies")).to_series()
 
 
 def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:

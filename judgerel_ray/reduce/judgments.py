@@ -401,6 +401,8 @@ def _refuse_text(source: Source) -> None:
             got = first["got"].item()
             comma = got.count(",") == 1 and got.replace(",", "").strip("+-").isdecimal()
             hint = _ADVICE.get(name, f"leave it empty where there is no {name}")
+            if got.endswith("%"):
+                hint = f"write {got.rstrip('% ')}: a number, no sign behind it"
             raise SweepError(
                 f"{name}: expected {expected}, got {got!r}",
                 where={**source.where, "row": first["__row"].item() + 1},

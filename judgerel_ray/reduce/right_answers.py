@@ -8,9 +8,12 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.correctness import GOLD
+from judgerel_ray.reduce.nesting import KIND, PLACES, N, UnitRows
+from judgerel_ray.reduce.spelling import folded
 
 ITEM = "item_id"
 _PLACE = "benchmark"
+_COUNTS = (KIND, N, PLACES)
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
@@ -82,6 +85,37 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
     )
 
 
+def contradicting(nested: UnitRows) -> str | None:
+    """Say in a line where one question, asked in the same way, has several right answers.
+
+    Examples
+    --------
+    >>> from judgerel_ray.reduce.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "A"], "gold": ["A", "B"],
+    ...                      "n": [2, 1]})
+    >>> print(contradicting(nest_rows(rows, unit=["item_id", "gold"], kinds=["verdict"])))
+    gold differs between the rows of one question in 1 question (q: 'A', 'B'); each verdict is \
+held against the gold of its own row
+    """
+    units = nested.units
+    if GOLD not in units.columns:
+        return None
+    asked = [name for name in units.columns if name not in (GOLD, "block", *_COUNTS)]
+    known = units.select(*asked, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD)
+    several = known.group_by(asked).agg(
+        pl.col(GOLD).unique(), folded(pl.col(GOLD)).n_unique().alias("n")
+    )
+    several = several.filter(pl.col("n") > 1).sort(asked)
+    if several.is_empty():
+        return None
+    n_items = several[ITEM].n_unique()
+    questions = f"{n_items:,} question{'s' if n_items > 1 else ''}"
+    return (
+        f"gold differs between the rows of one question in {questions} ({several[ITEM][0]}: "
+        f"{_few(set(several[GOLD][0]))}); each verdict is held against the gold of its own row"
+    )
+
+
 def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     """Give answers what is right of their question, and whether they are.
 
@@ -100,7 +134,8 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
     Raises
     ------
     SweepError
-        If there is no gold, or a name in the table may mean several items.
+        If there is no gold, none of it is of an item that was judged, or a name in the table may
+        mean several items.
 
     Examples
     --------
@@ -113,7 +148,14 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
         right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD).unique()
         _refuse_namesakes(rows, right)
         right = right.unique(keys, keep="any")
+        asked = rows
         rows = rows.drop(GOLD, strict=False).join(right, on=keys, how="left")
+        if right.height and rows[GOLD].null_count() == rows.height:
+            raise SweepError(
+                "gold has the right answer of no item that was judged: judged are "
+                f"{_few(set(asked[ITEM]))}; gold is of {_few(set(right[ITEM]))}",
+                hint="the same item_id in both, letter by letter",
+            )
     if GOLD not in rows.columns:
         raise SweepError(
             f"selection needs the right answer of every question, expected a column {GOLD!r}, "

@@ -5,7 +5,7 @@ Works on the few different verdicts of a file after its rows are counted, never 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -199,8 +199,10 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     if spellings.changed().is_empty():
         return nested
     gone = pl.col("verdict").is_not_null() & spellings.verdict().is_null()
-    scored = pl.col("score").is_not_null() | ~gone
-    outcome = pl.when(scored).then(pl.col("outcome")).otherwise(pl.lit(Outcome.UNPARSED.value))
+    # What became of a reply without a verdict stays where its row says it: refused, failed.
+    untold = (pl.col("outcome") == Outcome.SCORED.value).fill_null(True)
+    unparsed = gone & pl.col("score").is_null() & untold
+    outcome = pl.when(unparsed).then(pl.lit(Outcome.UNPARSED.value)).otherwise("outcome")
     told = nested.kinds.with_columns(spellings.verdict(), outcome.alias("outcome"))
     kinds = told.unique().sort(told.columns)
     meant = with_codes(told, kinds)[KIND]
@@ -210,6 +212,53 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     lists = pl.DataFrame({"__unit": place, KIND: meant[flat].cast(flat.dtype)})
     lists = lists.group_by("__unit", maintain_order=True).agg(KIND)
     return replace(nested, units=nested.units.with_columns(lists[KIND]), kinds=kinds)
+
+
+def spelled_alike(
+    frames: Sequence[pl.LazyFrame], column: str, *, as_written: Sequence[bool]
+) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
+    """Give tables that are compared one spelling of each word, and say what was put together.
+
+    Parameters
+    ----------
+    frames : sequence of pl.LazyFrame
+        Tables in each of which a word has one spelling already, or all are taken as written.
+    column : str
+        Of verdicts, or of labels of places.
+    as_written : sequence of bool
+        Of which tables spellings stay: the others take theirs, but for words of which they have
+        two.
+
+    Returns
+    -------
+    tuple of list of pl.LazyFrame and tuple of str
+        The tables, and lines as of `Spellings.lines`.
+
+    Examples
+    --------
+    >>> tables = [pl.LazyFrame({"verdict": [word]}) for word in ("PASS", "pass")]
+    >>> found, lines = spelled_alike(tables, "verdict", as_written=[False, False])
+    >>> pl.concat(found).collect()["verdict"].to_list(), lines
+    (['PASS', 'PASS'], ('put together: PASS = pass; --exact-values keeps them apart',))
+    """
+    text = pl.col(column).cast(pl.String).alias("text")
+    counts = [
+        frame.group_by(text).agg(pl.len().alias("n")).collect().drop_nulls() for frame in frames
+    ]
+    words = pl.concat(
+        one.with_columns(fixed=pl.lit(fixed)) for one, fixed in zip(counts, as_written, strict=True)
+    )
+    words = words.group_by("text").agg(pl.col("n").sum(), pl.col("fixed").any())
+    two = words.filter("fixed").select(key=folded(pl.col("text"))).to_series()
+    words = words.filter(~folded(pl.col("text")).is_in(two.filter(two.is_duplicated()).implode()))
+    # What stays comes before what only has more rows.
+    weight = pl.when("fixed").then(pl.col("n").sum()).otherwise(0)
+    found = spellings_of(words.select("text", pl.col("n") + weight), options=NO_VALUE)
+    kept = [
+        frame if fixed else frame.with_columns(found.verdict(column))
+        for frame, fixed in zip(frames, as_written, strict=True)
+    ]
+    return kept, found.lines()
 
 
 def _quoted(text: str) -> str:

@@ -13,8 +13,10 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.estimates import REPRODUCIBILITY, Row
-from judgerel_ray.reduce.places import NO_OPTION, ORDER, SHOWN, Places, by_place
+from judgerel_ray.reduce.columns import FACETS, is_judge
+from judgerel_ray.reduce.estimates import REPEATABILITY, REPRODUCIBILITY, Row
+from judgerel_ray.reduce.nesting import KIND, PLACES, N
+from judgerel_ray.reduce.places import NO_OPTION, ORDER, SHOWN, Places, by_place, place
 from judgerel_ray.reduce.policy import SCORED
 from judgerel_ray.reduce.tally import Tally
 from judgerel_ray.stats.correctness import CORRECTNESS
@@ -30,11 +32,22 @@ ASK = (
 )
 """What to do about it."""
 _HEAD = 10_000  # rows that nearly always tell; only where they do not, all are read
+_ITEMS = 100  # questions that nearly always tell, wherever their rows are
 _PAIR = 2
 _COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
 _OF_OPTIONS = (*ORDER_EFFECTS, *CORRECTNESS)
 _NOT_CROSSED = ("orders_not_crossed", "facets_not_crossed")
-_NUMBERS = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
+_CHANCE = ("noise_floor", "noise_floor_sd", "p_noise", "noise")
+_NUMBERS = ("value", "low", "high", *_CHANCE)
+_UNIT = "__unit"
+_ASKED_ALIKE = ("judge", "benchmark", "protocol", "template", "temperature", "definition")
+REPEATS = (
+    "it stays the same where the order of the options changes, or repeats the verdict, so it is no "
+    "place and does not say what a verdict names"
+)
+PARTIAL = "only a part of the verdicts has one, so what the others name is not known"
+_ITSELF = ("percent_agreement", "flip_rate", "brennan_prediger")
+"""What agreement in the same prompt is without asking what other prompts got."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +62,14 @@ class NamedVerdicts:
         Whether verdicts name options, in so far as that matters.
     changed : bool
         Whether these are other rows than those that were counted.
+    notes : tuple of str
+        Why labels that are there do not tell.
     """
 
     rows: pl.LazyFrame
     known: bool
     changed: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def checked_names(name: str | None) -> VerdictNames | None:
@@ -111,9 +127,13 @@ def named_verdicts(
     names = _names(tally)
     if orders.len() < _PAIR or not names or not (asked or _crossed(units)):
         return NamedVerdicts(rows=tally.rows, known=True)
-    labelled = SHOWN in tally.columns and _tells_places(tally.rows, tally.columns)
-    if asked is None or (labelled and asked == "option"):
-        return NamedVerdicts(rows=tally.rows, known=labelled)
+    told = _told_by_labels(tally)
+    labelled = told is not None and told != REPEATS
+    if asked is None:
+        notes = (f"label: {told}",) if told else ()
+        return NamedVerdicts(rows=tally.rows, known=told == "", notes=notes)
+    if labelled and asked == "option":
+        return NamedVerdicts(rows=tally.rows, known=True)
     if asked == "option":
         # A label that repeats the verdict is no place.
         return NamedVerdicts(
@@ -153,7 +173,11 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
     0.9
     """
     reproduced = row["conditions"] == REPRODUCIBILITY and ORDER in nuisance
-    if not (row["coefficient"] in _OF_OPTIONS or reproduced):
+    if row["conditions"] == REPEATABILITY and ORDER in nuisance:
+        # Chance is that of all verdicts of a judge, those in other orders among them.
+        if row["coefficient"] in _ITSELF or row["value"] is None:
+            return {**row, **dict.fromkeys(_CHANCE)}
+    elif not (row["coefficient"] in _OF_OPTIONS or reproduced):
         return row
     if row["undefined"] in _NOT_CROSSED:
         return row
@@ -196,17 +220,88 @@ def _crossed(units: pl.DataFrame) -> bool:
     return asked.height > asked["item_id"].n_unique()
 
 
-def _tells_places(rows: pl.LazyFrame, columns: tuple[str, ...]) -> bool:
-    """Whether any label is another word than its verdict."""
-    told = pl.col(SHOWN).cast(pl.String) != pl.col("verdict").cast(pl.String)
-    if "protocol" in columns:  # models are shown in an order, and each is its own label
-        told = told | (pl.col("protocol").cast(pl.String) == "think_twice")
+def _told_by_labels(tally: Tally) -> str | None:
+    """Say why labels do not tell what verdicts name; empty where they do, None without any."""
+    if SHOWN not in tally.columns:
+        return None
+    units = tally.nested.units
+    if units.filter(~_own_labels(units.columns)).is_empty():
+        return ""
+    stood = _standing(tally.rows, tally.columns)
+    told = _moved(stood.head(_HEAD))
+    if told is None:  # a file may hold one order after the other
+        some = units["item_id"].cast(pl.String).unique().sort().head(_ITEMS).implode()
+        told = _moved(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
+    if told is None:
+        told = _moved(stood)
+    if told is None:  # no verdict of an item has a label in two orders
+        other = stood.select((pl.col(SHOWN) != pl.col("verdict")).any())
+        told = bool(other.collect(engine="streaming").item())
+    if not told:
+        return REPEATS
+    return PARTIAL if _lacking(tally) else ""
 
-    def any_told(part: pl.LazyFrame) -> bool:
-        found = part.select(told.fill_null(False).any()).collect(engine="streaming")
-        return bool(found.item())
 
-    return any_told(rows.head(_HEAD)) or any_told(rows)
+def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
+    """Verdicts with the place that labels give them, and the question they answer."""
+    question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
+    verdict = pl.col("verdict").cast(pl.String)
+    named = rows.filter(~_own_labels(columns)).select(*question, ORDER, verdict, place())
+    return named.drop_nulls([ORDER, "verdict", SHOWN])
+
+
+def _moved(stood: pl.LazyFrame) -> bool | None:
+    """Whether the label of an option changes with the order; None where no order tells.
+
+    Of two options in two orders it always does, or one of the two says something else: that which
+    is right, say, or the verdict in other words.
+    """
+    seen = stood.unique().collect(engine="streaming")
+    question = [name for name in seen.columns if name not in (ORDER, "verdict", SHOWN)]
+    option, label = [*question, "verdict"], [*question, SHOWN]
+    stayed = seen.group_by([*option, SHOWN]).agg(pl.col(ORDER).n_unique())[ORDER] > 1
+    changed = (
+        seen.group_by(option).agg(pl.col(SHOWN).n_unique())[SHOWN].gt(1).any()
+        or seen.group_by(label).agg(pl.col("verdict").n_unique())["verdict"].gt(1).any()
+    )
+    pair = seen[SHOWN].n_unique() <= _PAIR and seen[ORDER].n_unique() <= _PAIR
+    if stayed.any() and (pair or not changed):
+        return False
+    return True if changed else None
+
+
+def _lacking(tally: Tally) -> bool:
+    """Whether labels are there for a part of the verdicts alone; words for a tie have none."""
+    nested = tally.nested
+    word = pl.col("verdict").str.strip_chars().str.to_lowercase()
+    names = SCORED.fill_null(False) & pl.col("score").is_null() & ~word.is_in(NO_OPTION)
+    options = nested.kinds.with_row_index(KIND).filter(names).select(KIND)
+    units = nested.units.filter(pl.col(ORDER).is_not_null(), is_judge(nested.units.columns))
+    units = units.filter(~_own_labels(units.columns)).with_row_index(_UNIT)
+    placed = pl.col(PLACES).list.sum().cast(pl.Int64).alias("placed")
+    rows = units.select(_UNIT, placed, KIND, pl.col(N).cast(pl.List(pl.Int64)))
+    rows = rows.explode(KIND, N).filter(pl.col(N) > 0).join(options, on=KIND)
+    lacking = (pl.col(N).sum().over(_UNIT) - pl.col("placed")).clip(0)
+    rows = rows.with_columns(lacking=lacking)
+    if not rows["lacking"].sum():
+        return False
+    # A word that never has a label is a tie, in so far as the same judge's other words have one.
+    ties = rows.group_by(KIND).agg((pl.col(N) <= pl.col("lacking")).all().alias("tie"))
+    rows = rows.join(ties, on=KIND)
+    by_ties = pl.col(N).filter("tie").sum()
+    if rows.group_by(_UNIT).agg(by_ties != pl.col("lacking").first())[N].any():
+        return True
+    alike = [name for name in _ASKED_ALIKE if name in units.columns]
+    told = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
+    cells = told.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
+    return bool((cells["placed"] == 0).any())
+
+
+def _own_labels(columns: Sequence[str]) -> pl.Expr:
+    """Rows about models, which are shown in an order and are each their own label."""
+    if "protocol" not in columns:
+        return pl.lit(False)
+    return pl.col("protocol").cast(pl.String).eq_missing(pl.lit("think_twice"))
 
 
 def _two(orders: pl.Series) -> tuple[object, ...]:

@@ -69,6 +69,29 @@ def test_two_files_are_compared_by_their_words(messy, tmp_path, capsys):
     assert found[True]["value_a"] < 1
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_words_of_two_files_are_the_same_words(swapped, messy, tmp_path, capsys):
+    """Chance agreement is of two verdicts, not of the four spellings that both files have."""
+    clean, other = tmp_path / "clean.csv", tmp_path / "other.csv"
+    text = Path(messy).read_text().replace("pass", "PASS").replace("fail", "FAIL")
+    text = text.replace("q1;a;0;PASS", "q1;a;0;FAIL")
+    clean.write_text(text)
+    other.write_text(text.replace("PASS", "pass").replace("FAIL", "Fail"))
+    name = ["--coefficient", "brennan_prediger", "--format", "json"]
+    assert main(["reduce", str(clean), *name]) == 0
+    alone = [row["value"] for row in json.loads(capsys.readouterr().out)]
+    paths = [str(clean), str(other)]
+    assert main(["compare", *(reversed(paths) if swapped else paths), *name]) == 0
+    out, err = capsys.readouterr()
+    rows = json.loads(out)
+    assert [row["value_a"] for row in rows] == [row["value_b"] for row in rows] == alone
+    assert err.count("put together: PASS = pass; FAIL = Fail; ") == 1
+    assert main(["compare", *paths, *name, "--exact-values"]) == 0
+    out, err = capsys.readouterr()
+    assert "put together" not in err
+    assert json.loads(out)[0]["value_a"] > alone[0]
+
+
 def test_the_page_says_how_its_file_was_read(messy, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", messy, "--out", str(page)]) == 0

@@ -66,7 +66,7 @@ SWEEPS = [
         [("simulated", "vllm"), ("uniform", "./bare")],
         "",
         (("bare/README.md", "nothing"),),
-        ["must hold a configuration and weights"],
+        ["model folder cannot be a model, it has no config.json"],
     ),
     (
         "chat template",

@@ -143,5 +143,5 @@ def test_right_options_of_a_run_become_gold(monkeypatch):
     )
     run = SimpleNamespace(read_bytes=lambda _: b"")
     judged = Judged(frame=frame, run=run)
-    found = reducing.with_gold(judged).collect().sort("protocol", "item_id")
+    found = reducing.with_gold(judged).frame.collect().sort("protocol", "item_id")
     assert found["gold"].to_list() == ["x", None, None]

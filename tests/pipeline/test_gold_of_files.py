@@ -63,6 +63,19 @@ def test_spellings_of_gold_are_those_of_verdicts(gold, verdicts, name, value):
     assert accuracy(table(gold, verdicts, name)) == (value, None, [])
 
 
+def test_a_question_with_two_right_answers_is_said(tmp_path):
+    value, _, said = accuracy(table(["A", "B", "A", "a "]))
+    line = (
+        "gold differs between the rows of one question in 1 question (q0: 'A', 'B'); each verdict "
+        "is held against the gold of its own row"
+    )
+    assert (value, said) == (1.0, [line])
+    file = tmp_path / "a.csv"
+    table(["A", "B", "A", "B"]).write_csv(file)
+    with pytest.warns(ReadingWarning, match=r"in 2 questions \(q0: 'A', 'B'\)"):
+        question_path(str(file))
+
+
 def test_questions_have_no_accuracy_either(tmp_path):
     file = tmp_path / "a.csv"
     table(["Paris"] * 4).write_csv(file)

@@ -122,7 +122,7 @@ def test_a_judge_costs_what_it_took_on_each_question():
         (drawn(9), {"order": ("a", "a")}, "names a member twice"),
         (drawn(9), {"person_cost": -1.0}, "at least 0"),
         (drawn(9), {"person_accuracy": 1.5}, "between 0 and 1"),
-        (drawn(9), {"n_budgets": 0}, "1 point at least"),
+        (drawn(9), {"n_budgets": 0}, "needs from 1 to 1000 points"),
         (
             drawn(9).with_columns(confidence=pl.lit(None, pl.Float64)), {},
             "a states no confidence, so nothing says when to pass on",

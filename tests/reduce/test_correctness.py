@@ -56,6 +56,17 @@ def test_every_question_has_its_row():
     assert found["undefined"].to_list() == [None, None]
 
 
+def test_silence_is_said_beside_the_agreement_of_a_question():
+    verdicts = ["A", None, None, None, "B", "B", None, None]
+    found = question_table(pl.LazyFrame({**TOLD, "verdict": verdicts}))
+    assert found["undefined"].to_list() == ["few_verdicts", None]
+    rows = {**TOLD, "verdict": [None] * 8}
+    unknown = pl.LazyFrame({name: value for name, value in rows.items() if name != "gold"})
+    unknown = unknown.with_columns(pl.col("verdict").cast(pl.String))
+    assert question_table(unknown)["undefined"].to_list() == ["no_gold; few_verdicts"] * 2
+    assert set(question_table(unknown, missing="drop")["undefined"]) == {"no_verdicts"}
+
+
 def test_questions_without_gold_keep_their_agreement():
     rows = {**TOLD, "gold": [None] * 4 + ["C"] * 4}
     q, r = question_table(pl.LazyFrame(rows)).iter_rows(named=True)

@@ -88,6 +88,7 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
         ({"confidence": [0.7, 1.7, 0.1, 0.7]}, "confidence must be between 0 and 1"),
         ({"score": [1.0, float("inf"), None, 1.0]}, "score must be finite"),
         ({"score": ["1", "two", None, "1"]}, "score: expected a number, got 'two'"),
+        ({"score": ["1", "20 %", None, "1"]}, "Try: write 20: a number, no sign"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):

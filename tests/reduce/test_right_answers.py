@@ -39,3 +39,12 @@ def test_gold_that_is_null_is_none():
     gold = pl.DataFrame({"item_id": ["r", "r"], "gold": [None, "2"]})
     assert with_right(ROWS, gold)["right"].to_list() == [False, True, False]
     assert with_right(ROWS, gold).height == ROWS.height
+
+
+def test_gold_of_other_items_is_not_called_null():
+    rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"]})
+    gold = pl.DataFrame({"item_id": ["q ", "r "], "gold": ["A", "B"]})
+    with pytest.raises(
+        SweepError, match=r"no item that was judged.*'q', 'r'; gold is of 'q ', 'r '"
+    ):
+        with_right(rows, gold)

@@ -167,3 +167,21 @@ def test_places_are_those_of_rows_that_hold_a_verdict():
     nested = tally_file(told).nested
     assert nested.places == ("A", "B")
     assert nested.by_place().totals().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("word", ["N/A", "nan", " "])
+def test_a_word_for_nothing_leaves_what_became_of_its_row(word, tmp_path):
+    """A refusal and a failed request are not the same for being written beside one word."""
+    told = {}
+    for verdict in ("", word):
+        rows = "".join(
+            f"q{i},{n},{'A' if n == 0 else verdict},{outcome}\n"
+            for i in range(3)
+            for n, outcome in enumerate(["scored", "refused", "unparsed", "failed"])
+        )
+        path = tmp_path / "a.csv"
+        path.write_text(f"item_id,replication,verdict,outcome\n{rows}")
+        found = tally_file(str(path))
+        told[verdict] = found.nested.long(["item_id"]).sort("item_id", "outcome").rows()
+        assert set(found.rows.collect()["outcome"]) == {"scored", "refused", "unparsed", "failed"}
+    assert told[word] == told[""]

@@ -21,3 +21,13 @@ def test_a_file_whose_rows_all_say_the_same_is_counted(tmp_path, said):
     assert rate["n_judgments"].to_list() == [12]
     alpha = found.filter(coefficient="krippendorff_alpha")
     assert set(alpha["undefined"]) <= {"no_variance", "no_verdicts"}
+
+
+def test_rows_without_a_role_are_of_the_units_of_those_that_say_judge(tmp_path):
+    # Pooled, a unit has two rows of counts: taking them for two units would lose half of them.
+    told = {"role": ["judge", None] * 4, "item_id": ["q"] * 4 + ["r"] * 4,
+            "replication": [0, 1, 2, 3] * 2, "verdict": list("AABBABAA")}  # fmt: skip
+    path = tmp_path / "roles.parquet"
+    pl.DataFrame(told).write_parquet(path)
+    found = judgerel_ray.reduce(path, coefficients=["percent_agreement"])
+    assert found["value"].to_list() == [pytest.approx((2 / 6 + 3 / 6) / 2)]

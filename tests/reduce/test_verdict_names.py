@@ -62,7 +62,7 @@ def test_nothing_that_compares_orders_has_a_number_until_it_is_said(tmp_path):
     assert set(across["undefined"]) == {UNKNOWN}
     numbers = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
     assert all(across[name].null_count() == across.height for name in numbers)
-    same = found.filter(conditions="repeatability")
+    same = found.filter(conditions="repeatability", coefficient="percent_agreement")
     assert same["value"].null_count() == 0
     assert set(found["lead"]) == {UNKNOWN}
     for name in ("swap_consistency", "order_effect"):
@@ -73,7 +73,8 @@ def test_nothing_that_compares_orders_has_a_number_until_it_is_said(tmp_path):
 def test_a_label_that_repeats_the_verdict_tells_nothing(tmp_path, capsys):
     rows = places().with_columns(label="verdict")
     path = written(rows, tmp_path)
-    found = judgerel_ray.reduce(path)
+    with pytest.warns(judgerel_ray.ReadingWarning, match="repeats the verdict"):
+        found = judgerel_ray.reduce(path)
     assert set(found.filter(pl.col("coefficient").is_in(ACROSS))["undefined"]) == {UNKNOWN}
     assert main(["report", path, "--out", str(tmp_path / "page.html")]) == 0
     capsys.readouterr()
@@ -134,7 +135,7 @@ def test_a_judge_of_one_place_is_one_of_two(tmp_path):
             option_order=pl.when(pl.col("option_order") == 1).then("option_order")),
          "some rows say no option_order"),
         (lambda rows: rows.with_columns(verdict=pl.lit("gpt")), "of which there should be two"),
-        (lambda rows: rows.with_columns(label=pl.lit("B")), "the column label holds other ones"),
+        (lambda _: labelled(), "the column label holds other ones"),
     ],
 )  # fmt: skip
 def test_places_that_tell_no_option_are_refused(change, said, tmp_path, capsys):
@@ -269,3 +270,83 @@ def test_the_share_of_the_first_place_weighs_orders_alike():
     assert found["value"] == pytest.approx((1 / 2 + 1) / 2)
     assert (found["noise_floor"], found["measurement"]) == (0.5, "nominal")
     assert found["n_missing"] == 0
+
+
+TURNED = {"A": "B", "B": "A"}
+RENAMED = {
+    "lower case": pl.col("verdict").str.to_lowercase(),
+    "words": pl.col("verdict").replace({"A": "first", "B": "second"}),
+    "longer": pl.concat_str(pl.lit("Response "), "verdict"),
+    "what is right": pl.col("item_id").replace_strict({f"q{i}": "AB"[i % 2] for i in range(12)}),
+}
+
+
+def labelled(seed=0, **columns):
+    """A file whose verdicts name options and whose labels name places, as they should."""
+    turned = pl.col("verdict").replace_strict(TURNED)
+    stood = pl.when(pl.col("option_order") == 0).then("verdict").otherwise(turned)
+    option = pl.concat_str(pl.lit("option "), stood)
+    return places(seed, **columns).with_columns(label=pl.col("verdict"), verdict=option)
+
+
+def across_orders(found: pl.DataFrame) -> set:
+    rows = found.filter(coefficient="swap_consistency")
+    return {*rows["undefined"], *rows["value"]}
+
+
+@pytest.mark.parametrize("label", RENAMED.values(), ids=RENAMED)
+def test_a_label_that_stays_where_the_order_changes_is_no_place(label, tmp_path, capsys):
+    """Of two options one that is named in both orders stood at two places."""
+    path = written(places().with_columns(label=label), tmp_path)
+    assert main(["reduce", path, "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert {row["lead"] for row in json.loads(told.out)} == {UNKNOWN}
+    assert "label: it stays the same where the order of the options changes" in told.err
+
+
+def test_labels_of_a_part_of_the_verdicts_tell_nothing_of_the_others(tmp_path):
+    whole = labelled()
+    assert UNKNOWN not in across_orders(judgerel_ray.reduce(written(whole, tmp_path)))
+    for kept in (1, whole.height // 2, whole.height - 1):
+        some = whole.with_columns(label=pl.when(pl.int_range(pl.len()) < kept).then("label"))
+        with pytest.warns(judgerel_ray.ReadingWarning, match="only a part of the verdicts"):
+            found = judgerel_ray.reduce(written(some, tmp_path))
+        assert across_orders(found) == {None, UNKNOWN}
+        said = judgerel_ray.reduce(written(some, tmp_path), verdict_names="option")
+        assert UNKNOWN not in across_orders(said)
+
+
+def test_labels_of_one_judge_tell_nothing_of_another(tmp_path):
+    other = places(1, judge="other").with_columns(label=pl.lit(None, pl.String))
+    rows = pl.concat([labelled(judge="one"), other.select(labelled(judge="one").columns)])
+    with pytest.warns(judgerel_ray.ReadingWarning, match="only a part of the verdicts"):
+        found = judgerel_ray.reduce(written(rows, tmp_path))
+    assert across_orders(found.filter(judge="other")) == {None, UNKNOWN}
+
+
+@pytest.mark.parametrize("word", ["tie", "equally good"])
+def test_ties_need_no_label(word, tmp_path):
+    tied = pl.int_range(pl.len()) % 5 == 0
+    rows = labelled().with_columns(
+        verdict=pl.when(tied).then(pl.lit(word)).otherwise("verdict"),
+        label=pl.when(~tied).then("label"),
+    )
+    assert UNKNOWN not in across_orders(judgerel_ray.reduce(written(rows, tmp_path)))
+
+
+def test_chance_is_none_where_verdicts_of_other_orders_are_in_it(tmp_path):
+    """A judge of the first place: chance is .8 if verdicts are options, and .5 if places."""
+    path = written(places(), tmp_path)
+    found = {name: judgerel_ray.reduce(path, verdict_names=name).filter(
+        conditions="repeatability") for name in ("option", "place", None)}  # fmt: skip
+    for row in found[None].iter_rows(named=True):
+        two = [found[name].filter(coefficient=row["coefficient"]).row(0, named=True)
+               for name in ("option", "place")]  # fmt: skip
+        if row["value"] is None:
+            assert row["undefined"] == UNKNOWN
+            assert two[0]["value"] != pytest.approx(two[1]["value"])
+        else:
+            assert [one["value"] for one in two] == [pytest.approx(row["value"])] * 2
+        assert row["noise_floor"] is row["p_noise"] is row["noise"] is None
+    valued = found[None].filter(pl.col("value").is_not_null())["coefficient"]
+    assert set(valued) == {"percent_agreement", "flip_rate", "brennan_prediger"}

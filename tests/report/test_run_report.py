@@ -45,7 +45,7 @@ def test_a_judge_that_always_says_a_is_not_praised(tmp_path, capsys):
     file = sweep(tmp_path, judge("stuck", "always", 'label = "A"'), ask)
     assert main(["run", file, "--out", str(tmp_path / "run")]) == 0
     text, _ = reported(tmp_path, capsys)
-    assert "stuck (temperature 0) answers A whatever the options are (18 of 18 verdicts" in text
+    assert "this judge answers A whatever the options are (18 of 18 verdicts" in text
     assert (
         "best_of on mine: each prompt 3 times at temperature 0 (greedy: repeats show the serving's "
         "noise only). Prompts: 1 template (default), 1 order of the options: every repeat has the "
@@ -67,7 +67,7 @@ def test_orders_and_templates_that_were_crossed_are_named(tmp_path, capsys):
         "each prompt 2 times at temperature 1. Prompts: 2 templates (default, paraphrase)" in text
     )
     assert "in 3 orders of the options" in text
-    assert "swayed (temperature 1) follows the place more than the option" in text
+    assert "this judge follows the place more than the option" in text
     assert "same place in another order" in text
     # Of the six orders of three declared options; templates as many as there are.
     assert main(["advise", str(tmp_path / "run"), "--facet-size", "template=fixed"]) == 0

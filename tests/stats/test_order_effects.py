@@ -4,8 +4,18 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.special import chdtrc
 
-from judgerel_ray.stats.order_effects import order_effect, position_bias
+from judgerel_ray.stats.facet_agreement import FacetLevels, lay_out, reproducibility_terms
+from judgerel_ray.stats.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.order_effects import (
+    chi_square_tail,
+    order_effect,
+    position_bias,
+    swap_layout,
+    swap_terms,
+    swapped,
+)
 
 
 def test_order_effect_is_the_loss_counted_by_hand():
@@ -93,3 +103,28 @@ def test_two_questions_have_a_value_and_no_interval():
 def test_questions_of_another_length_are_refused():
     with pytest.raises(ValueError, match="questions_U must have shape"):
         order_effect([[1, 0]], [0, 1])
+
+
+@pytest.mark.parametrize("n_orders", [None, 2.0, 6.0])
+@pytest.mark.parametrize("most", [3, 900])
+def test_swaps_of_a_layout_are_those_of_the_counts(n_orders, most):
+    rng = np.random.default_rng(7)
+    counts = rng.integers(0, most, size=(90, 3)) * rng.integers(0, 2, size=(90, 1))
+    items, orders = np.arange(90) // 3, np.arange(90) % 3
+    levels = FacetLevels(items_U=items, levels_U=orders, orders_U=orders, n_orders=n_orders)
+    laid = lay_out(counts, levels, distances_VV=1 - np.eye(3))
+    swaps = swap_layout(laid)
+    found = reproducibility_terms("percent_agreement", swaps, levels)
+    expected = swap_terms(counts, items, orders)
+    assert np.array_equal(found.questions_C, expected.questions_C)
+    np.testing.assert_allclose(found.terms_CT, expected.terms_CT, rtol=0, atol=1e-12)
+    wanted = [Wanted(name="percent_agreement")]
+    ours = facet_floors(swaps, levels, wanted)[0]
+    theirs = facet_floors(counts, swapped(items, orders), wanted, distances_VV=1 - np.eye(3))[0]
+    np.testing.assert_allclose((ours.mean, ours.sd, ours.p), (theirs.mean, theirs.sd, theirs.p))
+
+
+@pytest.mark.parametrize("degrees", range(1, 9))
+def test_the_tail_of_chi_square_is_that_of_scipy(degrees):
+    for x in (0.0, 1e-9, 0.3, 2.0, 17.0, 250.0):
+        assert chi_square_tail(degrees, x) == pytest.approx(chdtrc(degrees, x), rel=1e-12)
