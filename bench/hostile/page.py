@@ -18,6 +18,7 @@ MASKS = (
     (re.compile(r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{12,}\b"), "…"),
     (re.compile(r"\b\d[\d,]* (bytes|B)\b"), r"… \1"),
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "0x…"),
+    (re.compile(r"\(and \d+ more\)"), "(and … more)"),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+]+"), "…"),
 )
 INTRO = """# Hostile inputs

@@ -34,7 +34,9 @@ def source_path(path: str) -> str:
         return path
     folder, name = os.path.split(path)
     try:
-        near = get_close_matches(name, os.listdir(folder or "."), n=1)
+        # A link to nothing is there by its name, and is no help.
+        there = (one for one in os.listdir(folder or ".") if one != name)
+        near = get_close_matches(name, there, n=1)
     except (OSError, ValueError):
         near = []
     raise SweepError(

@@ -112,3 +112,9 @@ def test_what_is_read_is_never_stdout(tmp_path, capfd):
     assert code == 2
     assert log.read_bytes() == before
     assert "stdout is the file that is read" in capfd.readouterr().err
+
+
+def test_a_link_to_nothing_is_not_told_to_try_itself(tmp_path, capsys):
+    (tmp_path / "l.csv").symlink_to("gone.csv")
+    assert main(["reduce", str(tmp_path / "l.csv")]) == 2
+    assert "Try" not in capsys.readouterr().err
