@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgerel_ray.core import SweepError
 from judgerel_ray.reduce.estimates import NOISE_ABOVE, Group, Row, in_words
 from judgerel_ray.reduce.matrix import unit_counts
-from judgerel_ray.reduce.nesting import UnitRows
+from judgerel_ray.reduce.nesting import PLACES, UnitRows
 from judgerel_ray.reduce.places import ORDER, SHOWN, Places, first_of, places_in
 from judgerel_ray.reduce.policy import MISSING, SCORED, Missing, value_of
 from judgerel_ray.reduce.tally import Tally
@@ -202,7 +202,7 @@ def order_rows(
     placed = [name for name in names if name in ("position_bias", "first_place")]
     if placed:
         labels, questions = _labels_by_order(group)
-        first = first_of(rows.places) if rows.places and labels.size else 0
+        first = first_of(_named_places(rows)) if rows.places and labels.size else 0
         for name in placed:
             bias = name == "position_bias"
             shown = position_bias(labels, questions) if bias else first_place(
@@ -214,6 +214,13 @@ def order_rows(
 def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
     """Counts of the group's units, each score a value of its own."""
     return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+
+
+def _named_places(rows: UnitRows) -> list[str]:
+    """Places that a verdict of these rows names: the columns of their table, in its order."""
+    numbers_UP = rows.units[PLACES].explode().to_numpy().reshape(rows.units.height, -1)
+    named_P = numbers_UP.sum(axis=0) > 0
+    return [place for place, named in zip(rows.places or (), named_P, strict=True) if named]
 
 
 def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:

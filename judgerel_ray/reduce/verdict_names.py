@@ -46,6 +46,10 @@ REPEATS = (
     "place and does not say what a verdict names"
 )
 PARTIAL = "only a part of the verdicts has one, so what the others name is not known"
+TAKEN = (
+    "options are shown in several orders, each item in one, and nothing says whether a verdict "
+    "names an option or a place: taken for options; --verdict-names place if it names the place"
+)
 _ITSELF = ("percent_agreement", "flip_rate", "brennan_prediger")
 """What agreement in the same prompt is without asking what other prompts got."""
 
@@ -125,9 +129,12 @@ def named_verdicts(
     units = tally.nested.units
     orders = units[ORDER].unique() if ORDER in units.columns else pl.Series([0])
     names = _names(tally)
-    if orders.len() < _PAIR or not names or not (asked or _crossed(units)):
+    if orders.len() < _PAIR or not names:
         return NamedVerdicts(rows=tally.rows, known=True)
     told = _told_by_labels(tally)
+    if asked is None and not _crossed(units):
+        # No two verdicts of an item are compared across orders; chance and what is right still are.
+        return NamedVerdicts(rows=tally.rows, known=True, notes=() if told == "" else (TAKEN,))
     labelled = told is not None and told != REPEATS
     if asked is None:
         notes = (f"label: {told}",) if told else ()

@@ -300,7 +300,7 @@ def test_protocols_of_one_benchmark_keep_menus_of_their_own(tmp_path, capsys):
 
 
 def test_the_report_and_the_check_pass(landed, tmp_path, capsys):
-    page = tmp_path / "pages" / "report.html"
+    page = tmp_path / "report.html"
     assert main(["report", landed.out, "--out", str(page)]) == 0
     text = page.read_text()
     assert "<html" in text

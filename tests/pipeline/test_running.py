@@ -55,7 +55,7 @@ def test_the_package_offers_these_functions():
     tables += ["alignment", "ranking", "scales", "weighted"]
     tables += ["cascade", "cascaded", "comparison", "panels", "selection"]
     assert sorted(judgerel_ray.__all__) == sorted(
-        ["UnfinishedRunWarning", "__version__", "load_sweep", "run", *tables]
+        ["ReadingWarning", "UnfinishedRunWarning", "__version__", "load_sweep", "run", *tables]
     )
 
 

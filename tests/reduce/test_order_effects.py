@@ -88,3 +88,17 @@ def test_a_tie_is_no_place():
     )
     assert found["value"].to_list() == pytest.approx([0.0, 0.0], abs=1e-12)
     assert found["p_noise"].min() > 0.5
+
+
+def test_first_places_of_groups_with_places_of_their_own():
+    told = [
+        {"item_id": f"q{item}", "replication": 0, "option_order": order, "template": template,
+         "label": names[(item + order) % 2], "verdict": "xy"[item % 2]}
+        for template, names in (("letters", "AB"), ("numbers", "12"))
+        for item in range(6)
+        for order in (0, 1)
+    ]  # fmt: skip
+    found = reduce_judgments(
+        pl.LazyFrame(told), by=["template"], coefficients=["first_place"]
+    ).filter(coefficient="first_place")
+    assert found["value"].to_list() == [0.5, 0.5]

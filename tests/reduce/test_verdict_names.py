@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce import reduce_judgments
+from judgerel_ray.reduce import reduce_judgments, tally_judgments
 from judgerel_ray.reduce.places import first_of
-from judgerel_ray.reduce.verdict_names import UNKNOWN
+from judgerel_ray.reduce.verdict_names import TAKEN, UNKNOWN, named_verdicts
 
 ACROSS = ("swap_consistency", "place_consistency", "position_bias", "first_place", "order_effect")
 
@@ -157,11 +157,12 @@ def test_ties_stand_nowhere(tmp_path):
     assert values(found, "first_place") == pytest.approx(values(without, "first_place"))
 
 
-def test_what_is_not_asked_in_two_orders_needs_no_saying(tmp_path):
+def test_what_is_not_asked_in_two_orders_is_taken_for_options(tmp_path):
     each_its_own = places().filter(
         pl.col("option_order") == pl.col("item_id").str.slice(1).cast(pl.Int64) % 2
     )
-    found = judgerel_ray.reduce(written(each_its_own, tmp_path))
+    with pytest.warns(judgerel_ray.ReadingWarning, match="each item in one"):
+        found = judgerel_ray.reduce(written(each_its_own, tmp_path))
     assert UNKNOWN not in found["undefined"].to_list()
     scored = places().with_columns(score=pl.col("verdict").replace_strict({"A": 1.0, "B": 2.0}))
     rated = judgerel_ray.reduce(written(scored.drop("verdict"), tmp_path))
@@ -350,3 +351,17 @@ def test_chance_is_none_where_verdicts_of_other_orders_are_in_it(tmp_path):
         assert row["noise_floor"] is row["p_noise"] is row["noise"] is None
     valued = found[None].filter(pl.col("value").is_not_null())["coefficient"]
     assert set(valued) == {"percent_agreement", "flip_rate", "brennan_prediger"}
+
+
+def test_verdicts_of_items_in_one_order_each_are_taken_for_options_and_it_is_said():
+    rows = [
+        {"item_id": f"q{item}", "replication": again, "option_order": item % 2, "verdict": "A"}
+        for item in range(6)
+        for again in range(2)
+    ]
+    found = named_verdicts(tally_judgments(pl.LazyFrame(rows)), None, {})
+    assert found.known
+    assert found.notes == (TAKEN,)
+    told = [{**row, "label": "AB"[row["option_order"]]} for row in rows]
+    assert named_verdicts(tally_judgments(pl.LazyFrame(told)), None, {}).notes == ()
+    assert named_verdicts(tally_judgments(pl.LazyFrame(rows)), "option", {}).notes == ()
