@@ -109,7 +109,9 @@ def count_few(
     counts = count_rows(frame, unit, proof, *(pl.col(name).sum() for name in (*told, *shown)))
     rest = pl.DataFrame()
     if not counts.select(complete.all()).item():
-        rest = count_rows(frame.filter(~known), [*unit, *kinds.columns, *labels.columns])
+        rest = count_rows(
+            frame.filter(~known), [*dict.fromkeys((*unit, *kinds.columns, *labels.columns))]
+        )
     return Census(counts=counts, kinds=kinds, labels=labels, rest=rest)
 
 

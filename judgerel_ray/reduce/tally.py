@@ -104,7 +104,8 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
     if census:
         nested = _laid_out(census, alike, typed)
     if nested is None:
-        nested, _ = _nested(count_rows(frame, [*names, *shown]), shown, alike, typed)
+        counts = count_rows(frame, [*dict.fromkeys((*names, *shown))])
+        nested, _ = _nested(counts, names, shown, alike, typed)
     return Tally(rows=frame, nested=nested, columns=tuple(columns))
 
 
@@ -166,8 +167,8 @@ def tally_unchecked(
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
     for proof in proofs:
-        counts = count_rows(frame, [*told, *shown], proof)
-        nested, holds = _nested(counts, shown, alike, typed, proof)
+        counts = count_rows(frame, [*dict.fromkeys((*told, *shown))], proof)
+        nested, holds = _nested(counts, told, shown, alike, typed, proof)
         if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
@@ -183,8 +184,7 @@ def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def _shown(columns: Collection[str], told: Sequence[str]) -> list[str]:
     """The column of labels, where they are counted: questions have several orders, maybe."""
-    counted = SHOWN in columns and ORDER in told and SHOWN not in told
-    return [SHOWN] if counted else []
+    return [SHOWN] if SHOWN in columns and ORDER in told else []
 
 
 def _census(
@@ -224,6 +224,7 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
 
 def _nested(
     counts: pl.DataFrame,
+    told: Sequence[str],
     shown: Sequence[str],
     alike: pl.DataFrame,
     typed: Mapping[str, pl.Expr],
@@ -231,7 +232,8 @@ def _nested(
 ) -> tuple[UnitRows, bool]:
     """Counts by unit in the types that columns have by their names, and whether a proof holds.
 
-    `alike` are the columns with one value in all rows, which were not counted by.
+    `told` tell rows apart, and not labels unless they are among them; `alike` are the columns with
+    one value in all rows, which were not counted by.
     """
     raw = counts.select(name for name in KINDS if name in counts.columns).unique()
     rows = with_codes(counts, raw).drop(raw.columns)
@@ -240,9 +242,9 @@ def _nested(
         rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
     rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
     labelled = rows
-    if shown:
-        told = [name for name in rows.columns if name not in (SHOWN, N, SUM, WRONG)]
-        rows = rows.group_by(told).agg(pl.col(N, SUM).sum() if proof else pl.col(N).sum())
+    if not set(shown) <= set(told):
+        others = [name for name in rows.columns if name not in (SHOWN, N, SUM, WRONG)]
+        rows = rows.group_by(others).agg(pl.col(N, SUM).sum() if proof else pl.col(N).sum())
     keys = proof.keys if proof else ()
     unit = [name for name in rows.columns if name not in (*keys, KIND, N, SUM, WRONG)]
     holds = True

@@ -222,3 +222,30 @@ def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
             found = nested.by_place().long(unit).rows()
             assert {row[:3]: row[3] for row in found} == expected
             assert nested.long(unit)["n"].sum() == frame.height
+
+
+@pytest.mark.parametrize("most", [0, 12])
+def test_places_are_counted_where_labels_tell_rows_apart(most, tmp_path, monkeypatch):
+    monkeypatch.setattr(census, "FEW", most)
+    monkeypatch.setattr(census, "_LOOKED_AT", 3)
+    rows = {
+        "item_id": ["q", "q", "q", "r"] * 2,
+        "replication": range(8),
+        "option_order": [0, 0, 1, 1] * 2,
+        "verdict": ["x", "y", "x", "new"] * 2,
+        "label": ["A", "B", "B", "C"] * 2,
+    }
+    pl.DataFrame(rows).write_parquet(tmp_path / "judgments.parquet")
+    tally = tally_file(str(tmp_path / "judgments.parquet"), extra=["label"])
+    assert sorted(tally.nested.by_place().long(["item_id", "option_order"]).rows()) == [
+        ("q", 0, "A", 2),
+        ("q", 0, "B", 2),
+        ("q", 1, "B", 2),
+        ("r", 1, "C", 2),
+    ]
+    assert sorted(counted(tally, ["item_id", "label", "option_order"])) == [
+        ("q", "A", 0, "x", None, "scored", 2),
+        ("q", "B", 0, "y", None, "scored", 2),
+        ("q", "B", 1, "x", None, "scored", 2),
+        ("r", "C", 1, "new", None, "scored", 2),
+    ]
