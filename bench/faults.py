@@ -425,12 +425,10 @@ def into_bucket(run: RunDirectory, url: str) -> RunDirectory:
     return RunDirectory.open(url)
 
 
-# A fifth of what a command takes here is making its parser.
-cli.build_parser = cache(cli.build_parser)
-
-
 def try_seed(seed: int, *, n: int, every: int, in_bucket: bool) -> Tally:
-    """Make a run and damage it n times."""
+    """Make a run and damage it n times, in a process of its own."""
+    # A fifth of what a command takes here is making its parser.
+    cli.build_parser = cache(cli.build_parser)
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder))
         if in_bucket:

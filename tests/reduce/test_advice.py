@@ -226,7 +226,7 @@ def test_targets_that_cannot_be_are_refused(plain, target, words):
 def test_budgets_that_cannot_be_are_refused():
     with pytest.raises(SweepError, match="a budget is in judgments, tokens, gpu_seconds"):
         Budget(amount=1, unit="euros")
-    with pytest.raises(SweepError, match="above 0, got -1"):
+    with pytest.raises(SweepError, match=r"above 0 and at most 1e\+12, got -1"):
         Budget(amount=-1)
 
 
