@@ -41,6 +41,13 @@ test: $(READY) ## all tests, real Ray and real vLLM included, but those for a CU
 test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)
 	OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m bench.hostile --out docs/hostile-inputs.md
 
+.PHONY: docs
+docs: $(READY) ## the documentation as pages in build/docs, and the schema of the sweep file; warnings are errors
+	$(PIP) install -q -c requirements/$(BUILD).txt -c requirements/house.txt -e '.[docs]'
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "Open build/docs/index.html"
+
 .PHONY: gpu
 gpu: $(READY) ## the tests for a CUDA machine
 	$(BIN)/python -m pytest -m gpu

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.design import goal_of
 from judgerel_ray.importers import import_schroeder2024
-from judgerel_ray.reduce import reduce_judgments
-from judgerel_ray.stats.shares import share
-from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled
+from judgerel_ray.stats.intervals.interval import share
+from judgerel_ray.stats.intervals.stopping import StoppingRule, mode_is_settled
 
 JUDGES = ("llama3", "starling")
 CODES = dict(zip("ABCDE", range(5), strict=True))

@@ -22,12 +22,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.reduce.advice import advise_judgments
-from judgerel_ray.reduce.facet_sizes import Populations
-from judgerel_ray.stats.component_intervals import left_out_interval, share_interval
-from judgerel_ray.stats.dstudy import dependability
-from judgerel_ray.stats.facet_cells import label_cells
-from judgerel_ray.stats.variance_components import VarianceComponents, variance_components
+from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.counting.places import Populations
+from judgerel_ray.stats.generalizability.component import (
+    left_out_interval,
+    share_interval,
+)
+from judgerel_ray.stats.generalizability.dstudy import dependability
+from judgerel_ray.stats.generalizability.facet_cells import label_cells
+from judgerel_ray.stats.generalizability.variance_components import (
+    VarianceComponents,
+    variance_components,
+)
 
 Floats = NDArray[np.float64]
 AIM = 0.9

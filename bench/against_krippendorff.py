@@ -2,9 +2,9 @@
 
     python bench/against_krippendorff.py [--units 200_000] [--rounds 5]
 
-Anchor: `krippendorff.alpha(value_counts=...)`, the value alone. Ours twice: the value alone, and
-with interval and noise floor. Rounds take turns; prints medians, ratios and the largest difference
-of the values at every level of measurement.
+Anchor: `krippendorff.alpha(value_counts=...)`, the value alone. The package twice: the value alone,
+and with interval and noise floor. Rounds take turns; prints medians, ratios and the largest
+difference of the values at every level of measurement.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def main() -> None:
 
     acts: dict[str, Callable[[], object]] = {
         "krippendorff": lambda: theirs("nominal"),
-        "ours, value": lambda: krippendorff_alpha(counts),
-        "ours, with interval and floor": whole,
+        "judgerel, value": lambda: krippendorff_alpha(counts),
+        "judgerel, with interval and floor": whole,
     }
     taken: dict[str, list[float]] = {name: [] for name in acts}
     for _ in range(given.rounds):

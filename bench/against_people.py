@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from judgerel_ray.stats.people_match import PeopleMatch, people_match
-from judgerel_ray.stats.precision import t_quantile
-from judgerel_ray.stats.shares import Share, clustered_share
+from judgerel_ray.stats.intervals.interval import Share, clustered_share
+from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.ratings.people_match import PeopleMatch, people_match
 
 ITEMS = (20, 55, 200)
 PEOPLE = (2, 3, 5)

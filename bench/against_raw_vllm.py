@@ -3,9 +3,9 @@
     python bench/against_raw_vllm.py [--replications 300] [--rounds 3] [--model DIR --gpus 1]
 
 Anchor: one engine in this process asked through `LLM.generate`, one request of n = R for each
-prompt and temperature. Ours: `judgerel run` of the same sweep on local Ray, from the engine being
-up to the last commit: leases, readers, Parquet, fsync and commits included. Prints requests/s of
-each round, the ratio ours / raw of the medians, and that both computed the same texts.
+prompt and temperature. The package: `judgerel run` of the same sweep on local Ray, from the engine
+being up to the last commit: leases, readers, Parquet, fsync and commits included. Prints requests/s
+of each round, the ratio judgerel / raw of the medians, and that both computed the same texts.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ def main() -> None:
                 model=given.model, gpus=given.gpus, root=ROOT, replications=given.replications
             )
         )
-        ours, ours_texts = [], {}
+        landed, landed_texts = [], {}
         for index in range(given.rounds):
-            rate, ours_texts = run_ours(sweep, Path(folder, f"run{index}"))
-            ours.append(rate)
+            rate, landed_texts = run_judgerel(sweep, Path(folder, f"run{index}"))
+            landed.append(rate)
         raw, raw_texts = run_raw(sweep, given.rounds)
-    same = sum(raw_texts.get(key) == text for key, text in ours_texts.items())
+    same = sum(raw_texts.get(key) == text for key, text in landed_texts.items())
     print(f"raw LLM.generate: {[round(rate) for rate in raw]} requests/s")
-    print(f"judgerel run:     {[round(rate) for rate in ours]} requests/s")
-    print(f"ratio of medians: {statistics.median(ours) / statistics.median(raw):.2f}")
-    print(f"equal texts: {same} of {len(ours_texts)}")
+    print(f"judgerel run:     {[round(rate) for rate in landed]} requests/s")
+    print(f"ratio of medians: {statistics.median(landed) / statistics.median(raw):.2f}")
+    print(f"equal texts: {same} of {len(landed_texts)}")
 
 
-def run_ours(sweep: Path, run: Path) -> tuple[float, dict[str, str]]:
+def run_judgerel(sweep: Path, run: Path) -> tuple[float, dict[str, str]]:
     """Requests/s from the engine being up to the last commit, and the texts by key."""
     from judgerel_ray.store import RunDirectory, read_ledger, scan_completions
 
@@ -87,11 +87,11 @@ def run_raw(sweep: Path, rounds: int) -> tuple[list[float], dict[str, str]]:
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     from vllm import LLM, SamplingParams, TokensPrompt
 
+    from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.config import load_sweep
     from judgerel_ray.core import request_key
     from judgerel_ray.design import build_wave
-    from judgerel_ray.engines.vllm_arguments import engine_arguments
-    from judgerel_ray.pipeline import resolve
+    from judgerel_ray.engines.vllm.arguments import engine_arguments
 
     resolved = resolve(load_sweep(sweep))
     frame = resolved.frames[0]

@@ -22,14 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats import (
-    CountStatistic,
-    count_statistic,
-    holm,
-    paired_difference,
-    question_kinds,
-)
-from judgerel_ray.stats.precision import t_quantile
+from judgerel_ray.stats import CountStatistic, count_statistic, holm, paired_difference
+from judgerel_ray.stats.intervals import swap_test as question_kinds
+from judgerel_ray.stats.intervals.precision import t_quantile
 
 BASES = {
     "50/50": (0.5, 0.5),

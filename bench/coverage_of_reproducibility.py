@@ -28,19 +28,21 @@ from bench.noise_is_called_noise import Called, called
 from bench.reproducibility_page import Audit, page
 from bench.simulated_coverage import Coverage
 from judgerel_ray.stats import Interval, count_statistic
-from judgerel_ray.stats.facet_agreement import (
-    FacetLevels,
+from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,
-    crossed_units,
-    item_terms,
-    level_features,
     pair_value,
     reproducibility_terms,
 )
-from judgerel_ray.stats.facet_null import Wanted, facet_floors
-from judgerel_ray.stats.interval import flagged, student_interval
-from judgerel_ray.stats.order_effects import swap_terms
-from judgerel_ray.stats.question_statistic import QuestionTerms
+from judgerel_ray.stats.generalizability.facet_layout import (
+    FacetLevels,
+    crossed_units,
+    item_terms,
+    level_features,
+)
+from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.order_effects import swap_terms
+from judgerel_ray.stats.intervals.interval import flagged, student_interval
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 QUESTIONS = (8, 20, 55, 200)
 REPLICATIONS = (2, 5, 20)

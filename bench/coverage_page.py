@@ -114,11 +114,11 @@ Replications that do not depend on their question (items that have nothing to do
 questions, for the published estimator). Asked for is that noise is called noise (p > .05) in 93 %
 of runs at least; 95 % is exact, more is caution where values are few. "No p" are runs in which the
 coefficient itself is undefined (one verdict is all there is; omega of items whose covariances sum
-to no more than 0): no reliability is claimed there either. Deals: 99, and 19 where each is a factor
-analysis, instead of the shipped 999 and 99; p = (1 + k) / (1 + deals) is as right, only coarser.
-omega_hierarchical has a value in one deal of four only, so 19 deals leave too few for any p below
-.05: its 100 % says that noise is not taken for more, and nothing else. icck, valid_rate and counts
-have no floor.
+to no more than 0): no reliability is claimed there either. Permutations: 99, and 19 where each is a
+factor analysis, instead of the shipped 999 and 99; p = (1 + k) / (1 + permutations) is as right,
+only coarser. omega_hierarchical has a value in one permutation of four only, so 19 leave too few
+for any p below .05: its 100 % says that noise is not taken for more, and nothing else. icck,
+valid_rate and counts have no floor.
 """
 
 
@@ -145,13 +145,13 @@ def summary(covered: Sequence[Coverage], noise: Sequence[Called]) -> str:
     rows = []
     for name in TRUTHS:
         for base in BASES:
-            mine = [
+            cells = [
                 one
                 for one in covered
                 if (one.coefficient, one.base) == (name, base) and one.questions >= ENOUGH
             ]
-            short = [one for one in mine if one.short]
-            given = [one for one in mine if one.intervals]
+            short = [one for one in cells if one.short]
+            given = [one for one in cells if one.intervals]
             lowest = min(given, key=lambda one: one.rate)
             rows.append(
                 [
@@ -201,18 +201,20 @@ def noise_summary(noise: Sequence[Called]) -> str:
     """One row a coefficient."""
     rows = []
     for name in sorted({one.coefficient for one in noise}):
-        mine = [one for one in noise if one.coefficient == name]
-        given = [one for one in mine if one.with_p]
+        cells = [one for one in noise if one.coefficient == name]
+        given = [one for one in cells if one.with_p]
         lowest = min(given, key=lambda one: one.noise / one.with_p, default=None)
         rows.append(
             [
                 name,
-                len(mine),
-                sum(one.runs for one in mine),
-                percent(sum(one.runs - one.with_p for one in mine), sum(one.runs for one in mine)),
-                percent(*_totals(mine)),
+                len(cells),
+                sum(one.runs for one in cells),
+                percent(
+                    sum(one.runs - one.with_p for one in cells), sum(one.runs for one in cells)
+                ),
+                percent(*_totals(cells)),
                 f"{_called(lowest)} of {lowest.with_p} ({lowest.data})" if lowest else "-",
-                sum(short_of_noise(one) for one in mine),
+                sum(short_of_noise(one) for one in cells),
             ]
         )
     head = ["coefficient", "experiments", "runs", "no p, %", "called noise, %", "least, %",

@@ -20,9 +20,9 @@ import polars as pl
 from scipy import stats as scipy_stats
 
 from judgerel_ray.cli import main as judgerel
-from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.stats import clopper_pearson
 from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
+from judgerel_ray.store.made_tables import read_distributions
 
 ROOT = Path(__file__).parents[1]
 TEMPERATURES = (1.5, 1.0, 0.75, 0.5, 0.25)
@@ -66,8 +66,10 @@ def compare(exact: pl.DataFrame, drawn: pl.DataFrame) -> tuple[list[float], int,
     counts = drawn.group_by("item_id", "temperature", "verdict").len()
     p_values, met, cells = [], 0, 0
     for (item, temperature), rows in exact.group_by("item_id", "temperature", maintain_order=True):
-        mine = counts.filter((pl.col("item_id") == item) & (pl.col("temperature") == temperature))
-        seen = dict(mine.select("verdict", "len").iter_rows())
+        of_item = counts.filter(
+            (pl.col("item_id") == item) & (pl.col("temperature") == temperature)
+        )
+        seen = dict(of_item.select("verdict", "len").iter_rows())
         n = sum(seen.values())
         observed = np.array([seen.get(verdict, 0) for verdict in rows["verdict"]], dtype=float)
         expected = n * rows["probability"].to_numpy()

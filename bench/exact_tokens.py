@@ -23,8 +23,8 @@ from demo.judge_truth import load_judge, prompt_text
 from demo.reasoning_judge import REASONING_JUDGE_FOLDER
 from judgerel_ray.cli import main as judgerel
 from judgerel_ray.core import Item, Option, TokenCounts
-from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
+from judgerel_ray.store.made_tables import read_distributions
 from judgerel_ray.tables import items_to_frame
 
 TEMPERATURES = (1.0, 0.75, 0.5, 0.25, 0.0)

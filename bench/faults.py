@@ -2,23 +2,24 @@
 
     OMP_NUM_THREADS=1 python -m bench.faults [--faults 20_000] [--seed 1]
                                              [--bucket] [--every 40] [--processes 2]
+                                             [--results FILE]
 
-One small finished run of four simulated judges (best_of in two orders and at two temperatures,
-temperature 0 repeated; adaptive replication; ratings; a confusion; exact distributions; answers
-judged by others), made in this process. A fault is a flipped bit, a cut, or a file that is gone,
+The run is that of `bench/small_run.py`. A fault is a flipped bit, a cut, or a file that is gone,
 in a file drawn by its kind and at a place drawn evenly. After each fault `judgerel reduce` and
 `judgerel verify` are run on the directory, and the file is put back. Every `--every`-th fault also
 runs `reduce` as it is by default, with its other tables, and status, report, compare and advise:
 there, too, nothing but a clean end or one line with exit 2 counts.
 
 Prints by kind of file what `reduce` did (equal numbers; refused in one line that names the file;
-OTHER numbers; refused, but not so) and how many faults `verify` names.
+OTHER numbers; UNCLEAN: anything else) and how many faults `verify` names and ends with another code
+than 0, the totals of each process every 500 faults. With `--results` each fault is a JSON line of
+FILE as soon as it was tried, and those in it are not tried again: a run that was cut off goes on
+(of the same code).
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import io
 import json
@@ -28,93 +29,23 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
-import polars as pl
-from rich.console import Console
 
+from bench.small_run import make_run
 from judgerel_ray import cli
-from judgerel_ray.config import load_sweep
-from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
-from judgerel_ray.fleet.judge_actor import JudgeActor
-from judgerel_ray.fleet.lease import Lease
-from judgerel_ray.fleet.work_queue import WorkQueue
-from judgerel_ray.pipeline import plan_resolved, resolve
-from judgerel_ray.pipeline.losing import agree_to_losses, stray_commits
-from judgerel_ray.pipeline.opening import known_judges, open_run
-from judgerel_ray.pipeline.running import _board, _lay_out, _leave_final
-from judgerel_ray.pipeline.waves import Waves
-from judgerel_ray.store import (
-    RunDirectory,
-    begin_session,
-    end_session,
-    leave_token,
-    read_ledger,
-    record_errors,
-)
+from judgerel_ray.cli import STOPPED
+from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.bucket import Bucket
-from judgerel_ray.tables import Errors
 
-JUDGE = """
-[[judge]]
-name = "{name}"
-engine = "simulated"
-model = "dirichlet"
-gpus = 0
-engine_options = {{ seed = {seed}, concentration = {concentration} }}
-"""
-SWEEP = (
-    'name = "faults"\n[tolerance]\nkrippendorff_alpha = 0.6\n'
-    + JUDGE.format(name="a", seed=1, concentration=1.0)
-    + JUDGE.format(name="b", seed=2, concentration=3.0)
-    + """
-[[ask]]
-protocol = "best_of"
-benchmark = "mine"
-path = "items.jsonl"
-temperatures = [1.0, 0.0]
-replications = 4
-repeat_greedy = 2
-option_orders = 2
-
-[[ask]]
-protocol = "best_of"
-benchmark = "mine"
-path = "items.jsonl"
-temperatures = [0.7]
-replications = { adaptive = 0.2, first = 3, max = 6 }
-
-[[ask]]
-protocol = "best_of"
-benchmark = "mine"
-path = "items.jsonl"
-mode = "exact"
-
-[[ask]]
-protocol = "correctness"
-benchmark = "mine"
-path = "items.jsonl"
-replications = 3
-
-[[ask]]
-protocol = "confusion"
-benchmark = "criterion"
-path = "criterion.jsonl"
-"""
-)
-N_ITEMS = 6
-OPTIONS = ("yes", "no", "partly")
 GONE, CUT = 0.02, 0.18
 """Shares of the faults; the rest are flipped bits."""
-TOLD_EVERY = 500
-PIECE = 10**9  # units of work a lease: a judge's wave or round is one
+PRINTED_EVERY = 500
 REDUCE = (
     "--by", "judge", "--missing", "drop", "--coefficient", "percent_agreement",
     "--coefficient", "accuracy", "--format", "json",
@@ -133,123 +64,7 @@ VERBS: dict[str, Callable[[str, str], list[str]]] = {
 }
 WEIGHTS = {"data": 8, "commits": 4, "items.parquet": 2, "manifest.json": 2, "sweep.toml": 2}
 """How often a kind of file is drawn, where more than once: what numbers are made of more often."""
-EQUAL, REFUSED, OTHER, UNCLEAN = "equal", "refused", "OTHER", "UNCLEAN"
-
-
-class InProcess:
-    """A fleet of one engine a judge, in this process, that answers leases one by one."""
-
-    def __init__(self, actors: dict[str, JudgeActor]) -> None:
-        self.actors = actors
-        self.n_leases = 0
-        self.asked = 0
-
-    def next_lease(self) -> int:
-        self.n_leases += 1
-        return self.n_leases
-
-    def count_landed(self, _judge: str, rows: int, _outcomes: object) -> None:
-        self.asked += rows
-
-    def run_wave(self, work: dict[str, WorkQueue], *, later: frozenset[str]) -> None:
-        del later
-        for name, queue in work.items():
-            while True:
-                while asks := queue.take("one", PIECE):
-                    lease = Lease(lease=self.next_lease(), attempt=1, judge=name, asks=asks)
-                    receipt = asyncio.run(self.actors[name].run(lease))
-                    assert receipt.landed, receipt
-                    assert not receipt.failed, receipt
-                    self.asked += receipt.rows
-                queue.refill()
-                if queue.is_empty:
-                    break
-
-
-def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
-    """The sweep file, and the items it names beside it."""
-    plain = [
-        {"item_id": f"q{i}", "question": f"Which {i}?", "options": list(OPTIONS), "gold": "no"}
-        for i in range(n_items)
-    ]
-    about = [{**one, "criterion": "fit", "text": f"Text {one['item_id']}."} for one in plain]
-    for name, rows in (("items", plain), ("criterion", about)):
-        text = "\n".join(json.dumps(row) for row in rows)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    file = folder / "sweep.toml"
-    file.write_text(SWEEP, encoding="utf-8")
-    return file
-
-
-def run_here(file: Path, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
-    """What `judgerel run` does, without Ray: how many requests were asked, and what was told."""
-    resolved = resolve(load_sweep(file), known=known_judges(out, None))
-    plan = plan_resolved(resolved)
-    run = open_run(resolved, plan, out, None)
-    told = io.StringIO()
-    session = begin_session(
-        run,
-        ask_lost=ask_lost,
-        strays=lambda ledger: stray_commits(run, resolved, plan, ledger),
-        agree=lambda losses: agree_to_losses(
-            run, Console(file=told, width=200), losses, ask_lost=ask_lost
-        ),
-    )
-    board = _board(resolved, plan, run, session)
-    token = leave_token(run)
-    actors = {
-        name: JudgeActor(
-            JudgeSpec(
-                engine=resolved.pinned_spec(name),
-                run=run,
-                session=session.number,
-                visibility_token=token,
-            )
-        )
-        for name in resolved.specs
-    }
-    for actor in actors.values():
-        asyncio.run(actor.start())
-    fleet = InProcess(actors)
-    pools = {name: SimpleNamespace(requests_left=0) for name in actors}
-    Waves(
-        resolved=resolved,
-        run=run,
-        session=session,
-        fleet=cast(Fleet, fleet),
-        pools=cast("dict[str, JudgePool]", pools),
-        board=board,
-    ).ask_all()
-    ledger = read_ledger(run)
-    for name, judge in board.judges.items():
-        judge.landed = ledger.rows[name]
-        judge.asked = max(judge.asked, judge.landed)
-    _lay_out(resolved, run, ledger)
-    _leave_final(run, session, board)
-    end_session(run, session.number)
-    return fleet.asked, told.getvalue()
-
-
-def make_run(folder: Path) -> RunDirectory:
-    """A finished run of two sessions, with a file of failures."""
-    file = write_sweep(folder)
-    out = str(folder / "run")
-    run_here(file, out)
-    run = RunDirectory.open(out)
-    failures = pl.DataFrame(
-        [
-            {
-                "key": f"{place:032x}", "judge": "a", "item_id": "q0", "condition_key": "0" * 32,
-                "replication": place, "lease": "1", "attempt": 1, "kind": "transport",
-                "message": "connection reset", "failed_at": datetime(2026, 1, 1, tzinfo=UTC),
-            }
-            for place in range(2)
-        ],
-        schema=Errors.create_empty().schema,
-    )  # fmt: skip
-    record_errors(run, session=1, judge="a", rows=failures)
-    run_here(file, out)
-    return run
+WORDS = EQUAL, REFUSED, OTHER, UNCLEAN = "equal", "refused", "OTHER", "UNCLEAN"
 
 
 def kind_of(name: str) -> str:
@@ -257,45 +72,97 @@ def kind_of(name: str) -> str:
     top, _, rest = name.partition("/")
     if top != "commits":
         return top
+    if rest == "token":
+        return rest
     if not rest.startswith("session"):
         return top
     return "session ends" if rest.endswith(".ended") else "sessions"
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What came of one fault: a line of the results.
+
+    Attributes
+    ----------
+    seed, trial : int
+        What it was drawn from.
+    kind, fault : str
+        The kind of file; its name, and what was done to it.
+    reduced : str
+        What `reduce` did: EQUAL, REFUSED, OTHER or UNCLEAN.
+    named : bool
+        Whether `verify` names the file and ends with another code than 0.
+    verbs : dict
+        What other commands did, where they were run: EQUAL (ended clean), REFUSED or UNCLEAN.
+    wrong : list of str
+        What is none of what may be.
+    """
+
+    seed: int
+    trial: int
+    kind: str
+    fault: str
+    reduced: str
+    named: bool
+    verbs: dict[str, str]
+    wrong: list[str]
+
+
 @dataclass
 class Tally:
-    """Outcomes by kind of file."""
+    """Faults by kind of file and by what came of them."""
 
-    reduced: Counter[tuple[str, str]] = field(default_factory=Counter)
-    seen: Counter[str] = field(default_factory=Counter)
-    unseen: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
-    verbs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    faults: list[Fault] = field(default_factory=list)
 
-    def add(self, other: Tally) -> None:
-        """Count what another saw, too."""
-        for name in ("reduced", "seen", "verbs"):
-            getattr(self, name).update(getattr(other, name))
-        self.unseen += other.unseen
-        self.wrong += other.wrong
+    @property
+    def reduced(self) -> Counter[tuple[str, str]]:
+        """What `reduce` did, by kind of file."""
+        return Counter((fault.kind, fault.reduced) for fault in self.faults)
+
+    @property
+    def named(self) -> Counter[tuple[str, bool]]:
+        """Whether `verify` named the file, by its kind."""
+        return Counter((fault.kind, fault.named) for fault in self.faults)
+
+    @property
+    def unnamed(self) -> list[str]:
+        """Faults that `verify` did not name."""
+        return [fault.fault for fault in self.faults if not fault.named]
+
+    @property
+    def wrong(self) -> list[str]:
+        """Other numbers, and refusals that are none."""
+        return [line for fault in self.faults for line in fault.wrong]
+
+    @property
+    def totals(self) -> str:
+        """All kinds in a line."""
+        words = Counter(fault.reduced for fault in self.faults)
+        reduced = ", ".join(f"{word} {words[word]:,}" for word in WORDS)
+        unnamed = len(self.unnamed)
+        named = len(self.faults) - unnamed
+        return f"reduce: {reduced}; verify: named {named:,}, not named {unnamed:,}"
 
     def lines(self) -> Iterator[str]:
         """The table."""
-        kinds = sorted({kind for kind, _ in self.reduced})
-        words = (EQUAL, REFUSED, OTHER, UNCLEAN)
-        yield f"{'file':14}" + "".join(f"{word:>10}" for word in (*words, "faults", "verified"))
+        reduced, named = self.reduced, self.named
+        kinds = sorted({fault.kind for fault in self.faults})
+        head = (*WORDS, "faults", "named", "not named")
+        yield f"{'file':14}" + "".join(f"{word:>10}" for word in head)
         for kind in [*kinds, "all"]:
             of = [kind] if kind != "all" else kinds
-            found = [sum(self.reduced[one, word] for one in of) for word in words]
-            named = sum(self.seen[one] for one in of)
-            yield f"{kind:14}" + "".join(f"{n:10,}" for n in (*found, sum(found), named))
-        if self.verbs:
+            found = [sum(reduced[one, word] for one in of) for word in WORDS]
+            found += [sum(found), *(sum(named[one, yes] for one in of) for yes in (True, False))]
+            yield f"{kind:14}" + "".join(f"{n:10,}" for n in found)
+        verbs = Counter(one for fault in self.faults for one in fault.verbs.items())
+        if verbs:
             yield "other verbs (ended clean / refused in one line / UNCLEAN):"
-            for verb in sorted({verb for verb, _ in self.verbs}):
-                counts = [self.verbs[verb, word] for word in (EQUAL, REFUSED, UNCLEAN)]
+            for verb in sorted({verb for verb, _ in verbs}):
+                counts = [verbs[verb, word] for word in (EQUAL, REFUSED, UNCLEAN)]
                 yield f"  {verb:14}" + "".join(f"{n:10,}" for n in counts)
         yield from (f"wrong: {line}" for line in self.wrong[:20])
-        yield from (f"not named by verify: {line}" for line in self.unseen[:20])
+        yield from (f"not named by verify: {line}" for line in self.unnamed[:20])
 
 
 @dataclass(frozen=True)
@@ -321,6 +188,8 @@ def called(arguments: Sequence[str]) -> Ended:
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code: object = cli.main(list(arguments))
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:  # noqa: BLE001  whatever reaches a person is counted
             code = f"{type(error).__name__}: {error}"
         finally:
@@ -328,6 +197,8 @@ def called(arguments: Sequence[str]) -> Ended:
             os.close(kept)
         raw.seek(0)
         below = raw.read().decode(errors="replace")
+    if code == STOPPED:  # nothing came of this fault: it is tried again
+        raise KeyboardInterrupt
     return Ended(code, out.getvalue(), err.getvalue() + below)
 
 
@@ -346,63 +217,92 @@ def damaged(
     return f"bit {bit} of byte {place}", data[:place] + flipped + data[place + 1 :]
 
 
-def try_faults(run: RunDirectory, *, n: int, seed: int = 1, every: int = 0) -> Tally:
-    """Damage a run n times and see what comes of it; it is whole again afterwards."""
-    rng = np.random.default_rng(seed)
-    before = called(["reduce", run.url, *REDUCE])
-    assert before.code == 0, before
+def try_faults(
+    run: RunDirectory,
+    *,
+    n: int,
+    seed: int = 1,
+    every: int = 0,
+    before: Sequence[Fault] = (),
+    results: Path | None = None,
+) -> Tally:
+    """Damage a run n times, less those of before; it is whole again afterwards."""
+    whole = called(["reduce", run.url, *REDUCE])
+    assert whole.code == 0, whole
     assert called(["verify", run.url]).code == 0, called(["verify", run.url])
     kinds: dict[str, list[str]] = {}
     for name in run.files.sizes(""):
-        if not name.startswith(".") and "token" not in name:
+        if not name.startswith("."):
             kinds.setdefault(kind_of(name), []).append(name)
-    tally = Tally()
     order = [kind for kind in sorted(kinds) for _ in range(WEIGHTS.get(kind, 1))]
+    tally = Tally([fault for fault in before if fault.seed == seed and fault.trial < n])
+    tried = {fault.trial for fault in tally.faults}
     for trial in range(n):
-        kind = order[trial % len(order)]
-        name = str(rng.choice(kinds[kind]))
-        data = run.files.read(name)
-        # A session without its end is one whose driver was killed: nothing else tells them apart.
-        said, left = damaged(data, rng, may_go=kind != "session ends")
-        put(run, name, left)
-        what = f"{name}, {said}"
-        try:
-            count(tally, run, kind, name, what, before)
-            if every and trial % every == 0:
-                with tempfile.TemporaryDirectory() as folder:
-                    for verb, arguments in VERBS.items():
-                        ended = called(arguments(run.url, folder))
-                        word = EQUAL if ended.code == 0 else REFUSED
-                        if ended.code != 0 and not ended.is_one_line:
-                            word = UNCLEAN
-                            tally.wrong.append(f"{verb}: {what}: {ended}")
-                        tally.verbs[verb, word] += 1
-        finally:
-            put(run, name, data)
-        if (trial + 1) % TOLD_EVERY == 0:
-            told = Counter(word for (_, word), n in tally.reduced.items() for _ in range(n))
-            print(f"seed {seed}: {trial + 1:,} {dict(told)}", file=sys.stderr, flush=True)
+        if trial not in tried:
+            kind = order[trial % len(order)]
+            all_verbs = bool(every) and trial % every == 0
+            fault = try_fault(run, kinds, kind, (seed, trial), whole, all_verbs=all_verbs)
+            tally.faults.append(fault)
+            if results is not None:
+                with results.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(asdict(fault)) + "\n")
+        if (trial + 1) % PRINTED_EVERY == 0:
+            print(f"seed {seed}, {trial + 1:,} of {n:,}: {tally.totals}", flush=True)
     after = called(["reduce", run.url, *REDUCE])
-    assert after == before
+    assert after == whole
     return tally
 
 
-def count(tally: Tally, run: RunDirectory, kind: str, name: str, what: str, before: Ended) -> None:
-    """What reduce and verify do of a run with one fault."""
+def try_fault(
+    run: RunDirectory,
+    kinds: dict[str, list[str]],
+    kind: str,
+    drawn: tuple[int, int],
+    whole: Ended,
+    *,
+    all_verbs: bool,
+) -> Fault:
+    """Damage one file of a kind, see what comes of it, and put the file back."""
+    rng = np.random.default_rng(drawn)
+    name = str(rng.choice(kinds[kind]))
+    data = run.files.read(name)
+    # A session without its end is one whose driver was killed, and a token is left by drivers of a
+    # fleet alone: nothing else tells them apart.
+    how, left = damaged(data, rng, may_go=kind not in ("session ends", "token"))
+    what, wrong, verbs = f"{name}, {how}", [], {}
+    put(run, name, left)
+    try:
+        reduced, named, trouble = outcome(run, name, whole)
+        wrong += [f"{what}: {trouble}"] if trouble else []
+        if all_verbs:
+            for verb, ended in every_verb(run):
+                clean = EQUAL if ended.code == 0 else REFUSED if ended.is_one_line else UNCLEAN
+                verbs[verb] = clean
+                wrong += [f"{verb}: {what}: {ended}"] if clean == UNCLEAN else []
+    finally:
+        put(run, name, data)
+    return Fault(*drawn, kind, what, reduced, named, verbs, wrong)
+
+
+def every_verb(run: RunDirectory) -> Iterator[tuple[str, Ended]]:
+    """Run the other commands."""
+    with tempfile.TemporaryDirectory() as folder:
+        for verb, arguments in VERBS.items():
+            yield verb, called(arguments(run.url, folder))
+
+
+def outcome(run: RunDirectory, name: str, whole: Ended) -> tuple[str, bool, str]:
+    """What reduce did of a run with one fault, whether verify names it, and what is wrong."""
     ended = called(["reduce", run.url, *REDUCE])
     place = run.address(name)
     if ended.code == 0:
-        word = EQUAL if ended.out == before.out else OTHER
+        word = EQUAL if ended.out == whole.out else OTHER
     else:
         word = REFUSED if ended.is_one_line and place in ended.err else UNCLEAN
-    tally.reduced[kind, word] += 1
-    if word in (OTHER, UNCLEAN):
-        tally.wrong.append(f"{what}: {word}: exit {ended.code}: {ended.err[:300]}")
+    wrong = f"{word}: exit {ended.code}: {ended.err[:300]}" if word in (OTHER, UNCLEAN) else ""
     verified = called(["verify", run.url])
-    if name in verified.out or (verified.is_one_line and place in verified.err):
-        tally.seen[kind] += 1
-    else:
-        tally.unseen.append(f"{what}: {verified.out[-200:]}{verified.err[:200]}")
+    named = name in verified.out or (verified.is_one_line and place in verified.err)
+    return word, named and verified.code != 0, wrong
 
 
 def put(run: RunDirectory, name: str, data: bytes | None) -> None:
@@ -425,7 +325,20 @@ def into_bucket(run: RunDirectory, url: str) -> RunDirectory:
     return RunDirectory.open(url)
 
 
-def try_seed(seed: int, *, n: int, every: int, in_bucket: bool) -> Tally:
+def read_results(file: Path | None) -> list[Fault]:
+    """Faults of before; a last line that was cut off is tried again."""
+    if file is None or not file.exists():
+        return []
+    text = file.read_text(encoding="utf-8")
+    whole, _, rest = text.rpartition("\n")
+    if rest:
+        file.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
+    return [Fault(**json.loads(line)) for line in whole.splitlines()]
+
+
+def try_seed(
+    seed: int, *, n: int, every: int, in_bucket: bool, before: list[Fault], results: Path | None
+) -> Tally:
     """Make a run and damage it n times, in a process of its own."""
     # A fifth of what a command takes here is making its parser.
     cli.build_parser = cache(cli.build_parser)
@@ -433,7 +346,7 @@ def try_seed(seed: int, *, n: int, every: int, in_bucket: bool) -> Tally:
         run = make_run(Path(folder))
         if in_bucket:
             run = into_bucket(run, "memory://faults")
-        return try_faults(run, n=n, seed=seed, every=every)
+        return try_faults(run, n=n, seed=seed, every=every, before=before, results=results)
 
 
 def main() -> None:
@@ -443,16 +356,24 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=40, help="faults between those of all verbs")
     parser.add_argument("--bucket", action="store_true", help="in memory://, through fsspec")
     parser.add_argument("--processes", type=int, default=2, help="each with a run of its own")
+    parser.add_argument("--results", type=Path, help="JSON lines; faults in it are not tried again")
     given = parser.parse_args()
-    share = -(-given.faults // given.processes)
-    tally = Tally()
-    with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
-        seeds = range(given.seed, given.seed + given.processes)
-        more = {"n": share, "every": given.every, "in_bucket": given.bucket}
-        for one in pool.map(partial(try_seed, **more), seeds):
-            tally.add(one)
+    seeds = range(given.seed, given.seed + given.processes)
+    one = partial(
+        try_seed,
+        n=-(-given.faults // given.processes),
+        every=given.every,
+        in_bucket=given.bucket,
+        before=read_results(given.results),
+        results=given.results,
+    )
+    try:
+        with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
+            tally = Tally([fault for part in pool.map(one, seeds) for fault in part.faults])
+    except KeyboardInterrupt:
+        sys.exit("cut off; with --results the same command goes on where it was")
     print("\n".join(tally.lines()))
-    sys.exit(bool(tally.wrong or tally.unseen))
+    sys.exit(bool(tally.wrong or tally.unnamed))
 
 
 if __name__ == "__main__":

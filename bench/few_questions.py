@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats import Interval, jackknife_interval
-from judgerel_ray.stats.concentration import FEWEST_CARRYING
-from judgerel_ray.stats.moments import moment_statistic, moments_from_scores
+from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
+from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
 
 Floats = NDArray[np.float64]
 TENTH = 0.1

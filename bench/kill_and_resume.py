@@ -101,7 +101,7 @@ def wait_for(run: Path, share: float, driver: subprocess.Popen[bytes]) -> tuple[
 def standing(run: Path) -> tuple[int, int]:
     """(landed, asked) by the commits and the plan."""
     from judgerel_ray.core import JudgeRelError
-    from judgerel_ray.pipeline import read_status
+    from judgerel_ray.store.status import read_status
 
     try:
         status = read_status(str(run)).as_json()
@@ -119,7 +119,7 @@ def actor_pid(run: Path) -> int:
 
 def compare(calm: Path, killed: Path, kills: list[str]) -> int:
     """Print the comparison; 0 where nothing was lost, doubled or changed."""
-    from judgerel_ray.pipeline import verify_path
+    from judgerel_ray.analyses.reliability.reducing import verify_path
     from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
     texts = {}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from bench.coverage_page import replace_section, table
-from judgerel_ray.reduce.voting import VOTES, Voting
+from judgerel_ray.analyses.advice.voting import VOTES, Voting
 from judgerel_ray.stats import majority_vote, supported_shares
 
 TITLE = "Majority stability: what is promised"
@@ -33,7 +33,7 @@ simulated judges a cell. Asked is how many votes, up to 51, make a majority that
 many votes agrees with in 95 % of questions. A promise is false where the truth at the promised
 number is below .95; "never" is false where 51 votes reach it. *Before*: verdict shares drawn
 together by one factor, the promise by the estimate. *Now*: the promise by the lower limit over all
-mixing distributions that fit the counts (`judgerel_ray.stats.vote_limits`), "never" by the upper,
+mixing distributions that fit the counts (`stats.intervals.vote_limits`), "never" by the upper,
 and "not known" between them. The last columns are how often those limits hold the truth, with their
 mean width.
 

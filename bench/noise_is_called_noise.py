@@ -4,8 +4,8 @@
 
 Right is 95 % of runs: p is above .05 as often as chance would have it. Each experiment draws data
 in which nothing depends on its question (or, of the published estimator, no question on another),
-and asks the shipped functions for p. The deals are 99 instead of the shipped 999, and 19 where each
-is a factor analysis: p = (1 + k) / (1 + deals) is exactly as right, only coarser.
+and asks the shipped functions for p. Permutations are 99 instead of the shipped 999, and 19 where
+each is a factor analysis: p = (1 + k) / (1 + permutations) is exactly as right, only coarser.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from judgerel_ray.stats import (
     noise_floors,
     score_floor,
 )
-from judgerel_ray.stats.consistency import ItemCoefficient
-from judgerel_ray.stats.scores import Matrix
+from judgerel_ray.stats.internal_consistency.consistency import ItemCoefficient
+from judgerel_ray.stats.internal_consistency.scores import Matrix
 
 DEALS = 99
 FITS = 19
@@ -42,7 +42,7 @@ LARGE = {  # 200,000 ratings and more: floors are in closed form
     "60,000 x 2 and 2,000 x 40": {2: 60_000, 40: 2000},
     "25,000 x 2 and 25,000 x 40": {2: 25_000, 40: 25_000},
 }
-RARE = ("100,000 x 2", {2: 100_000}, (0.9995, 0.0005))  # of a rare verdict, dealt again
+RARE = ("100,000 x 2", {2: 100_000}, (0.9995, 0.0005))  # of a rare verdict, permuted again
 UNEQUAL = {"35 x 2 and 5 x 100": {2: 35, 100: 5}, "80 x 3 and 20 x 20": {3: 80, 20: 20}}
 TAILS: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
     "normal": lambda rng, n: rng.normal(size=n),
@@ -81,7 +81,7 @@ def called(coefficient: str, data: str, ps: Sequence[float | None]) -> Called:
 def of_counts(
     tables: Iterable[NDArray[np.int64]], statistics: Sequence[CountStatistic], data: str
 ) -> list[Called]:
-    """Coefficients of the same tables (questions, categories), from the same deals."""
+    """Coefficients of the same tables (questions, categories), from the same permutations."""
     floors = [
         noise_floors(table, statistics, n_permutations=DEALS, seed=run)
         for run, table in enumerate(tables)
@@ -180,7 +180,7 @@ def _drawn(
 
 
 def _large(runs: int, seed: int) -> Iterator[list[Called]]:
-    """More judgments than are dealt, of questions alike and of questions that are not."""
+    """More judgments than are permuted, of questions alike and of questions that are not."""
     for place, (base, rates) in enumerate(BASES.items()):
         names = [*TRUTHS, "majority_stability_3"]
         values = list(range(1, len(rates) + 1))
@@ -207,7 +207,7 @@ def _scores(runs: int, seed: int) -> Iterator[list[Called]]:
 
 
 def _large_scores(runs: int, seed: int) -> Iterator[list[Called]]:
-    """More scores than are dealt where their moments tell enough."""
+    """More scores than are permuted where their moments tell enough."""
     yield from _of_scores(LARGE, runs, [seed, 9])
 
 

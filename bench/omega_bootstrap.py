@@ -1,11 +1,11 @@
-"""Omega of resamples: ours at once, against one fit after another of other packages.
+"""Omega of resamples: all at once, against one fit after another of other packages.
 
     python bench/omega_bootstrap.py [--items 10] [--subjects 200] [--resamples 2000] [--fits 20]
 
 Anchors, a few fits each: factor_analyzer's one-factor minres, and reliabilipy's omega (three
 factors by factor_analyzer and Schmid-Leiman: another and dearer fit; left out where it is not
-installed). Ours: one factor by minres of every resample, drawing included; and one three-factor
-fit with Schmid-Leiman. All take turns; prints time a fit and ratios.
+installed). The package: one factor by minres of every resample, drawing included; and one
+three-factor fit with Schmid-Leiman. All take turns; prints time a fit and ratios.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from factor_analyzer import FactorAnalyzer
 
 from judgerel_ray.stats import omega_bootstrap, omega_from_correlation
-from judgerel_ray.stats.schmid_leiman import omegas_from_correlations
+from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_correlations
 
 AT_ONCE = 100  # as many as an interval or a floor fits together
 
@@ -67,10 +67,10 @@ def main() -> None:
         omega_bootstrap(scores, n_resamples=given.resamples)
 
     acts: dict[str, Callable[[np.ndarray], object]] = {
-        f"ours, one factor, {given.resamples} at once": at_once,
+        f"judgerel, one factor, {given.resamples} at once": at_once,
         "factor_analyzer, one factor": one_factor,
-        "ours, three factors, one by one": three_factors,
-        f"ours, three factors, {AT_ONCE} at once": three_factors_at_once,
+        "judgerel, three factors, one by one": three_factors,
+        f"judgerel, three factors, {AT_ONCE} at once": three_factors_at_once,
     }
     try:
         from reliabilipy import reliability_analysis
@@ -84,21 +84,22 @@ def main() -> None:
             reliability_analysis(raw_dataset=pd.DataFrame(scores), is_corr_matrix=False).fit()
 
         acts["reliabilipy, three factors"] = reliabilipy
-    ours, *_ = acts
+    at_once_name, *_ = acts
     rng = np.random.default_rng(1)
     taken: dict[str, list[float]] = {name: [] for name in acts}
     for _ in range(given.fits + 1):
         resample = scores[rng.integers(0, len(scores), len(scores))]
         for name, act in acts.items():
-            n = {ours: given.resamples, f"ours, three factors, {AT_ONCE} at once": AT_ONCE}.get(
-                name, 1
-            )
+            n = {
+                at_once_name: given.resamples,
+                f"judgerel, three factors, {AT_ONCE} at once": AT_ONCE,
+            }.get(name, 1)
             taken[name].append(seconds(act, resample) / n)
     print(f"{datetime.now():%Y-%m-%d}: {given.subjects} subjects x {given.items} items, us a fit")
     for name, times in taken.items():
         # The first of each is a rehearsal.
-        medians = [statistics.median(rows[1:]) for rows in (times, taken[ours])]
-        least = [min(rows[1:]) for rows in (times, taken[ours])]
+        medians = [statistics.median(rows[1:]) for rows in (times, taken[at_once_name])]
+        least = [min(rows[1:]) for rows in (times, taken[at_once_name])]
         print(
             f"{name:34} median {1e6 * medians[0]:8.1f} = {medians[0] / medians[1]:5.0f} x, "
             f"least {1e6 * least[0]:8.1f} = {least[0] / least[1]:5.0f} x"

@@ -19,10 +19,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from judgerel_ray.stats import minres, rotation
-from judgerel_ray.stats.box_newton import Lowest, lowest_minima
-from judgerel_ray.stats.rotation import LEAST_UNIQUENESS, Factors, minres_factors
-from judgerel_ray.stats.schmid_leiman import omegas_from_factors
+from judgerel_ray.stats.internal_consistency import minres
+from judgerel_ray.stats.internal_consistency import schmid_leiman as rotation
+from judgerel_ray.stats.internal_consistency.minres import Lowest, lowest_minima
+from judgerel_ray.stats.internal_consistency.schmid_leiman import (
+    LEAST_UNIQUENESS,
+    Factors,
+    minres_factors,
+    omegas_from_factors,
+)
 
 Floats = NDArray[np.float64]
 LAWS = ("one factor", "three groups", "noise")
@@ -106,8 +111,8 @@ def of_one_factor(matrices: Floats, *, starts: int, seed: int) -> str:
     functions = minres.Misfit(np.repeat(offdiagonal, starts, axis=0))
     found = lowest_minima(functions, drawn.reshape(-1, 1, items), -ends, ends)
     many = found.value_B.reshape(n, starts)
-    mine = minres.Misfit(offdiagonal).at(fit.loadings_BK, np.arange(n))[0]
-    missed = int((mine > many.min(axis=1) + WORSE).sum())
+    by_minres = minres.Misfit(offdiagonal).at(fit.loadings_BK, np.arange(n))[0]
+    missed = int((by_minres > many.min(axis=1) + WORSE).sum())
     return f"{missed} of {n} | {int(fit.heywood_B.sum())}"
 
 

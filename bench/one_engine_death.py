@@ -24,7 +24,7 @@ gpus = 0
 engine_options = {{ latency_ms = {latency_ms}{trouble} }}
 [[ask]]
 protocol = "best_of"
-benchmark = "mine"
+benchmark = "own"
 path = "items.csv"
 temperatures = [1.0]
 replications = 1
@@ -35,8 +35,8 @@ def run_once(folder: Path, *, latency_ms: float, trouble: str) -> tuple[float, i
     """Run the sweep: seconds, engines that landed anything, rows landed, requests set aside."""
     from rich.console import Console
 
+    from judgerel_ray.asking.run.running import run_sweep
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.pipeline import run_sweep
     from judgerel_ray.store import RunDirectory, read_ledger
 
     file = folder / "sweep.toml"

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from judgerel_ray.stats import reference_agreement
-from judgerel_ray.stats.correlations import correlation
+from judgerel_ray.stats.ratings.correlations import correlation
 
 K = 5
 CELLS = 2_000_000
@@ -36,7 +36,7 @@ def scores(items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def kendall(first: np.ndarray, second: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Tau-b without each question, from the signs of all pairs."""
     n, questions = first.size, int(number.max()) + 1
-    total, mine, own = np.zeros(3), np.zeros((3, questions)), np.zeros((3, questions))
+    total, touching, within = np.zeros(3), np.zeros((3, questions)), np.zeros((3, questions))
     step = max(1, CELLS // n)
     for start in range(0, n, step):
         rows = slice(start, start + step)
@@ -45,10 +45,10 @@ def kendall(first: np.ndarray, second: np.ndarray, number: np.ndarray) -> np.nda
         for i, signs in enumerate((one * two, one**2, two**2)):
             sums = signs.sum(axis=1)
             total[i] += sums.sum()
-            mine[i] += np.bincount(number[rows], weights=sums, minlength=questions)
+            touching[i] += np.bincount(number[rows], weights=sums, minlength=questions)
             inside = (signs * same).sum(axis=1)
-            own[i] += np.bincount(number[rows], weights=inside, minlength=questions)
-    across, by_first, by_second = total[:, None] - 2 * mine + own
+            within[i] += np.bincount(number[rows], weights=inside, minlength=questions)
+    across, by_first, by_second = total[:, None] - 2 * touching + within
     return across / np.sqrt(by_first * by_second)
 
 

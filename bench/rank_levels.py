@@ -30,9 +30,9 @@ from judgerel_ray.stats import (
     rank_judges,
     scale_ratings,
 )
-from judgerel_ray.stats.bootstrap import bootstrap_weights
-from judgerel_ray.stats.question_statistic import QuestionStatistic, QuestionTerms, whole
-from judgerel_ray.stats.ranking import Rank
+from judgerel_ray.stats.intervals.bootstrap import bootstrap_weights
+from judgerel_ray.stats.intervals.question_statistic import QuestionStatistic, QuestionTerms, whole
+from judgerel_ray.stats.ratings.ranking import Rank
 
 Floats = NDArray[np.float64]
 JUDGES = tuple("abcde")

@@ -38,7 +38,7 @@ from judgerel_ray.stats import (
     scale_ratings,
     scale_shift,
 )
-from judgerel_ray.stats.krippendorff import alpha_statistic
+from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
 
 REPLICATIONS = 5
 NOISES = (0.05, 0.15, 0.3)

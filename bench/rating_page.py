@@ -5,9 +5,10 @@
 The grid of Lee et al. 2025: 4 judges x 4 criteria x 3 definitions x 4 scales x 1,000 items x 2
 responses x K = 5, 1.92 million rows of all contract columns, 3 % of them without a rating; judges
 of a latent opinion and noise of their own. Anchor: a process that imports polars, scans the file
-and counts rows by judge, criterion, definition, scale, item, responder and verdict. Ours: whole
-commands, `report --reference JUDGE`, `reduce`, `reduce --scales`, `--reference`, `--ranking`. All
-take turns; prints wall and CPU time, peak resident memory of each process, and ratios of medians.
+and counts rows by judge, criterion, definition, scale, item, responder and verdict. The package:
+whole commands, `report --reference JUDGE`, `reduce`, `reduce --scales`, `--reference`, `--ranking`.
+All take turns; prints wall and CPU time, peak resident memory of each process, and ratios of
+medians.
 """
 
 from __future__ import annotations
@@ -100,15 +101,15 @@ def write_ratings(path: Path, items: int, seed: int = 0) -> None:
 
 def commands(file: Path, folder: Path) -> dict[str, list[str]]:
     """What is timed, the anchor first."""
-    ours = [sys.executable, "-m", "judgerel_ray"]
+    judgerel = [sys.executable, "-m", "judgerel_ray"]
     page = ["--out", str(folder / "page.html"), "--reference", "reference"]
     return {
         "bare": [sys.executable, "-c", BARE, str(file)],
-        "report": [*ours, "report", str(file), *page],
-        "reduce": [*ours, "reduce", str(file)],
-        "scales": [*ours, "reduce", str(file), "--scales"],
-        "reference": [*ours, "reduce", str(file), "--reference", "reference"],
-        "ranking": [*ours, "reduce", str(file), "--ranking", "--reference", "reference"],
+        "report": [*judgerel, "report", str(file), *page],
+        "reduce": [*judgerel, "reduce", str(file)],
+        "scales": [*judgerel, "reduce", str(file), "--scales"],
+        "reference": [*judgerel, "reduce", str(file), "--reference", "reference"],
+        "ranking": [*judgerel, "reduce", str(file), "--ranking", "--reference", "reference"],
     }
 
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from judgerel_ray.stats import SCALE_CASES, map_scores
-from judgerel_ray.stats.cross_scale import ScaleAxis
-from judgerel_ray.stats.scale_mapping import ScaleLevel, ScaleMapping
+from judgerel_ray.stats.ratings.rated_scales import ScaleAxis
+from judgerel_ray.stats.ratings.scale_mapping import ScaleLevel, ScaleMapping
 
 Floats = NDArray[np.float64]
 NODES = 16  # of each segment: the integrands are smooth between break points

@@ -34,8 +34,8 @@ from judgerel_ray.stats import (
     threshold_transfer,
     wagner2024_threshold,
 )
-from judgerel_ray.stats.folds import grouped_folds
-from judgerel_ray.stats.shares import Share
+from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.intervals.interval import Share
 
 DELTA = 0.1
 FILES = (

@@ -16,8 +16,8 @@ from math import asin, pi
 import numpy as np
 
 from judgerel_ray.stats import rank_judges, reference_agreement
-from judgerel_ray.stats.correlations import CORRELATIONS
-from judgerel_ray.stats.question_statistic import QuestionTerms
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.ratings.correlations import CORRELATIONS
 
 SHIFT = 0.3
 JUDGES = {

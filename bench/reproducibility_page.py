@@ -145,15 +145,15 @@ def summary(covered: Sequence[Coverage]) -> str:
     rows = []
     for name, shown in NAMES.items():
         for base in BASES:
-            mine = [
+            cells = [
                 one
                 for one in covered
                 if (one.coefficient, one.base) == (name, base) and one.questions >= ENOUGH
             ]
-            given = [one for one in mine if one.intervals]
+            given = [one for one in cells if one.intervals]
             if not given:
                 continue
-            short = [one for one in mine if one.short]
+            short = [one for one in cells if one.short]
             lowest = min(given, key=lambda one: one.rate)
             plain = sum(one.intervals - one.flagged for one in given)
             rows.append(
@@ -214,18 +214,18 @@ def noise_summary(noise: Sequence[Called]) -> str:
     """One row a coefficient."""
     rows = []
     for name, shown in NAMES.items():
-        mine = [one for one in noise if one.coefficient == name]
-        given = [one for one in mine if one.with_p]
+        cells = [one for one in noise if one.coefficient == name]
+        given = [one for one in cells if one.with_p]
         if not given:
             continue
         lowest = min(given, key=lambda one: one.noise / one.with_p)
-        runs, with_p = sum(one.runs for one in mine), sum(one.with_p for one in mine)
+        runs, with_p = sum(one.runs for one in cells), sum(one.with_p for one in cells)
         rows.append(
             [
-                shown, len(mine), runs, percent(runs - with_p, runs),
-                percent(sum(one.noise for one in mine), with_p),
+                shown, len(cells), runs, percent(runs - with_p, runs),
+                percent(sum(one.noise for one in cells), with_p),
                 f"{percent(lowest.noise, lowest.with_p)} ({lowest.data})",
-                sum(short_of_noise(one) for one in mine),
+                sum(short_of_noise(one) for one in cells),
             ]
         )  # fmt: skip
     head = ["coefficient", "experiments", "runs", "no p, %", "called noise, %", "least, %",

@@ -15,12 +15,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from judgerel_ray.analyses.reliability.basis import reduce_with_basis
+from judgerel_ray.analyses.reliability.reducing import ReduceOptions, open_judgments
+from judgerel_ray.analyses.serving.from_run import serving_between
+from judgerel_ray.analyses.serving.show import serving_text, shared_text
 from judgerel_ray.cli import main as judgerel
-from judgerel_ray.pipeline import open_judgments
-from judgerel_ray.pipeline.basis import reduce_with_basis
-from judgerel_ray.pipeline.reducing import ReduceOptions
-from judgerel_ray.pipeline.serving import serving_between
-from judgerel_ray.report.serving import serving_text, shared_text
 
 ROOT = Path(__file__).parents[1]
 SEQUENCES = (1, 8, 64)

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from bench.coverage_page import replace_section, table
 from bench.judges_of_known_truth import BASES
-from judgerel_ray.reduce.intervals import AUTO
+from judgerel_ray.counting.intervals import AUTO
 from judgerel_ray.stats import CountStatistic, Interval, count_statistic, jackknife_interval
-from judgerel_ray.stats.mixing_interval import posterior_interval
-from judgerel_ray.stats.noise import noise_floor
+from judgerel_ray.stats.intervals.mixing import posterior_interval
+from judgerel_ray.stats.null.noise import noise_floor
 
 TITLE = "Skewed base rates and mixtures: the posterior interval of alpha"
 QUESTIONS, REPLICATIONS = (8, 20, 55, 200), (2, 5, 20)
@@ -44,7 +44,7 @@ Made by `python -m bench.skewed_coverage --runs {runs} --seed {seed}`, printed a
 simulated judges a cell ({half} of mixtures, {fifth} at 97/3 and with five options: 70, 15, 8, 5
 and 2 %), and for each the jackknife interval, the posterior interval, and the one `judgerel reduce`
 prints. The posterior assumes no form of how verdict distributions vary over questions (a Dirichlet
-process, `judgerel_ray.stats.mixing_interval`); 0 is in it wherever the p of noise is above .05.
+process, `stats.intervals.mixing_interval`); 0 is in it wherever the p of noise is above .05.
 Printed is the posterior where the judge gave two verdicts and the jackknife is flagged *few
 informative questions* or rests on one question, and the jackknife elsewhere: of five options and
 many replications the posterior of a small alpha is too high, so that it is there for the asking
@@ -186,11 +186,11 @@ def section(found: list[dict[str, object]], runs: int, seed: int) -> str:
         NOTE.format(runs=runs, seed=seed, half=runs // 2, fifth=runs // 5, short=summary).strip()
     ]  # fmt: skip
     for name in dict.fromkeys(one["law"] for one in found):
-        mine = [one for one in found if one["law"] == name]
+        of_law = [one for one in found if one["law"] == name]
         rows = [
             [f"{one['alpha']:.2g}", one["questions"], one["m"],
              *(text(one, kind) for kind in KINDS), f"{100 * one['posteriors'] / one['runs']:.0f}"]
-            for one in mine
+            for one in of_law
         ]  # fmt: skip
         head = ["alpha", "questions", "replications", *KINDS, "posteriors, %"]
         parts.append(f"### {name}\n\n{table(head, rows)}")

@@ -11,13 +11,20 @@ Examples
 
 from __future__ import annotations
 
-import sys
+from judgerel_ray.interrupts import catch_interrupts, is_the_command
+
+if is_the_command():  # before anything else is imported, which takes longer than to press Ctrl-C
+    catch_interrupts()
+
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from judgerel_ray.analyses.distributions.calls import weighted
+from judgerel_ray.analyses.panels.calls import cascade, cascaded, panels
+from judgerel_ray.analyses.selection.calls import comparison, selection
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning
-from judgerel_ray.core.naming import NamesFirst
-from judgerel_ray.pipeline.derived import (
+from judgerel_ray.counting.given import given
+from judgerel_ray.report.calls import (
     alignment,
     limits,
     ranking,
@@ -26,10 +33,6 @@ from judgerel_ray.pipeline.derived import (
     settled,
     uncertainty,
 )
-from judgerel_ray.pipeline.expected import weighted
-from judgerel_ray.pipeline.given import given
-from judgerel_ray.pipeline.systems import comparison, selection
-from judgerel_ray.pipeline.voting import cascade, cascaded, panels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgerel_ray.config import Sweep
-    from judgerel_ray.pipeline.given import Judgments
+    from judgerel_ray.counting.given import Judgments
 
 __version__ = "0.1.0"
 __all__ = ["UnfinishedRunWarning", "__version__", "limits", "load_sweep", "reasoning", "reduce"]
@@ -117,7 +120,7 @@ def run(
     Traceback (most recent call last):
     judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
     """
-    from judgerel_ray.pipeline.calling import judgments_of
+    from judgerel_ray.asking.run.calling import judgments_of
 
     loaded = load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
     return judgments_of(loaded, str(out), address=address, ask_lost=ask_lost)
@@ -212,8 +215,9 @@ def reduce(
     >>> frame["value"].to_list()
     [0.5]
     """
-    from judgerel_ray.pipeline import ReduceOptions, question_path, reduce_path
-    from judgerel_ray.reduce.intervals import interval_choice
+    from judgerel_ray.analyses.reliability.questions import question_path
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+    from judgerel_ray.counting.intervals import interval_choice
 
     def names(given: Sequence[str] | str | None) -> tuple[str, ...] | None:
         return (given,) if isinstance(given, str) else None if given is None else tuple(given)
@@ -232,6 +236,3 @@ def reduce(
     )
     opened = given(path, exact_values=exact_values, verdict_names=verdict_names)
     return (question_path if questions else reduce_path)(opened, options)
-
-
-sys.modules[__name__].__class__ = NamesFirst

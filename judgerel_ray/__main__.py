@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-STOPPED = 130  # 128 and the signal's number, as shells have it
+from judgerel_ray.interrupts import catch_interrupts
 
 __all__ = ["main"]
 
@@ -17,7 +16,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says; :func:`judgerel_ray.cli.main` in a process of its own.
 
     Ctrl-C ends it at once with 130, while libraries are imported, too, in which an exception would
-    be lost or shown with its traceback. Verbs that ask judges end their engines first.
+    be lost or shown with its traceback. Verbs that ask judges end their engines first. It is heard
+    from the first line of this package on; before, while Python itself starts (some 20 ms) and
+    reads the installed script, it is Python's own, which shows where it was.
 
     Returns
     -------
@@ -30,8 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     before = signal.getsignal(signal.SIGINT)
-    with suppress(ValueError):  # in a thread of a program around us
-        signal.signal(signal.SIGINT, _stop)
+    catch_interrupts()
     try:
         from judgerel_ray.cli import main as act
 
@@ -39,14 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         with suppress(ValueError):
             signal.signal(signal.SIGINT, before)
-
-
-def _stop(*_: object) -> None:
-    """End the process; what is written is whole at any time."""
-    # Not by the stream itself, which may be writing; its file may be another than the process's.
-    with suppress(OSError, ValueError, AttributeError):
-        os.write(sys.stderr.fileno(), b"judgerel: stopped\n")
-    os._exit(STOPPED)
 
 
 if __name__ == "__main__":

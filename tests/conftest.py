@@ -236,8 +236,8 @@ def confusion_inputs():
     import numpy as np
     import polars as pl
 
+    from judgerel_ray.analyses.confusion.tables import uncertainty_tables
     from judgerel_ray.core import HumanRating, Item, Option
-    from judgerel_ray.reduce.uncertainty_tables import uncertainty_tables
     from judgerel_ray.tables import Confusions, items_to_frame
 
     def make(judges, benchmarks, *, seed=3, raters=3, **options):
@@ -285,11 +285,29 @@ def confusion_inputs():
 @pytest.fixture(scope="session")
 def fault_server() -> Any:
     """The class of servers that fail by plan; ``with fault_server(...) as server``."""
-    path = Path(__file__).parent / "fault_server.py"
-    spec = importlib.util.spec_from_file_location("judgerel_fault_server", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module.FaultServer
+    return _helper("fault_server").FaultServer
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Any:
+    """Write, load and resolve a sweep of simulated judges."""
+    return _helper("drivers").sweep(tmp_path)
+
+
+@pytest.fixture
+def driver_of(tmp_path: Path) -> Any:
+    """A driver of a resolved sweep, always in the same run directory: `run` without Ray."""
+    return _helper("drivers").driver_of(tmp_path)
+
+
+def _helper(name: str) -> ModuleType:
+    """A module beside this one, opened by the tests that need it."""
+    known = f"judgerel_{name}"
+    if known not in sys.modules:
+        spec = importlib.util.spec_from_file_location(known, Path(__file__).parent / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[known] = module  # dataclasses look their module up
+        spec.loader.exec_module(module)
+    return sys.modules[known]

@@ -1,7 +1,7 @@
 """Run hostile inputs, and make the page of them.
 
 python -m bench.hostile --out docs/hostile-inputs.md     # all, two to five minutes on 2 cores
-python -m bench.hostile --only Targets                    # of one family, failures told
+python -m bench.hostile --only Targets                    # of one family, failures printed
 python -m bench.hostile --fast                            # the few that the tests run
 """
 
@@ -21,8 +21,10 @@ from bench.hostile.case import Case, Result
 
 def all_cases(bases: Path) -> Iterator[Case]:
     """Every case, in the order of the page; `bases` holds the run directories they copy."""
+    from bench.hostile.careless import careless_cases
     from bench.hostile.flags import flag_and_frame_cases
     from bench.hostile.formats import format_and_number_cases
+    from bench.hostile.nesting import nested_cases
     from bench.hostile.runs import run_cases as damaged_cases
     from bench.hostile.streams import stream_cases
     from bench.hostile.sweeps import sweep_cases
@@ -31,6 +33,8 @@ def all_cases(bases: Path) -> Iterator[Case]:
 
     yield from table_cases()
     yield from format_and_number_cases()
+    yield from nested_cases()
+    yield from careless_cases()
     yield from target_cases()
     yield from damaged_cases(bases)
     yield from sweep_cases()
@@ -45,21 +49,20 @@ def imported_once() -> None:
     import pandas  # noqa: F401
     import scipy.stats  # noqa: F401
 
+    import judgerel_ray.analyses.reliability.reducing
+    import judgerel_ray.analyses.selection.from_run
     import judgerel_ray.config
     import judgerel_ray.importers
-    import judgerel_ray.pipeline
-    import judgerel_ray.pipeline.selecting
-    import judgerel_ray.reduce
-    import judgerel_ray.report  # noqa: F401
+    import judgerel_ray.report.pages  # noqa: F401
 
 
 def main() -> int:
-    """Run, tell, and write the page."""
+    """Run, print failures and counts, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, help="the page")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--fast", action="store_true", help="the cases of the tests")
-    parser.add_argument("--told", type=Path, help="all results as JSON lines")
+    parser.add_argument("--results", type=Path, help="all results as JSON lines")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--bases", type=Path, help="where run directories lie, or are to be made")
     parsed = parser.parse_args()
@@ -79,9 +82,9 @@ def main() -> int:
                 print(f"{result.kind.upper()}  {result.case.key}: {result.why}", flush=True)
     place = {case.key: i for i, case in enumerate(cases)}
     results.sort(key=lambda result: place[result.case.key])
-    tell(results)
-    if parsed.told:
-        parsed.told.write_text("".join(map(_as_line, results)), encoding="utf-8")
+    print_counts(results)
+    if parsed.results:
+        parsed.results.write_text("".join(map(_as_line, results)), encoding="utf-8")
     if parsed.out:
         from bench.hostile.page import page_of
 
@@ -99,12 +102,12 @@ def chosen(cases: Iterator[Case], only: str, *, fast: bool) -> list[Case]:
 
 
 def _as_line(result: Result) -> str:
-    told = {"family": result.case.family, "what": result.case.what, "kind": result.kind,
+    row = {"family": result.case.family, "what": result.case.what, "kind": result.kind,
             "why": result.why, "code": result.came.code}  # fmt: skip
-    return json.dumps(told) + "\n"
+    return json.dumps(row) + "\n"
 
 
-def tell(results: list[Result]) -> None:
+def print_counts(results: list[Result]) -> None:
     """Counts by what came of the cases."""
     kinds = Counter(result.kind for result in results)
     print(", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items())), f"of {len(results)}")

@@ -5,7 +5,7 @@ that was meant (:mod:`bench.hostile.counted`), and every input file is digested 
 A case ends in one of these ways:
 
 refused      exit 2 with one line of a person's length that names what is wrong, nothing written
-answered     the numbers of one of the answers the case allows, and what had to be said was said
+answered     the numbers of one of the answers the case allows, and the messages it needs
 silent wrong an answer that is none of these, or an input that is no longer what it was
 defect       traceback, hang, another exit code, a refusal of several lines or of a library's words
 """
@@ -62,10 +62,10 @@ class Came:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Numbers that are right if what is in `said` (patterns) is said beside them."""
+    """Numbers that are right if the `messages` (patterns) stand beside them."""
 
     numbers: Numbers
-    said: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
 
 Check = Callable[[Came], str | None]
@@ -214,9 +214,9 @@ def _answer_kind(case: Case, came: Came) -> tuple[str, str]:
         return "silent wrong", str(misses[0])
     texts = (came.shown, *pages)
     for answer in fits:
-        if all(any(re.search(one, text) for text in texts) for one in answer.said):
+        if all(any(re.search(one, text) for text in texts) for one in answer.messages):
             return "answered", _summary(came)
-    return "defect", f"right, but does not say {fits[0].said[0]!r}"
+    return "defect", f"right, but does not say {fits[0].messages[0]!r}"
 
 
 def numbers_fault(rows: list[dict[str, Any]], numbers: Numbers) -> str | None:
@@ -261,7 +261,7 @@ def _refusal_fault(case: Case, came: Came) -> str | None:
     rules = [
         (expect.refusal == "never", "refused, must be answered: " + line[:200]),
         (len(lines) != 1, f"refusal of {len(lines)} lines: {lines[-1:]}"),
-        (not came.stderr.startswith("judgerel: "), f"no line of ours: {line[:120]}"),
+        (not came.stderr.startswith("judgerel: "), f"no line of the command: {line[:120]}"),
         (len(line) > LONGEST_REFUSAL, f"refusal of {len(line)} characters: {line[:120]}"),
         (bool(LIBRARIES.search(line)), f"a library's words: {line[:200]}"),
         (bool(CONTROL.search(came.stderr.rstrip("\n"))), f"control characters: {line[:120]!r}"),
@@ -285,29 +285,29 @@ def _last_line(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """The first line of a text; last ones tell rates and times."""
+    """The first line of a text; last ones hold rates and times."""
     lines = text.strip().splitlines()
     return lines[0].strip()[:160] if lines else ""
 
 
 def _summary(came: Came) -> str:
-    """What an answer says, in some words: its numbers, and what was said beside them."""
+    """What an answer says, in some words: its numbers, and the messages beside them."""
     try:
-        told = _numbers_told(came.rows())
+        numbers = _numbers_shown(came.rows())
     except ValueError:
         text = " ".join(came.stdout.split())
         share = re.search(r"gives the same verdict [^.;]*?%", text)
-        told = share[0] if share else _first_line(came.stdout)
-    said = [
+        numbers = share[0] if share else _first_line(came.stdout)
+    messages = [
         line.removeprefix("judgerel: ")
         for line in came.stderr.splitlines()
         if line.startswith("judgerel: ")
     ]
-    line = "; ".join([told, *said]) if told else "; ".join(said)
+    line = "; ".join([numbers, *messages]) if numbers else "; ".join(messages)
     return line.replace(f"{came.folder}/", "").replace(str(came.folder), ".")
 
 
-def _numbers_told(rows: list[dict[str, Any]]) -> str:
+def _numbers_shown(rows: list[dict[str, Any]]) -> str:
     """The first number of a JSON answer that a reader knows."""
     for row in rows:
         if row.get("coefficient") == "percent_agreement" and row.get("value") is not None:

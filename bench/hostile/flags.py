@@ -71,13 +71,13 @@ def flag_cases() -> Iterator[Case]:
     for flag, values in WORD_FLAGS.items():
         for value in values:
             more = ("--selection",) if flag in ("--gold", "--confidence") else ()
-            told = ("--gold", "g.csv") if flag == "--confidence" else ()
+            gold_flags = ("--gold", "g.csv") if flag == "--confidence" else ()
             plain = ("--format", "json") if flag != "--format" else ()
             unknown = "nonsense" in value or value.startswith("percent_agrement")
             yield Case(
                 family="Flags",
                 what=f"reduce {flag} {value!r}",
-                commands=(("reduce", "t.csv", *more, *told, f"{flag}={value}", *plain),),
+                commands=(("reduce", "t.csv", *more, *gold_flags, f"{flag}={value}", *plain),),
                 files=files,
                 expect=Expect(refusal="must" if unknown else "may"),
                 fast=value == "nonsense",
@@ -170,13 +170,13 @@ def frame_cases() -> Iterator[Case]:
             if name == "1, 1.0" and "types" in what:
                 continue  # pandas reads them as floats: one spelling
             rows, written = spelled(name)
-            said = Answer(numbers=counted(rows))
+            meant = Answer(numbers=counted(rows))
             yield Case(
                 family="Frames in Python",
                 what=f"{what}, verdicts {name}",
                 commands=(("python", CAUGHT.format(source=source + LAST)),),
                 files={"t.csv": as_csv(cells(written))},
-                expect=Expect(answers=(said,), refusal="never"),
+                expect=Expect(answers=(meant,), refusal="never"),
             )
     for what, source in NO_FRAMES.items():
         yield Case(

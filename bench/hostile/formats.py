@@ -1,4 +1,4 @@
-"""Files that are not what their name says: delimiters, formats, nesting, numbers."""
+"""Files that are not what their name says: delimiters, formats, places, numbers."""
 
 from __future__ import annotations
 
@@ -118,12 +118,36 @@ def _quoted() -> bytes:
 # ---- formats ----------------------------------------------------------------------------------
 
 
+Contents = dict[str, tuple[str, bytes, Expect]]
+"""By what is hostile: a file's name, its bytes, and what may come of them."""
+
+
 def format_cases() -> Iterator[Case]:
     """Endings and contents that do not go together, compression, folders, broken files."""
+    for what, (name, content, expect) in (
+        _containers() | _without_rows() | _broken_files() | _odd_layouts()
+    ).items():
+        for verb, commands in {
+            "reduce": (reduce_json(name),),
+            "import": (("import", "table", name, "--out", "u.parquet"), reduce_json("u.parquet")),
+        }.items():
+            yield Case(
+                family="Formats",
+                what=f"{what} ({verb})",
+                commands=commands,
+                files={name: content},
+                may_write=("u.parquet",),
+                expect=expect,
+                fast=verb == "reduce" and what in ("a .csv.gz", "a column verdict twice",
+                                                   "a .jsonl with a line of prose", "no header"),
+            )  # fmt: skip
+    yield from _places()
+
+
+def _containers() -> Contents:
+    """Names, compression and contents that do not go together."""
     csv, parquet, jsonl = as_csv(CELLS), as_parquet(CELLS), as_jsonl(CELLS)
-    half = len(parquet) // 2
-    broken = jsonl.splitlines(keepends=True)
-    files: dict[str, tuple[str, bytes, Expect]] = {
+    return {
         "a .tsv": ("t.tsv", as_tsv(CELLS), READ_OR_REFUSED),
         "a .json list": ("t.json", as_json(CELLS), READ_OR_REFUSED),
         "a .json of lines": ("t.json", jsonl, READ_OR_REFUSED),
@@ -146,6 +170,12 @@ def format_cases() -> Iterator[Case]:
         "an Excel file": ("t.xlsx", b"PK\x03\x04" + b"\0" * 200, MUST_REFUSE),
         "a PDF in a .csv": ("t.csv", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", MUST_REFUSE),
         "a PNG in a .parquet": ("t.parquet", b"\x89PNG\r\n\x1a\n" + b"\0" * 90, MUST_REFUSE),
+    }  # fmt: skip
+
+
+def _without_rows() -> Contents:
+    """Files that hold no judgment."""
+    return {
         "an empty .csv": ("t.csv", b"", MUST_REFUSE),
         "an empty .parquet": ("t.parquet", b"", MUST_REFUSE),
         "an empty .jsonl": ("t.jsonl", b"", MUST_REFUSE),
@@ -156,6 +186,16 @@ def format_cases() -> Iterator[Case]:
         "a .jsonl of numbers": ("t.jsonl", b"1\n2\n", MUST_REFUSE),
         "a .jsonl of nulls": ("t.jsonl", b"null\nnull\n", MUST_REFUSE),
         "a .jsonl of empty objects": ("t.jsonl", b"{}\n{}\n", MUST_REFUSE),
+        "a .parquet of no rows": ("t.parquet", _no_rows(), MUST_REFUSE),
+    }
+
+
+def _broken_files() -> Contents:
+    """Files cut, or with a line or some bytes that are no data."""
+    parquet, jsonl = as_parquet(CELLS), as_jsonl(CELLS)
+    half = len(parquet) // 2
+    broken = jsonl.splitlines(keepends=True)
+    return {
         "a .jsonl cut in its last line": ("t.jsonl", jsonl[:-10], _line(48)),
         "a .jsonl with a line of prose": (
             "t.jsonl", b"".join([*broken[:6], b"oops\n", *broken[6:]]), _line(7)),
@@ -171,8 +211,13 @@ def format_cases() -> Iterator[Case]:
         "a .parquet without its end": ("t.parquet", parquet[:-4], MUST_REFUSE),
         "a .parquet with its middle zeroed": (
             "t.parquet", parquet[:40] + bytes(80) + parquet[120:], MUST_REFUSE),
-        "a .parquet of no rows": (
-            "t.parquet", as_parquet([["a", 0, "b"]])[:0] + _no_rows(), MUST_REFUSE),
+    }  # fmt: skip
+
+
+def _odd_layouts() -> Contents:
+    """Rows and columns that are no table of one header."""
+    csv, jsonl = as_csv(CELLS), as_jsonl(CELLS)
+    return {
         "a row with a cell too many": (
             "t.csv", csv.replace(b"q5,2,", b"q5,2,x,"), MUST_REFUSE),
         "a row with a cell too few": (
@@ -200,22 +245,6 @@ def format_cases() -> Iterator[Case]:
             "t.csv", csv.replace(b"q6,0,", b"item_id,replication,verdict\nq6,0,"), MUST_REFUSE),
         "a line of totals at the end": ("t.csv", csv + b"total,,\n", MUST_REFUSE),
     }  # fmt: skip
-    for what, (name, content, expect) in files.items():
-        for verb, commands in {
-            "reduce": (reduce_json(name),),
-            "import": (("import", "table", name, "--out", "u.parquet"), reduce_json("u.parquet")),
-        }.items():
-            yield Case(
-                family="Formats",
-                what=f"{what} ({verb})",
-                commands=commands,
-                files={name: content},
-                may_write=("u.parquet",),
-                expect=expect,
-                fast=verb == "reduce" and what in ("a .csv.gz", "a column verdict twice",
-                                                   "a .jsonl with a line of prose", "no header"),
-            )  # fmt: skip
-    yield from _places()
 
 
 def _line(number: int) -> Expect:
@@ -314,127 +343,6 @@ def _places() -> Iterator[Case]:
             )
 
 
-# ---- nesting ----------------------------------------------------------------------------------
-
-
-def promptfoo(always: bool = True) -> bytes:
-    """The layout of promptfoo's results, one a line: the verdict lies in an object."""
-    return "".join(
-        json.dumps(
-            {
-                "testIdx": i,
-                "repeatIndex": r,
-                "provider": {"id": "openai:gpt"},
-                "gradingResult": {
-                    "pass": always or v == "PASS",
-                    "score": 1,
-                    "reason": f"because {i} {r}",
-                },
-                "response": {"output": f"text {i} {r}", "tokens": [1, r]},
-            }
-        )
-        + "\n"
-        for i, r, v in [(int(i[1:]), r, v) for i, r, v in ROWS]
-    ).encode()
-
-
-def nested_cases() -> Iterator[Case]:
-    """A list or an object is never a verdict; dotted paths lead into them or are refused."""
-
-    def table(*columns: str) -> tuple[tuple[str, ...], ...]:
-        flags = [part for one in columns for part in ("--column", one)]
-        return (
-            ("import", "table", "t.jsonl", *flags, "--out", "u.parquet"),
-            reduce_json("u.parquet"),
-        )
-
-    ids = ("item_id=testIdx", "replication=repeatIndex")
-    always = Answer(numbers={("percent_agreement", "category"): 1.0, ("n_judgments", ""): 48})
-    mapped: dict[str, tuple[tuple[str, ...], bool, Expect]] = {
-        "promptfoo, the field named by a dotted path": (
-            (*ids, "verdict=gradingResult.pass"), False, READ_OR_REFUSED),
-        "promptfoo, a judge that always passes": (
-            (*ids, "verdict=gradingResult.pass"), True, Expect(answers=(always,))),
-        "promptfoo, the whole object as verdict": ((*ids, "verdict=gradingResult"), False,
-                                                  MUST_REFUSE),
-        "promptfoo, a path to nothing": ((*ids, "verdict=gradingResult.passed"), False,
-                                        MUST_REFUSE),
-        "promptfoo, a path into text": ((*ids, "verdict=gradingResult.reason.x"), False,
-                                       MUST_REFUSE),
-        "promptfoo, a list as verdict": ((*ids, "verdict=response.tokens"), False, MUST_REFUSE),
-        "promptfoo, an object as item_id": (
-            ("item_id=provider", "replication=repeatIndex", "verdict=gradingResult.pass"), False,
-            MUST_REFUSE),
-        "promptfoo, no column named": ((), False, MUST_REFUSE),
-    }  # fmt: skip
-    for what, (columns, passes, expect) in mapped.items():
-        yield Case(
-            family="Nested columns",
-            what=what,
-            commands=table(*columns),
-            files={"t.jsonl": promptfoo(passes)},
-            may_write=("u.parquet",),
-            expect=expect,
-            fast=True,
-        )
-    yield Case(
-        family="Nested columns",
-        what="promptfoo as it is (reduce)",
-        commands=(reduce_json("t.jsonl"),),
-        files={"t.jsonl": promptfoo()},
-        expect=Expect(refusal="must", names=("import table",)),
-        fast=True,
-    )
-    wrapped: dict[str, Callable[[str], Any]] = {
-        "an object": lambda v: {"pass": v, "reason": "x"},
-        "a list of one": lambda v: [v],
-        "a list of two": lambda v: [v, "because"],
-        "an empty list": lambda _: [],
-        "an object in a list": lambda v: [{"pass": v}],
-        "JSON as text": lambda v: json.dumps({"pass": v, "n": 1}),
-        "an object with reasons that differ": lambda v: {"pass": v, "at": id(v)},
-    }
-    for what, wrap in wrapped.items():
-        nested = [[i, r, wrap(v)] for i, r, v in CELLS]
-        contents = {"t.jsonl": as_jsonl(nested), "t.parquet": as_parquet(nested)}
-        for name, content in contents.items():
-            text = what == "JSON as text"
-            yield Case(
-                family="Nested columns",
-                what=f"a verdict is {what} ({name[1:]})",
-                commands=(reduce_json(name),),
-                files={name: content},
-                expect=READ_OR_REFUSED if text else MUST_REFUSE,
-                fast=what == "an object",
-            )
-    for column in ("item_id", "replication", "temperature", "judge"):
-        header = HEADER if column in HEADER else (*HEADER, column)
-        where = header.index(column)
-        rows = [[{"v": cell} if k == where else cell for k, cell in enumerate([*row, 1.0][: len(
-            header)])] for row in CELLS]  # fmt: skip
-        for name, content in {
-            "t.jsonl": as_jsonl(rows, header),
-            "t.parquet": as_parquet(rows, header),
-        }.items():
-            yield Case(
-                family="Nested columns",
-                what=f"{column} is an object ({name[1:]})",
-                commands=(reduce_json(name),),
-                files={name: content},
-                expect=MUST_REFUSE,
-            )
-    mixed = [[i, r, v if k % 7 else {"pass": v}] for k, (i, r, v) in enumerate(CELLS)]
-    numbers = [[i, r, {"PASS": 1, "FAIL": "FAIL"}[v]] for i, r, v in CELLS]
-    for what, rows in {"objects among words": mixed, "numbers among words": numbers}.items():
-        yield Case(
-            family="Nested columns",
-            what=f"verdicts are {what} (.jsonl)",
-            commands=(reduce_json("t.jsonl"),),
-            files={"t.jsonl": as_jsonl(rows)},
-            expect=MUST_REFUSE if "objects" in what else READ_OR_REFUSED,
-        )
-
-
 # ---- numbers ----------------------------------------------------------------------------------
 
 
@@ -507,5 +415,4 @@ def format_and_number_cases() -> Iterator[Case]:
     """All cases of this module."""
     yield from delimiter_cases()
     yield from format_cases()
-    yield from nested_cases()
     yield from number_cases()

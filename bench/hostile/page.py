@@ -34,7 +34,12 @@ are digested before and after. A case may end in one of two ways: **refused** in
 names what is wrong (exit 2, nothing printed, nothing written), or **answered** with the number
 that was counted, and with a line that says so wherever something was put together or left out.
 The last column is for the third: numbers that are wrong, or inputs that were changed, with
-nobody told. It must be empty.
+nothing said. It must be empty.
+
+Beside these, tables that nobody thought of: `python -m bench.fuzz_tables --tables 10_000` has
+Hypothesis make them, and counts how many gave the numbers of a plain count, how many were refused
+in one line, and anything else (`--seed` for others; `make test` has 50). For run directories
+`python -m bench.faults` flips bits, cuts files and removes them.
 
 | | cases | refused | answered | defects | silent wrong numbers |
 |---|---|---|---|---|---|
@@ -85,8 +90,8 @@ def _lines(results: Sequence[Result]) -> Iterator[str]:
         happens = result.kind if result.kind != "silent wrong" else "answered"
         why = shown(result.why)
         wrong = why if result.kind == "silent wrong" else ""
-        told = f"{happens}: {why}" if why and not wrong else happens
-        yield f"| {shown(result.case.what)} | {told} | {code} | {wrong} |"
+        happened = f"{happens}: {why}" if why and not wrong else happens
+        yield f"| {shown(result.case.what)} | {happened} | {code} | {wrong} |"
 
 
 def shown(text: str) -> str:

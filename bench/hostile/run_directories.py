@@ -16,7 +16,7 @@ gpus = 0
 engine_options = { concentration = 1.0, seed = 3 }
 [[ask]]
 protocol = "best_of"
-benchmark = "mine"
+benchmark = "own"
 path = "items.jsonl"
 replications = 6
 temperatures = [1.0, 0.5]

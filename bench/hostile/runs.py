@@ -93,19 +93,36 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@cache
-def counts_of(folder: str) -> dict[float, float]:
-    """Agreement when the same prompt is asked again, by temperature, counted from the parts."""
-    units: dict[tuple[float, str, int], list[str]] = defaultdict(list)
+Prompt = tuple[float, str, int]
+
+
+def verdicts_of(folder: str) -> dict[Prompt, list[str]]:
+    """Verdicts by temperature, item and order, read from the parts."""
+    units: dict[Prompt, list[str]] = defaultdict(list)
     for file in sorted(Path(folder).glob("data/**/*.parquet")):
         columns = ["temperature", "item_id", "option_order", "verdict"]
         for row in pq.ParquetFile(file).read(columns=columns).to_pylist():
             key = (row["temperature"], row["item_id"], row["option_order"])
             units[key].append(row["verdict"] or "(none)")
+    return units
+
+
+@cache
+def counts_of(folder: str) -> dict[float, float]:
+    """Agreement when the same prompt is asked again, by temperature, counted from the parts."""
     found: dict[float, list[list[str]]] = defaultdict(list)
-    for (temperature, *_), verdicts in units.items():
+    for (temperature, *_), verdicts in verdicts_of(folder).items():
         found[temperature].append(verdicts)
     return {temperature: agreement(verdicts) for temperature, verdicts in found.items()}
+
+
+@cache
+def questions_of(folder: str) -> dict[tuple[float, str], float]:
+    """The same by temperature and item: the mean over its orders."""
+    found: dict[tuple[float, str], list[list[str]]] = defaultdict(list)
+    for (temperature, item, _), verdicts in verdicts_of(folder).items():
+        found[temperature, item].append(verdicts)
+    return {key: agreement(verdicts) for key, verdicts in found.items()}
 
 
 def run_cases(bases: Path) -> Iterator[Case]:
@@ -142,6 +159,7 @@ def run_cases(bases: Path) -> Iterator[Case]:
         for how in ("is gone", "is cut in half", "has a bit flipped in its middle", "is prose"):
             yield from _damaged(bases, "exact", role, how, DAMAGES[how], None)
     yield from _folder_cases(numbers)
+    yield from _view_cases(bases)
 
 
 Check = Callable[[Came], str | None]
@@ -263,6 +281,36 @@ def _folder_cases(numbers: Check) -> Iterator[Case]:
                 expect=expect,
                 fast=verb == "verify" and "altered" in what,
             )
+
+
+def _view_cases(bases: Path) -> Iterator[Case]:
+    """Numbers by question where a file is damaged that they do not rest on, or do."""
+    right = questions_of(str(bases / "run"))
+
+    def questions(came: Came) -> str | None:
+        rows = {(row["temperature"], row["item_id"]): row["percent_agreement"]
+                for row in came.rows()}  # fmt: skip
+        wrong = [key for key in right if abs(rows.get(key, 9) - right[key]) > 1e-9]
+        if wrong or rows.keys() != right.keys():
+            return f"{len(wrong)} questions differ"
+        return "says that requests are owed" if "unfinished" in came.shown else None
+
+    for role in ("first text", "progress.json", "first part", "first commit", "items.parquet"):
+        for how in ("is gone", "is cut in half", "has a bit flipped in its middle"):
+            yield Case(
+                family="Damaged runs",
+                what=f"{role} {how} (reduce --questions)",
+                commands=(("reduce", "run", "--questions", "--format", "json"),),
+                bases=("run",),
+                before=lambda folder, role=role, how=how: DAMAGES[how](
+                    file_of(folder / "run", role)
+                ),
+                expect=Expect(
+                    check=questions, refusal="never" if role in ("first text", "progress.json")
+                    else "may",
+                ),
+                fast=role == "first text" and how == "is gone",
+            )  # fmt: skip
 
 
 def _found(what: str) -> Check:

@@ -16,16 +16,19 @@ RIGHT = Answer(numbers=counted(ROWS))
 SHARE = f"{round(100 * counted(ROWS)['percent_agreement', 'category'])} %"
 
 
-def terminal_cases() -> Iterator[Case]:
-    """Sizes, encodings, closed streams, signals."""
-    files = {"t.csv": as_csv(cells(ROWS))}
+FILES = {"t.csv": as_csv(cells(ROWS))}
+UNICODE = {"u.csv": as_csv([[f"frage-ü-{i}", r, v + "é→日本"] for i, r, v in ROWS])}
+
+
+def width_cases() -> Iterator[Case]:
+    """Widths of a terminal that are none."""
     sweep = {"s.toml": SWEEP.encode(), "items.jsonl": items().encode()}
     for columns in ("0", "1", "2", "10", "20", "-5", "abc", "", "100000", "1e3", "999999999999"):
         yield Case(
             family="Terminals",
             what=f"COLUMNS={columns!r}",
             commands=(("reduce", "t.csv"),),
-            files=files,
+            files=FILES,
             environment={"COLUMNS": columns},
             expect=Expect(check=_states_share, refusal="never"),
             fast=columns in ("0", "1"),
@@ -42,12 +45,15 @@ def terminal_cases() -> Iterator[Case]:
                 family="Terminals",
                 what=f"COLUMNS={columns!r} ({verb})",
                 commands=(command,),
-                files={**files, **sweep},
+                files={**FILES, **sweep},
                 bases=("run",),
                 environment={"COLUMNS": columns},
                 expect=Expect(check=_states_something, codes=(0,)),
             )
-    unicode = {"u.csv": as_csv([[f"frage-ü-{i}", r, v + "é→日本"] for i, r, v in ROWS])}
+
+
+def encoding_cases() -> Iterator[Case]:
+    """A stdout that cannot print every letter, and environments without what is usual."""
     ascii_ = "LC_ALL=C LANG=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 PYTHONIOENCODING=ascii"
     for verb, command in {
         "reduce": "reduce u.csv",
@@ -63,7 +69,7 @@ def terminal_cases() -> Iterator[Case]:
             family="Terminals",
             what=f"a stdout of ASCII alone ({verb})",
             shell=f"{ascii_} $JUDGEREL {command}",
-            files=unicode,
+            files=UNICODE,
             may_write=("r.html",),
             expect=Expect(codes=(0, 2) if verb == "a refusal" else (0,),
                           refusal="must" if verb == "a refusal" else "never"),
@@ -86,9 +92,13 @@ def terminal_cases() -> Iterator[Case]:
             family="Terminals",
             what=f"an environment of {name}",
             shell=f"{line} $JUDGEREL reduce u.csv",
-            files=unicode,
+            files=UNICODE,
             expect=Expect(refusal="never"),
         )
+
+
+def closed_stream_cases() -> Iterator[Case]:
+    """Streams closed, full or left by their reader; signals while libraries are loaded."""
     run = "$JUDGEREL reduce t.csv"
     streams = {
         "stdout closed": (f"{run} >&-", (0,)),
@@ -111,7 +121,7 @@ def terminal_cases() -> Iterator[Case]:
             family="Terminals",
             what=what,
             shell=line,
-            files=files,
+            files=FILES,
             expect=Expect(codes=codes, refusal="may"),
             fast=what
             in ("stdout closed", "an interrupt while Polars is loaded", "a reader that has gone"),
@@ -272,7 +282,7 @@ class _Live(HTMLParser):
 
 
 def live_markup(page: str) -> list[str]:
-    """Elements and handlers on a page that no page of ours has."""
+    """Elements and handlers on a page that no page of the package has."""
     parser = _Live()
     parser.feed(page)
     return parser.found
@@ -293,5 +303,7 @@ def _inert(came: Came) -> str | None:
 
 def stream_cases() -> Iterator[Case]:
     """All cases of this module."""
-    yield from terminal_cases()
+    yield from width_cases()
+    yield from encoding_cases()
+    yield from closed_stream_cases()
     yield from id_cases()

@@ -109,13 +109,13 @@ def key_cases() -> Iterator[Case]:
     """Every key of an ask with values that are not for it."""
     for key, line in KEYS.items():
         for written, value in WILD.items():
-            told = f"{key} = {written}"
-            text = SWEEP.replace(line, told) if line else SWEEP + told + "\n"
+            line_set = f"{key} = {written}"
+            text = SWEEP.replace(line, line_set) if line else SWEEP + line_set + "\n"
             if key == "path":
-                text = SWEEP.replace('path = "items.jsonl"', told)
+                text = SWEEP.replace('path = "items.jsonl"', line_set)
             yield Case(
                 family="Keys of a sweep",
-                what=told,
+                what=line_set,
                 commands=(PLAN,),
                 files={"s.toml": text.encode(), "items.jsonl": items(N_ITEMS).encode()},
                 expect=Expect(check=_plan_of(key, value), names=(key,)),
@@ -126,12 +126,12 @@ def key_cases() -> Iterator[Case]:
              "engine_options": "engine_options = { concentration = 1.0, seed = 3 }"}  # fmt: skip
     for key in judge_keys:
         for written in ("-1", "true", '""', '"../../x"', '"a b"', '"x\\u0000"', "1e300", "[]"):
-            told = f"{key} = {written}"
+            line_set = f"{key} = {written}"
             old = lines.get(key, "gpus = 0")
-            text = SWEEP.replace(old, told if key in lines else f"{old}\n{told}")
+            text = SWEEP.replace(old, line_set if key in lines else f"{old}\n{line_set}")
             yield Case(
                 family="Keys of a sweep",
-                what=f"judge: {told}",
+                what=f"judge: {line_set}",
                 commands=(PLAN,),
                 files={"s.toml": text.encode(), "items.jsonl": items(N_ITEMS).encode()},
                 expect=planned(count()),
@@ -231,7 +231,7 @@ def gold_cases() -> Iterator[Case]:
         yield Case(
             family="Gold",
             what=f"{what} (items)",
-            commands=(("items", "mine", "i.jsonl", "--out", "o.parquet", *flags),),
+            commands=(("items", "own", "i.jsonl", "--out", "o.parquet", *flags),),
             files={"i.jsonl": content},
             may_write=("o.parquet",),
             expect=expect,
@@ -357,6 +357,8 @@ FORMS: dict[str, tuple[str, bool]] = {
     "words that are numbers": (
         "pattern = '\\[\\[(?P<verdict>\\w+)\\]\\]'\nexample = '[[{verdict}]]'\noptions = [1, 2]\n",
         True),
+    "a pattern that fits the empty text": (
+        "pattern = '(?P<verdict>[AB]?)'\nexample = '{verdict}'\n", False),
     "a pattern that reads one letter of a word": (
         "pattern = '(?P<verdict>\\w)'\nexample = 'Answer: {verdict}'\n", False),
 }  # fmt: skip
@@ -364,11 +366,11 @@ FORMS: dict[str, tuple[str, bool]] = {
 
 def template_cases() -> Iterator[Case]:
     """Templates of one's own, with forms of verdict of their own."""
-    sweep = SWEEP.encode() + b'templates = ["mine"]\n'
+    sweep = SWEEP.encode() + b'templates = ["own"]\n'
     for what, (form, fits) in FORMS.items():
         content = f'verdict = "last"\n[form]\n{form}'.encode()
         files = {"s.toml": sweep, "items.jsonl": items(N_ITEMS).encode(),
-                 "mine/template.toml": content, "mine/question.txt": TEXT}  # fmt: skip
+                 "own/template.toml": content, "own/question.txt": TEXT}  # fmt: skip
         yield Case(
             family="Templates",
             what=f"{what} (plan)",
@@ -392,9 +394,9 @@ def template_cases() -> Iterator[Case]:
         "a byte order mark": (b'\xef\xbb\xbfform = "best_response"\nverdict = "first"\n', TEXT),
     }  # fmt: skip
     for what, (toml, text) in settings.items():
-        files = {"s.toml": sweep, "items.jsonl": items(N_ITEMS).encode(), "mine/.keep": b""}
-        files |= {"mine/template.toml": toml} if toml is not None else {}
-        files |= {"mine/question.txt": text} if text is not None else {}
+        files = {"s.toml": sweep, "items.jsonl": items(N_ITEMS).encode(), "own/.keep": b""}
+        files |= {"own/template.toml": toml} if toml is not None else {}
+        files |= {"own/question.txt": text} if text is not None else {}
         yield Case(
             family="Templates",
             what=what,

@@ -47,7 +47,7 @@ def as_json(cells: Cells, header: Sequence[str] = HEADER) -> bytes:
 
 
 def as_parquet(cells: Cells, header: Sequence[str] = HEADER, **types: pa.DataType) -> bytes:
-    """A Parquet file, of given types where said."""
+    """A Parquet file, of given types where they are named."""
     columns = list(zip(*cells, strict=True))
     arrays = [pa.array(column, type=types.get(name)) for name, column in zip(header, columns)]  # noqa: B905
     sink = pa.BufferOutputStream()
@@ -115,7 +115,7 @@ def spelling_cases() -> Iterator[Case]:
     """Spellings, by format and by verb."""
     for name in SPELLINGS:
         rows, written = spelled(name)
-        meant = Answer(numbers=counted(rows), said=TOGETHER)
+        meant = Answer(numbers=counted(rows), messages=TOGETHER)
         for ending, write in WRITERS.items():
             yield Case(
                 family="Spellings of one verdict",
@@ -190,8 +190,8 @@ def page_share(share: int) -> Callable[[Came], str | None]:
 
     def check(came: Came) -> str | None:
         page = came.page()
-        told = f"same verdict {share} %"
-        return None if told in page else f"the page does not say {told!r}"
+        sentence = f"same verdict {share} %"
+        return None if sentence in page else f"the page does not say {sentence!r}"
 
     return check
 
@@ -208,8 +208,8 @@ def by_question(rows: Sequence[Row]) -> Callable[[Came], str | None]:
 
     def check(came: Came) -> str | None:
         for row in came.rows():
-            mine = [one for one in rows if one[0] == row["item_id"]]
-            want = counted(mine)["percent_agreement", "category"]
+            of_item = [one for one in rows if one[0] == row["item_id"]]
+            want = counted(of_item)["percent_agreement", "category"]
             if abs(row["percent_agreement"] - want) > 1e-9:
                 return f"{row['item_id']}: {row['percent_agreement']}, counted {want}"
         return None
@@ -328,8 +328,8 @@ def leads_with_validity(share: float) -> Callable[[Came], str | None]:
     def check(came: Came) -> str | None:
         text = came.page() if (came.folder / "r.html").exists() else " ".join(came.stdout.split())
         praise = text.find("gives the same verdict")
-        told = min((at for word in few if (at := text.find(word)) >= 0), default=len(text))
-        if 0 <= praise < told:
+        validity = min((at for word in few if (at := text.find(word)) >= 0), default=len(text))
+        if 0 <= praise < validity:
             return f"leads with {text[praise : praise + 40]!r}"
         return None
 
@@ -376,6 +376,16 @@ def place_cases() -> Iterator[Case]:
             expect=expect,
             fast=True,
         )
+    plain = base_rows()
+    nothing = Answer(numbers=counted(plain), messages=("changes nothing",))
+    yield Case(
+        family="What a verdict names",
+        what="no orders, --verdict-names place",
+        commands=(reduce_json("t.csv", "--verdict-names", "place"),),
+        files={"t.csv": as_csv(cells(plain))},
+        expect=Expect(answers=(nothing,)),
+        fast=True,
+    )
     yield Case(
         family="What a verdict names",
         what="orders without a label, --verdict-names nonsense",

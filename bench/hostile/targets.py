@@ -36,7 +36,7 @@ def _inputs() -> dict[str, tuple[str, bytes, tuple[str, ...]]]:
         "reduce Parquet": ("a.parquet", parquet, ("reduce", "a.parquet")),
         "reduce --questions": ("a.csv", csv, ("reduce", "a.csv", "--questions")),
         "import": ("a.parquet", parquet, ("import", "table", "a.parquet")),
-        "items": ("a.parquet", _items_parquet(), ("items", "mine", "a.parquet")),
+        "items": ("a.parquet", _items_parquet(), ("items", "own", "a.parquet")),
     }
 
 
@@ -108,7 +108,7 @@ def run_cases() -> Iterator[Case]:
             )
     for verb, command in {
         "import": "import table a.csv",
-        "items": "items mine i.jsonl",
+        "items": "items own i.jsonl",
     }.items():
         for name in ("part", "items.parquet", "texts/new.parquet"):
             yield Case(
@@ -146,43 +146,50 @@ def _run_target(name: str) -> str:
     return f"$(find run/{parts[name]} -name '*.parquet' | sort | head -1)"
 
 
-def other_file_cases() -> Iterator[Case]:
-    """Files of others, folders that are not there, places that are none."""
-    csv = as_csv(cells(base_rows()))
+VERBS = {
+    "reduce": (("reduce", "a.csv"), ".csv"),
+    "reduce to JSON": (("reduce", "a.csv"), ".json"),
+    "reduce to Parquet": (("reduce", "a.csv"), ".parquet"),
+    "report": (("report", "a.csv"), ".html"),
+    "import": (("import", "table", "a.csv"), ".parquet"),
+    "items": (("items", "own", "i.jsonl"), ".parquet"),
+}
+"""Commands that write, before `--out`, and the ending of what they write."""
+FILES = {"a.csv": as_csv(cells(base_rows())), "i.jsonl": ITEMS}
+
+
+def foreign_file_cases() -> Iterator[Case]:
+    """A file that no command of the package wrote is kept, unless `--force` is given."""
     notes = b"item,thoughts\n1,irreplaceable\n"
-    verbs = {
-        "reduce": (("reduce", "a.csv"), ".csv"),
-        "reduce to JSON": (("reduce", "a.csv"), ".json"),
-        "reduce to Parquet": (("reduce", "a.csv"), ".parquet"),
-        "report": (("report", "a.csv"), ".html"),
-        "import": (("import", "table", "a.csv"), ".parquet"),
-        "items": (("items", "mine", "i.jsonl"), ".parquet"),
-    }
-    for verb, (command, ending) in verbs.items():
-        files = {"a.csv": csv, "i.jsonl": ITEMS}
-        mine = f"notes{ending}"
+    for verb, (command, ending) in VERBS.items():
+        name = f"notes{ending}"
         foreign = as_parquet([["x", 1]], ("a", "b")) if ending == ".parquet" else notes
         yield Case(
             family=FAMILY,
             what=f"{verb}, a file of somebody else's is there",
-            commands=((*command, "--out", mine),),
-            files={**files, mine: foreign},
+            commands=((*command, "--out", name),),
+            files={**FILES, name: foreign},
             expect=Expect(refusal="must", names=("--force",)),
             fast=True,
         )
         yield Case(
             family=FAMILY,
             what=f"{verb}, a file of somebody else's and --force",
-            commands=((*command, "--out", mine, "--force"),),
-            files={**files, mine: foreign},
-            may_write=(mine,),
+            commands=((*command, "--out", name, "--force"),),
+            files={**FILES, name: foreign},
+            may_write=(name,),
             expect=Expect(refusal="never"),
         )
+
+
+def earlier_output_cases() -> Iterator[Case]:
+    """The output of the same command of before is written again."""
+    for verb, (command, ending) in VERBS.items():
         yield Case(
             family=FAMILY,
             what=f"{verb}, its own output of before",
             commands=((*command, "--out", f"o{ending}"),) * 2,
-            files=files,
+            files=FILES,
             may_write=(f"o{ending}",),
             expect=Expect(refusal="never"),
             fast=True,
@@ -195,15 +202,20 @@ def other_file_cases() -> Iterator[Case]:
                 ("python", f"open('o{ending}', 'ab').write(b' ')"),
                 (*command, "--out", f"o{ending}"),
             ),
-            files=files,
+            files=FILES,
             may_write=(f"o{ending}",),
             expect=Expect(refusal="may"),
         )
+
+
+def no_place_cases() -> Iterator[Case]:
+    """Folders that are not there, names that are none, a disk that is full."""
+    for verb, (command, ending) in VERBS.items():
         yield Case(
             family=FAMILY,
             what=f"{verb}, the folder is not there",
             commands=((*command, "--out", f"deep/er/o{ending}"),),
-            files=files,
+            files=FILES,
             expect=Expect(refusal="must", harmless=True),
             fast=True,
         )
@@ -220,7 +232,7 @@ def other_file_cases() -> Iterator[Case]:
                 family=FAMILY,
                 what=f"{verb}, --out is {what}",
                 commands=((*command, "--out", target),),
-                files=files,
+                files=FILES,
                 before=lambda folder, e=ending: (folder / f"dir{e}").mkdir(),
                 expect=Expect(refusal="must", harmless=True),
             )
@@ -228,7 +240,7 @@ def other_file_cases() -> Iterator[Case]:
             family=FAMILY,
             what=f"{verb}, a disk that is full",
             commands=((*command, "--out", f"o{ending}"),),
-            files=files,
+            files=FILES,
             before=lambda folder, e=ending: (folder / f"o{e}").symlink_to("/dev/full"),
             may_write=(f"o{ending}",),
             expect=Expect(refusal="must", harmless=True),
@@ -239,4 +251,6 @@ def target_cases() -> Iterator[Case]:
     """All cases of this module."""
     yield from same_file_cases()
     yield from run_cases()
-    yield from other_file_cases()
+    yield from foreign_file_cases()
+    yield from earlier_output_cases()
+    yield from no_place_cases()

@@ -14,17 +14,16 @@ Examples
 1
 """
 
+from judgerel_ray.benchmarks.admission import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.catalog import LOADERS, SCALES, load_items, load_mix, read_items
 from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
-from judgerel_ray.benchmarks.gold import REFERENCE, GoldReading
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
-from judgerel_ray.benchmarks.lima import load_lima
 from judgerel_ray.benchmarks.mix import MIX, mix_sources
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -33,8 +32,7 @@ from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.strata import sample_items
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
-from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
-from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
 
 __all__ = [
     "LOADERS",

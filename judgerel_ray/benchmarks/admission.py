@@ -1,11 +1,23 @@
-"""What every loader's items must be before a sweep may ask about them."""
+"""What every loader's items must be before a sweep may ask about them.
+
+Which option `gold` means in a plain file: one reading for the whole file, and never a guess.
+
+In ``{"options": ["2", "1"], "gold": "2"}`` gold is the option of number 2, whose text is 1, or the
+option whose text is 2: right and wrong swap between the two. A reading by which any item's gold
+names no option is out; those that are left must name the same option in every item.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+import string
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.core import Item, Option, SweepError
+from judgerel_ray.core import GoldIs, Item, Option, SweepError
 
 
 def admit(found: Iterable[tuple[Item, Record]], *, path: str) -> tuple[Item, ...]:
@@ -72,3 +84,274 @@ def distinct_options(options: Iterable[Option], record: Record) -> tuple[Option,
 def _spot(record: Record) -> str:
     """Where a record stands, in words."""
     return " ".join(f"{name} {value}" for name, value in record.place.items() if name != "file")
+
+
+READINGS: tuple[GoldIs, ...] = ("id", "text", "letter", "number", "index")
+"""What gold may name an option by: its id, its text, its letter (A is the first), its number
+counted from 1, or its index counted from 0."""
+REFERENCE: GoldIs = "reference"
+"""Gold is a reference answer, and no option."""
+NO_TIES: Mapping[str, str] = MappingProxyType({})
+_OPTIONS_SHOWN = 3
+_LONGEST = 16
+_LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
+_WHERE = " in the [[ask]] (judgerel items: --gold-is)"
+_WHOLE = re.compile(r"([0-9]+)(?:\.0+)?")  # a table with gaps has its whole numbers as 2.0
+
+
+class GoldReading(NamedTuple):
+    """How the gold of a file was read.
+
+    ``alike`` are other readings by which every item has the same option, ``out`` those by which
+    some item has none; ``n_items`` have options and gold. ``otherwise`` has their gold the other
+    way, by benchmark and item_id: as it is written; of references the ids, where they name options.
+    """
+
+    reading: GoldIs
+    declared: bool
+    n_items: int
+    alike: tuple[GoldIs, ...] = ()
+    out: tuple[GoldIs, ...] = ()
+    otherwise: Mapping[tuple[str, str], str] = MappingProxyType({})
+
+
+def resolve_gold(
+    found: Sequence[tuple[Item, Record]],
+    *,
+    gold_is: GoldIs | None = None,
+    ties: Mapping[str, str] = NO_TIES,
+) -> tuple[list[tuple[Item, Record]], GoldReading | None]:
+    """Replace the gold of items by the id of the option that it names.
+
+    Parameters
+    ----------
+    found : sequence of (Item, Record)
+        All items of a file with gold as it stands there. Items without options, or without gold,
+        are left as they are.
+    gold_is : str, optional
+        One of `READINGS`, or `REFERENCE`, where somebody says how gold is to be read.
+    ties : mapping of str to str
+        Words for a tie in lower case, and the verdict that each is: where it is among the verdicts.
+
+    Returns
+    -------
+    tuple
+        The items, and how gold was read; None where no item has options and gold.
+
+    Raises
+    ------
+    SweepError
+        If no reading names an option in every item, or two name different ones in any; or gold
+        that is a word for a tie names an option, too.
+
+    Examples
+    --------
+    >>> two = tuple(Option(option_id=n, text=text) for n, text in (("1", "oak"), ("2", "apple")))
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=two, gold="B")
+    >>> items, how = resolve_gold([(item, Record(fields={}, place={"file": "q.csv"}))])
+    >>> items[0][0].gold, how.reading
+    ('2', 'letter')
+    """
+    asked = [place for place, (item, _) in enumerate(found) if item.options and item.gold]
+    if not asked:
+        return list(found), None
+    if gold_is != REFERENCE and ties:
+        found = [_with_tie(item, record, gold_is, ties) for item, record in found]
+        asked = [at for at in asked if found[at][0].gold not in ties.values()]
+        if not asked:
+            return list(found), None
+    some = [found[place] for place in asked]
+    if gold_is == REFERENCE:
+        read = GoldReading(REFERENCE, declared=True, n_items=len(asked))
+        try:
+            ids, _ = _option_ids(some, READINGS)
+        except SweepError:
+            return list(found), read
+        return list(found), read._replace(otherwise=_by_item(some, ids))
+    tried = READINGS if gold_is is None else (gold_is,)
+    ids, left = _option_ids(some, tried)
+    resolved = list(found)
+    for at, option_id in zip(asked, ids, strict=True):
+        item, record = found[at]
+        resolved[at] = replace(item, gold=option_id), record
+    return resolved, GoldReading(
+        left[0],
+        declared=gold_is is not None,
+        n_items=len(some),
+        alike=tuple(left[1:]),
+        out=tuple(one for one in tried if one not in left),
+        otherwise=_by_item(some, [item.gold or "" for item, _ in some]),
+    )
+
+
+def _with_tie(
+    item: Item, record: Record, gold_is: GoldIs | None, ties: Mapping[str, str]
+) -> tuple[Item, Record]:
+    """An item whose gold is the verdict of a tie, where it is a word for one."""
+    tie = ties.get((item.gold or "").strip().casefold()) if item.options else None
+    if tie is None:
+        return item, record
+    for reading in READINGS if gold_is is None else (gold_is,):
+        if (place := _place(reading, item)) is not None:
+            raise record.wrong(
+                f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean a tie, or "
+                f"by {reading} option {place + 1}, which is {_shown(item.options[place])}",
+                hint="call the tie by another word in template.toml",
+            )
+    return replace(item, gold=tie), record
+
+
+def _option_ids(
+    some: Sequence[tuple[Item, Record]], tried: Sequence[GoldIs]
+) -> tuple[list[str], list[GoldIs]]:
+    """Ids of the options that gold names, and the readings by which it names one in every item."""
+    named = {reading: [_place(reading, item) for item, _ in some] for reading in tried}
+    left = [reading for reading in tried if None not in named[reading]]
+    if not left:
+        raise _names_none(some, named)
+    for n, (item, record) in enumerate(some):
+        if len({named[one][n] for one in left}) > 1:
+            raise _names_several(item, record, {one: named[one][n] or 0 for one in left})
+    pairs = zip(some, named[left[0]], strict=True)
+    return [item.options[right or 0].option_id for (item, _), right in pairs], left
+
+
+def _by_item(
+    some: Sequence[tuple[Item, Record]], gold: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """Gold by benchmark and item_id."""
+    names = ((item.benchmark, item.item_id) for item, _ in some)
+    return dict(zip(names, gold, strict=True))
+
+
+def _place(reading: GoldIs, item: Item) -> int | None:
+    """Place of the option that an item's gold names by a reading; None where it names none."""
+    gold, n_options = (item.gold or "").strip(), len(item.options)
+    if reading == "id":
+        return _like(gold, [option.option_id for option in item.options])
+    if reading == "text":
+        return _like(gold, [option.text for option in item.options])
+    if reading == "letter":
+        letter = _LETTER.fullmatch(gold)
+        place = string.ascii_uppercase.index(letter[1].upper()) if letter else -1
+    else:
+        whole = _whole(gold)
+        place = -1 if whole is None else whole - (reading == "number")
+    return place if 0 <= place < n_options else None
+
+
+def _like(gold: str, names: Sequence[str]) -> int | None:
+    """Place of the one name that gold is: as written, else as the same whole number."""
+    for same in (str.strip, _whole):
+        wanted = same(gold)
+        places = [n for n, name in enumerate(names) if same(name) == wanted]
+        if wanted is not None and places:
+            return places[0] if len(places) == 1 else None
+    return None
+
+
+def _whole(text: str) -> int | None:
+    """A text as a whole number, where it is one."""
+    found = _WHOLE.fullmatch(text.strip())
+    return int(found[1]) if found else None
+
+
+def _names_several(item: Item, record: Record, places: Mapping[GoldIs, int]) -> SweepError:
+    """The error of gold that means one option by one reading, and another by another."""
+    by_place: dict[int, list[GoldIs]] = {}
+    for reading, place in places.items():
+        by_place.setdefault(place, []).append(reading)
+    said = [
+        f"by {' or '.join(readings)} option {place + 1}, which is {_shown(item.options[place])}"
+        for place, readings in by_place.items()
+    ]
+    keys = [f'gold_is = "{readings[0]}"' for readings in by_place.values()]
+    return record.wrong(
+        f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean "
+        f"{len(by_place)} options: {'; '.join(said)}",
+        hint=" or ".join(keys) + _WHERE,
+    )
+
+
+def _names_none(
+    some: Sequence[tuple[Item, Record]], named: Mapping[GoldIs, Sequence[int | None]]
+) -> SweepError:
+    """The error of gold that names no option, or not in one way for all items of a file."""
+    for n, (item, record) in enumerate(some):
+        if all(places[n] is None for places in named.values()):
+            names = [_shown(option) for option in item.options[:_OPTIONS_SHOWN]]
+            if len(item.options) > _OPTIONS_SHOWN:
+                names.append(f"and {len(item.options) - _OPTIONS_SHOWN} more")
+            several = _several(item, named)
+            return record.wrong(
+                f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} names "
+                f"{several or f'no option by {_either(named)}'}; its options are "
+                f"{', '.join(names)}",
+                hint="give its id, letter or number, for the whole file"
+                if several
+                else f'mend it, or gold_is = "{REFERENCE}"{_WHERE} where it is no option',
+            )
+    said = []
+    for reading, places in named.items():
+        item = some[places.index(None)][0]
+        if any(place is not None for place in places):
+            said.append(
+                f"by {reading} {_brief(item.gold or '')} of item {_brief(item.item_id)} is none"
+            )
+    return SweepError(
+        f"gold names options in one way in one item and in another elsewhere: {'; '.join(said)}",
+        where={"file": some[0][1].place.get("file")},
+        hint=f'write gold in one way in the whole file; gold_is = "{_nearest(named)}"{_WHERE} '
+        "names the first that is otherwise",
+    )
+
+
+def _several(item: Item, tried: Collection[GoldIs]) -> str:
+    """Which readings gold names several options by, as options have one text; empty of none."""
+    gold = (item.gold or "").strip()
+    names: dict[GoldIs, list[str]] = {
+        "id": [option.option_id for option in item.options],
+        "text": [option.text for option in item.options],
+    }
+    for reading, written in names.items():
+        n = sum(one.strip() == gold for one in written)
+        if n > 1 and reading in tried:
+            return f"{n} options by {reading}"
+    return ""
+
+
+def _nearest(named: Mapping[GoldIs, Sequence[int | None]]) -> GoldIs:
+    """The reading by which most items have an option."""
+    return max(named, key=lambda reading: sum(place is not None for place in named[reading]))
+
+
+def _either(names: Iterable[str]) -> str:
+    """Names with commas and an or."""
+    *rest, last = names
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def _shown(option: Option) -> str:
+    """An option with its id and its text."""
+    return f"{_brief(option.option_id)} ({_brief(option.text)})"
+
+
+def _brief(text: str) -> str:
+    """A text as it is told beside others."""
+    shown = repr(text)
+    return shown if len(shown) <= _LONGEST + 2 else f"{shown[:_LONGEST]}…{shown[-1]}"
+
+
+def gold_note(read: GoldReading) -> str:
+    """Say how the gold of a file was read where nobody had said how.
+
+    Examples
+    --------
+    >>> gold_note(GoldReading("letter", declared=False, n_items=40))
+    'gold is taken for the letter of the right option, as it is one in all 40 items that have it'
+    """
+    alike = f" (by {' or '.join(read.alike)} it is the same one)" if read.alike else ""
+    return (
+        f"gold is taken for the {read.reading} of the right option{alike}, as it is one in all "
+        f"{read.n_items:,} items that have it"
+    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
+from judgerel_ray.benchmarks.admission import NO_TIES, REFERENCE
 from judgerel_ray.benchmarks.bbh import load_bbh
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.criterion import load_criterion
+from judgerel_ray.benchmarks.dialogue import load_hh_rlhf, load_lima
 from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import LABELS, load_feedbackqa
 from judgerel_ray.benchmarks.generic import Loaded, holds_items, read_generic
-from judgerel_ray.benchmarks.gold import REFERENCE
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.hh_rlhf import load_hh_rlhf
-from judgerel_ray.benchmarks.lima import load_lima
 from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
@@ -24,8 +23,7 @@ from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
-from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa
-from judgerel_ray.benchmarks.truthfulqa_pairs import load_truthfulqa_pairs
+from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
 from judgerel_ray.core import GoldIs, Item, SweepError
 
 
@@ -95,7 +93,7 @@ def load_items(
         items of a plain file (see `load_generic`). A table that has ``item_id`` and ``question``
         is read as plain whatever the name, and keeps the benchmark it states.
     path : str
-        File or folder: local, or any fsspec URL. Text files may be compressed (.gz, .bz2, .xz).
+        File or folder: local, or any fsspec URL. Files may be packed (.gz, .bz2, .xz, .zst).
     answers : str, optional
         For mt_bench and head_to_tail, the recorded responses that become options where they
         do not stand in the folder at `path`.
@@ -135,8 +133,11 @@ def read_items(
     answers: str | None = None,
     seed: int = 1,
     gold_is: GoldIs | None = None,
+    ties: Mapping[str, str] = NO_TIES,
 ) -> Loaded:
     r"""As :func:`load_items`, with how the gold of a plain file was read.
+
+    There `ties` are words for a tie, where gold may be one, and the verdict that each is.
 
     Examples
     --------
@@ -166,7 +167,7 @@ def read_items(
     # A table of questions with a right option may name its items as a plain one does.
     but_for = ANSWERS if benchmark == MULTIPLE_CHOICE else ()
     if benchmark not in LOADERS or (not folder and holds_items(path, but_for=but_for)):
-        return read_generic(benchmark, path, gold_is=gold_is)
+        return read_generic(benchmark, path, gold_is=gold_is, ties=ties)
     if gold_is not in (None, REFERENCE):
         raise SweepError(
             f"gold_is says how a plain file of items names the right option; {benchmark} has its "

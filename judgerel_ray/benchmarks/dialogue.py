@@ -1,4 +1,9 @@
-"""Dialogues whose last answer is judged: what was said before is context."""
+"""Dialogues whose last answer is judged: what was said before is context.
+
+HH-RLHF: two replies of an assistant to one dialogue, of which a person chose one.
+
+LIMA: instructions and the carefully written responses a model was aligned by.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.judged_text import under_headings
+from judgerel_ray.benchmarks.record import Record, kind_of
+from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.core import HumanRating, Item, Option
 
 HUMAN, ASSISTANT = "Human", "Assistant"
 _TURN = re.compile(rf"\n\n({HUMAN}|{ASSISTANT}):")
@@ -57,3 +66,178 @@ def last_words(turns: Sequence[Turn]) -> str:
     """
     first, *further = turns
     return "\n\n".join([first.text, *(f"{turn.speaker}: {turn.text}" for turn in further)])
+
+
+CHOSEN, REJECTED = "chosen", "rejected"
+
+
+def load_hh_rlhf(path: str) -> tuple[Item, ...]:
+    r"""Read HH-RLHF (Bai et al. 2022), each pair as two responses to one dialogue.
+
+    Parameters
+    ----------
+    path : str
+        An upstream file of pairs such as ``harmless-base/test.jsonl.gz``
+        (``{"chosen": "\n\nHuman: ...\n\nAssistant: ...", "rejected": ...}``), or a table with those
+        columns; ``item`` numbers its rows where it is there.
+
+    Returns
+    -------
+    tuple of Item
+        One a pair: ``question`` is the last human turn that both transcripts share, ``context``
+        what was said before it (every turn under its speaker; null for a first turn), ``options``
+        are ``chosen`` and ``rejected``, ``gold`` is ``chosen`` and ``ratings`` say so. Where the
+        transcripts part before their last turn, a response holds all that follows, later turns with
+        their speakers. ``item_id`` is ``hh_rlhf:<row>`` (from 0), ``category`` is ``all``.
+
+    Raises
+    ------
+    SweepError
+        If the file is of another layout, or two transcripts share no human turn.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> before = "\n\nHuman: Hi.\n\nAssistant: Hello!\n\nHuman: Are you well?\n\nAssistant:"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "test.jsonl")
+    ...     _ = file.write_text(json.dumps({"chosen": before + " I am.", "rejected": before}))
+    ...     item = load_hh_rlhf(str(file))[0]
+    >>> item.question, [option.text for option in item.options]
+    ('Are you well?', ['I am.', ''])
+    >>> print(item.context)
+    Human:
+    Hi.
+    <BLANKLINE>
+    Assistant:
+    Hello!
+    """
+    records = read_records(path)
+    return admit([(_item(record, n), record) for n, record in enumerate(records)], path=path)
+
+
+def _item(record: Record, index: int) -> Item:
+    """One pair."""
+    record.require(CHOSEN, REJECTED, hint="name a file of pairs, such as harmless-base/test")
+    sides = {name: split_turns(record.text(name)) for name in (CHOSEN, REJECTED)}
+    n_shared = _shared(*sides.values())
+    if not n_shared:
+        raise record.wrong(
+            "chosen and rejected must share a human turn and go on after it",
+            hint=r"transcripts read '\n\nHuman: ...\n\nAssistant: ...'",
+        )
+    shared = sides[CHOSEN][:n_shared]
+    row = record.whole("item") if "item" in record else index
+    return Item(
+        item_id=f"hh_rlhf:{row}",
+        benchmark="hh_rlhf",
+        category="all",
+        question=shared[-1].text,
+        context=written(shared[:-1]),
+        options=tuple(
+            Option(option_id=name, text=last_words(turns[n_shared:]))
+            for name, turns in sides.items()
+        ),
+        gold=CHOSEN,
+        ratings=(HumanRating(rater="human", label=CHOSEN),),
+    )
+
+
+def _shared(one: tuple[Turn, ...], two: tuple[Turn, ...]) -> int:
+    """Number of leading turns in common that end with a human's and are not all of either."""
+    n = 0
+    for a, b in zip(one[:-1], two[:-1], strict=False):
+        if a != b:
+            break
+        n += 1
+    while n and (one[n - 1].speaker != HUMAN or HUMAN in (one[n].speaker, two[n].speaker)):
+        n -= 1
+    return n
+
+
+def load_lima(path: str) -> tuple[Item, ...]:
+    """Read LIMA (Zhou et al. 2023; 1,000 instructions to train on), each with its response.
+
+    Parameters
+    ----------
+    path : str
+        The upstream ``train.jsonl`` (``{"conversations": [instruction, response, ...], "source"}``)
+        or a table with those columns; or in the layout ``instruction``, ``input``, ``output``,
+        ``history`` (a list of pairs of earlier turns).
+
+    Returns
+    -------
+    tuple of Item
+        One a conversation: ``question`` is its last instruction, ``context`` what was said before
+        (every turn under its speaker; null for a first turn), ``options`` the one response
+        ``lima``. ``category`` is the source, ``all`` where none is said; ``item_id`` is
+        ``lima:<row>``, by the column ``item`` where it is there, else from 0. There is no gold.
+
+    Raises
+    ------
+    SweepError
+        If the file is of another layout, or a conversation has no response, as those of the
+        upstream ``test.jsonl``.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> row = {"conversations": ["Name a colour.", "Red."], "source": "wikihow"}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "train.jsonl")
+    ...     _ = file.write_text(json.dumps(row))
+    ...     item = load_lima(str(file))[0]
+    >>> item.question, item.options[0].text, item.category
+    ('Name a colour.', 'Red.', 'wikihow')
+    """
+    records = read_records(path)
+    return admit([(_lima_item(record, n), record) for n, record in enumerate(records)], path=path)
+
+
+def _lima_item(record: Record, index: int) -> Item:
+    """One conversation."""
+    said = _said(record)
+    if not said or len(said) % 2 or not said[-1].strip():
+        raise record.wrong(
+            f"a conversation must end with a response, got {len(said)} turns",
+            hint="train.jsonl has responses, test.jsonl has none",
+        )
+    turns = [
+        Turn(speaker=ASSISTANT if n % 2 else HUMAN, text=text.strip())
+        for n, text in enumerate(said)
+    ]
+    row = record.whole("item") if "item" in record else index
+    return Item(
+        item_id=f"lima:{row}",
+        benchmark="lima",
+        category=record.identifier("source") if "source" in record else "all",
+        question=turns[-2].text,
+        context=written(turns[:-2]),
+        options=(Option(option_id="lima", text=turns[-1].text),),
+    )
+
+
+def _said(record: Record) -> tuple[str, ...]:
+    """All that was said, instruction and response by turns."""
+    if "conversations" in record:
+        return record.texts("conversations")
+    record.require("instruction", "output", hint="name train.jsonl, whose rows hold conversations")
+    instruction = record.text("instruction")
+    if more := record.optional_text("input"):
+        instruction = f"{instruction}\n\n{more}"
+    return (*_history(record), instruction, record.text("output"))
+
+
+def _history(record: Record) -> tuple[str, ...]:
+    """Turns before the last pair."""
+    if record.fields.get("history") in (None, ""):
+        return ()
+    said: list[str] = []
+    for pair in record.listing("history"):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise record.wrong("history must be a list of pairs of texts")
+        for text in pair:
+            if not isinstance(text, str):
+                raise record.wrong(f"history must hold texts, got {kind_of(text)}")
+            said.append(text)
+    return tuple(said)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from judgerel_ray.benchmarks.admission import admit, distinct_options
-from judgerel_ray.benchmarks.gold import GoldReading, resolve_gold
+from judgerel_ray.benchmarks.admission import (
+    NO_TIES,
+    GoldReading,
+    admit,
+    distinct_options,
+    resolve_gold,
+)
 from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
 from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.benchmarks.source import known_format
@@ -72,14 +77,20 @@ def load_generic(benchmark: str, path: str, *, gold_is: GoldIs | None = None) ->
     return read_generic(benchmark, path, gold_is=gold_is).items
 
 
-def read_generic(benchmark: str, path: str, *, gold_is: GoldIs | None = None) -> Loaded:
+def read_generic(
+    benchmark: str,
+    path: str,
+    *,
+    gold_is: GoldIs | None = None,
+    ties: Mapping[str, str] = NO_TIES,
+) -> Loaded:
     """As :func:`load_generic`, with how gold was read."""
     records = read_records(path)
     found = [(_item(record, benchmark), record) for record in records]
     items = admit(found, path=path)
     if gold_is is None and _is_items_table(records, path):
         return Loaded(items)
-    resolved, reading = resolve_gold(found, gold_is=gold_is)
+    resolved, reading = resolve_gold(found, gold_is=gold_is, ties=ties)
     return Loaded(tuple(item for item, _ in resolved), reading)
 
 

@@ -1,18 +1,23 @@
-"""JSON documents, and rows of Parquet, JSON Lines, CSV and JSON lists as records."""
+"""JSON documents, and rows of Parquet, JSON Lines, CSV, TSV and JSON lists as records."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import warnings
 
 import polars as pl
 
 from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
-from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
-from judgerel_ray.core import SweepError
+from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text, separator_of
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.core.delimited import heading_of, one_kind_of_lines, rows_below
 
-_LONGEST_CELL = 2**31 - 1  # the csv module refuses cells above 128 KiB unless told
+_KNOWN_BY = frozenset((
+    "item_id", "question", "options", "gold", "benchmark", "category", "context", "turns",
+    "ratings", "text", "criterion", "judge", "replication", "verdict", "label", "score", "rater",
+))  # fmt: skip
+"""Names of columns of items, texts and ratings, which tell what stands between them."""
 
 
 def read_json(path: str) -> object:
@@ -128,36 +133,26 @@ def _json_lines(path: str) -> tuple[Record, ...]:
 
 
 def _csv(path: str) -> tuple[Record, ...]:
-    """Rows of a CSV file with a header."""
-    limit = csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    try:
-        header = next(reader)
-        twice = sorted({name for name in header if header.count(name) > 1})
-        if twice:
-            raise SweepError(
-                f"the header repeats {', '.join(map(repr, twice))}", where={"file": path, "line": 1}
-            )
-        records = []
-        for cells in reader:
-            if not cells:
-                continue
-            place = {"file": path, "line": reader.line_num}
-            if len(cells) != len(header):
-                raise SweepError(
-                    f"expected {len(header)} cells as in the header, got {len(cells)}",
-                    where=place,
-                    hint="put cells that hold commas or line breaks in double quotes",
-                )
-            fields = dict(zip(header, cells, strict=True))
-            records.append(Record(fields=fields, place=place, blank_is_null=True))
-    except csv.Error as error:
-        raise SweepError(
-            f"broken CSV: {error}", where={"file": path, "line": reader.line_num}
-        ) from error
-    finally:
-        csv.field_size_limit(limit)
-    return tuple(records)
+    """Rows below a line of names, whatever stands between columns.
+
+    Warns
+    -----
+    ReadingWarning
+        If that is not what the ending of the file says.
+    """
+    where = {"file": path}
+    text, separator = one_kind_of_lines(read_text(path), separator_of(path))
+    heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)
+    for note in heading.notes:
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    return tuple(
+        Record(
+            fields=dict(zip(heading.names, cells, strict=True)),
+            place={**where, "line": line},
+            blank_is_null=True,
+        )
+        for line, cells in rows_below(text, heading, where)
+    )
 
 
 def _parse(text: str) -> object:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import lzma
 import sys
-import zlib
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from judgerel_ray.benchmarks.record import closest
-from judgerel_ray.core import SweepError, decoded
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.delimited import SEPARATORS
+from judgerel_ray.core.packing import PACKED, unpacked
+from judgerel_ray.core.text import table_text
 
 Format = Literal["parquet", "json", "jsonl", "csv"]
 
@@ -19,6 +20,7 @@ _FORMATS: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".csv": "csv",
+    ".tsv": "csv",
 }
 # Roots of what remote file systems raise that is no OSError; looked up only once they are loaded.
 _REMOTE = {
@@ -27,8 +29,6 @@ _REMOTE = {
     "azure.core.exceptions": "AzureError",
     "aiohttp": "ClientError",
 }
-_COMPRESSIONS = (".gz", ".bz2", ".xz")
-_BOM = b"\xef\xbb\xbf"
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "it is gzip: let its name end in .gz"),
     (b"PAR1", "it is Parquet: let its name end in .parquet"),
@@ -44,7 +44,7 @@ def file_name(path: str) -> str:
     'navigate.json'
     """
     name = PurePosixPath(path).name
-    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith(_COMPRESSIONS) else name
+    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith(PACKED) else name
 
 
 def stem(path: str) -> str:
@@ -82,11 +82,22 @@ def format_of(path: str) -> Format:
     if found is None:
         raise SweepError(
             f"unknown file format: expected {', '.join(_FORMATS)} (the text ones also "
-            f"compressed: {', '.join(_COMPRESSIONS)}), got {file_name(path)!r}",
+            f"packed: {', '.join(PACKED)}), got {file_name(path)!r}",
             where={"file": path},
             hint="convert it, or give it the suffix of what it holds",
         )
     return found
+
+
+def separator_of(path: str) -> str:
+    r"""What stands between columns by the ending of a file.
+
+    Examples
+    --------
+    >>> separator_of("items.tsv.gz"), separator_of("items.csv")
+    ('\t', ',')
+    """
+    return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
 
 
 def is_folder(path: str) -> bool:
@@ -123,31 +134,34 @@ def read_bytes(path: str) -> bytes:
     import fsspec
 
     try:
-        with fsspec.open(path, "rb", compression="infer") as file:
-            content: bytes = file.read()
+        with fsspec.open(path, "rb") as file:
+            content: bytes = unpacked(file.read(), PurePosixPath(path).suffix)
     except FileNotFoundError as error:
         raise SweepError("no such file", where={"file": path}, hint=_neighbour(path)) from error
     except _reading_errors() as error:
         raise _unreadable(path, error) from error
-    if not content.removeprefix(_BOM).strip():
+    if not content:
         raise SweepError("the file is empty", where={"file": path})
     return content
 
 
 def read_text(path: str) -> str:
-    """Whole text of a UTF-8 file; a byte-order mark at its start is dropped.
+    """Whole text of a file in UTF-8, or in UTF-16 by its mark, which is dropped.
 
     Raises
     ------
     SweepError
-        As `read_bytes`, and if a byte is not UTF-8 (its offset from 0 is named).
+        As `read_bytes`, and if a byte is not UTF-8 (its line is named).
     """
     content = read_bytes(path)
     try:
-        return decoded(content, where={"file": path})
+        text = table_text(content, {"file": path})
     except SweepError as error:
         hint = next((said for magic, said in _MAGIC if content.startswith(magic)), error.hint)
         raise SweepError(error.problem, where=error.where, hint=hint) from error
+    if not text.strip():
+        raise SweepError("the file is empty", where={"file": path})
+    return text
 
 
 def _is_absent(path: str) -> bool:
@@ -171,8 +185,7 @@ def _neighbour(path: str) -> str | None:
 
 def _reading_errors() -> tuple[type[Exception], ...]:
     """Classes of what is raised where a file cannot be read, those of remote ones included."""
-    known: list[type[Exception]] = [OSError, ValueError, ImportError, EOFError]
-    known += [zlib.error, lzma.LZMAError]
+    known: list[type[Exception]] = [OSError, ValueError, ImportError]
     for module, name in _REMOTE.items():
         kind = getattr(sys.modules.get(module), name, None)
         if isinstance(kind, type) and issubclass(kind, Exception):

@@ -12,16 +12,22 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.files import add_files
-from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.measuring import add_numbers
-from judgerel_ray.cli.panics import panics_kept_back
 from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.ratings import add_page_ratings, write_page
-from judgerel_ray.cli.screen import Screen, one_line, open_streams, tell
+from judgerel_ray.cli.reduced import add_exact_values, add_names, judged
+from judgerel_ray.cli.screen import (
+    NotesFirst,
+    Screen,
+    one_line,
+    open_streams,
+    panics_kept_back,
+    tell,
+)
 from judgerel_ray.core import EngineError, JudgeRelError, ReadingWarning, SweepError, printable
 
 if TYPE_CHECKING:
@@ -137,21 +143,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _readings_told() -> Iterator[None]:
-    """Say on stderr, once each, how files were read otherwise than they are written."""
-    said: set[str] = set()
-    with warnings.catch_warnings():
+    """Say on stderr, once each and before any number, how files were read.
+
+    Where the command is refused, its one line is all there is.
+    """
+    notes = NotesFirst(sys.stdout)
+    with warnings.catch_warnings(), redirect_stdout(cast(TextIO, notes)):
         warnings.simplefilter("always", ReadingWarning)
         others = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
-            if not isinstance(message, ReadingWarning):
+            if isinstance(message, ReadingWarning):
+                notes.add(f"judgerel: {one_line(message)}")
+            else:
                 others(message, category, *place)
-            elif str(message) not in said:
-                said.add(str(message))
-                print(f"judgerel: {one_line(message)}", file=sys.stderr)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield
+        notes.say()
 
 
 def _file_errors() -> tuple[type[BaseException], ...]:
@@ -209,9 +218,10 @@ def _interruptible() -> Iterator[None]:
 
 def _plan(parsed: argparse.Namespace) -> int:
     """Print the plan."""
+    from judgerel_ray.asking.plan.planning import plan_resolved
+    from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.pipeline import plan_resolved, resolve
-    from judgerel_ray.report import plan_text
+    from judgerel_ray.report.standing import plan_text
 
     resolved = resolve(load_sweep(parsed.sweep))
     plan = plan_resolved(resolved)
@@ -232,9 +242,9 @@ def _run(parsed: argparse.Namespace) -> int:
 
 def _exact(parsed: argparse.Namespace) -> int:
     """Find verdict distributions, and print what they say of endless replications."""
+    from judgerel_ray.analyses.distributions.from_run import run_limits
+    from judgerel_ray.analyses.distributions.show import limits_text
     from judgerel_ray.config import as_exact, load_sweep
-    from judgerel_ray.pipeline import run_limits
-    from judgerel_ray.report import limits_text
 
     code = _run_sweep(as_exact(load_sweep(parsed.sweep)), parsed)
     tell(limits_text(run_limits(parsed.out)))
@@ -243,7 +253,7 @@ def _exact(parsed: argparse.Namespace) -> int:
 
 def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
     """Run or resume a sweep, and say how it ended."""
-    from judgerel_ray.pipeline import run_sweep
+    from judgerel_ray.asking.run.running import run_sweep
 
     console = Screen(stderr=True)
     if not parsed.out.strip():
@@ -278,8 +288,8 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
 
 def _status(parsed: argparse.Namespace) -> int:
     """Print how a run stands."""
-    from judgerel_ray.pipeline import read_status
-    from judgerel_ray.report import status_text
+    from judgerel_ray.report.standing import status_text
+    from judgerel_ray.store.status import read_status
 
     status = read_status(parsed.run).as_json()
     if parsed.json:
@@ -297,7 +307,7 @@ def _report(parsed: argparse.Namespace) -> int:
 
 def _verify(parsed: argparse.Namespace) -> int:
     """Check a run directory."""
-    from judgerel_ray.pipeline import verify_path
+    from judgerel_ray.analyses.reliability.reducing import verify_path
 
     findings, wrong = verify_path(parsed.run)
     for line in findings:

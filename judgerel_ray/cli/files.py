@@ -70,7 +70,7 @@ def add_files(add_verb: AddVerb) -> None:
 
 def _items(parsed: argparse.Namespace) -> int:
     """Write items."""
-    from judgerel_ray.pipeline import write_items
+    from judgerel_ray.importers.verbs import write_items
 
     answers = None if parsed.answers is None else source_path(parsed.answers)
     path = source_path(parsed.path)
@@ -90,7 +90,7 @@ def _items(parsed: argparse.Namespace) -> int:
 
 def _import(parsed: argparse.Namespace) -> int:
     """Write foreign judgments."""
-    from judgerel_ray.pipeline import write_judgments
+    from judgerel_ray.importers.verbs import write_judgments
 
     paths = [source_path(path) for path in parsed.path]
     n = write_judgments(

@@ -8,20 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgerel_ray.cli.judged import add_exact_values, add_names, judged
 from judgerel_ray.cli.panels import add_panels, print_panels
 from judgerel_ray.cli.paths import add_force
 from judgerel_ray.cli.probabilities import print_probabilities
 from judgerel_ray.cli.ratings import add_ratings, print_ratings
-from judgerel_ray.cli.reduced import table_of
+from judgerel_ray.cli.reduced import add_exact_values, add_names, judged, table_of, tell_basis
 from judgerel_ray.cli.screen import Screen, tell
 from judgerel_ray.cli.selection import add_selection, print_selection
 from judgerel_ray.core import SweepError
 
 if TYPE_CHECKING:
-    from judgerel_ray.pipeline import ReduceOptions
-    from judgerel_ray.pipeline.given import Given
-    from judgerel_ray.pipeline.outputs import Output
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+    from judgerel_ray.store.outputs import Output
 
 DONE = 0
 AddVerb = Callable[..., argparse.ArgumentParser]
@@ -128,8 +126,8 @@ def _add_compare(add_verb: AddVerb) -> None:
 
 def _reduce(default: Callable[[str], object], parsed: argparse.Namespace) -> int:
     """Print coefficients, or a table of its own."""
-    from judgerel_ray.pipeline import ReduceOptions
-    from judgerel_ray.reduce.intervals import interval_choice
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+    from judgerel_ray.counting.intervals import interval_choice
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     table = table_of(parsed, default)
@@ -166,29 +164,25 @@ def _output(parsed: argparse.Namespace) -> Output | None:
         if parsed.force:
             raise SweepError("--force would do nothing without --out", hint="leave it out")
         return None
-    from judgerel_ray.pipeline.outputs import output_to
+    from judgerel_ray.store.outputs import output_to
 
     beside = (parsed.gold, parsed.reference, parsed.outside, *(parsed.scale or ()))
     return output_to(parsed.out, "table", reads=(parsed.path, *beside), force=parsed.force)
-
-
-def _tell_unfinished(path: str | Given, formats: Sequence[str]) -> None:
-    """Say before any number that a run still owes requests; beside JSON it is no part of it."""
-    from judgerel_ray.pipeline import unfinished
-
-    if line := unfinished(path):
-        tell(line, aside="json" in formats)
 
 
 def _coefficients(
     parsed: argparse.Namespace, options: ReduceOptions, formats: Sequence[str]
 ) -> int:
     """Print coefficients."""
-    from judgerel_ray.pipeline import reduce_with_basis, write_coefficients
-    from judgerel_ray.pipeline.serving import with_serving
-    from judgerel_ray.report import coefficients_json, print_coefficients
-    from judgerel_ray.report.serving import serving_text
-    from judgerel_ray.report.tolerances import tolerance_text
+    from judgerel_ray.analyses.reliability.basis import reduce_with_basis
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.show import (
+        coefficients_json,
+        print_coefficients,
+        tolerance_text,
+    )
+    from judgerel_ray.analyses.serving.from_run import with_serving
+    from judgerel_ray.analyses.serving.show import serving_text
 
     try:
         found = reduce_with_basis(parsed.path, options)
@@ -198,7 +192,7 @@ def _coefficients(
             hint = "--limits: the run has verdict distributions, and nothing sampled"
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
-    _tell_unfinished(parsed.path, formats)
+    tell_basis(parsed.path, formats)
     if found.caution:
         tell(found.caution, aside="json" in formats)
     for name in formats:
@@ -223,19 +217,19 @@ def _coefficients(
 
 def _tolerance(texts: Sequence[str]) -> dict[str, float]:
     """Values by name of coefficient; loads what advice needs, so only where there are any."""
-    from judgerel_ray.pipeline import assigned
+    from judgerel_ray.analyses.advice.from_run import assigned
 
     return dict(assigned(text, "--tolerance") for text in texts)
 
 
 def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequence[str]) -> int:
     """Print every question."""
-    from judgerel_ray.pipeline import question_path, write_coefficients
-    from judgerel_ray.report import coefficients_json
-    from judgerel_ray.report.tolerances import questions_text
+    from judgerel_ray.analyses.reliability.questions import question_path
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.show import coefficients_json, questions_text
 
     frame = question_path(parsed.path, options)
-    _tell_unfinished(parsed.path, formats)
+    tell_basis(parsed.path, formats)
     for name in formats:
         print(coefficients_json(frame)) if name == "json" else tell(questions_text(frame))
     if parsed.output is not None:
@@ -245,8 +239,8 @@ def _questions(parsed: argparse.Namespace, options: ReduceOptions, formats: Sequ
 
 def _advise(parsed: argparse.Namespace) -> int:
     """Print advice."""
-    from judgerel_ray.pipeline import advise_path
-    from judgerel_ray.report import advice_text, tables_json
+    from judgerel_ray.analyses.advice.from_run import advise_path
+    from judgerel_ray.analyses.advice.show import advice_text, tables_json
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     advice = advise_path(
@@ -264,10 +258,11 @@ def _advise(parsed: argparse.Namespace) -> int:
 
 def _compare(parsed: argparse.Namespace) -> int:
     """Print paired differences."""
-    from judgerel_ray.pipeline.advising import compare_with_serving
-    from judgerel_ray.pipeline.serving import with_shared
-    from judgerel_ray.report import coefficients_json, comparison_text
-    from judgerel_ray.report.serving import shared_text
+    from judgerel_ray.analyses.advice.show import comparison_text
+    from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+    from judgerel_ray.analyses.reliability.show import coefficients_json
+    from judgerel_ray.analyses.serving.from_run import with_shared
+    from judgerel_ray.analyses.serving.show import shared_text
 
     formats = _names(parsed.format, known=("table", "json"), flag="--format")
     found, shared = compare_with_serving(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from judgerel_ray.cli.reduced import tell_basis
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 
@@ -46,14 +47,12 @@ def print_panels(
     SweepError
         If a name, a column or a file is wrong.
     """
-    from judgerel_ray.pipeline import unfinished, write_coefficients
-    from judgerel_ray.pipeline.cascading import run_cascaded
-    from judgerel_ray.pipeline.panels import run_cascade, run_panels
-    from judgerel_ray.reduce.cascade_choice import CascadeChoice
-    from judgerel_ray.reduce.spending import parse_price
-    from judgerel_ray.report import tables_json
-    from judgerel_ray.report.cascaded_text import cascaded_text
-    from judgerel_ray.report.panel_text import cascade_text, panels_text
+    from judgerel_ray.analyses.advice.show import tables_json
+    from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
+    from judgerel_ray.analyses.panels.from_run import run_cascade, run_cascaded, run_panels
+    from judgerel_ray.analyses.panels.show import cascade_text, cascaded_text, panels_text
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.selection.spending import parse_price
 
     told = [parse_price(text) for text in parsed.price or ()]
     if len(dict(told)) < len(told):
@@ -78,8 +77,7 @@ def print_panels(
         )
         found = run_cascade(parsed.path, choice, **given).tables()
         rows, text = found["curve"], cascade_text(found)
-    if line := unfinished(parsed.path):
-        tell(line, aside="json" in formats)
+    tell_basis(parsed.path, formats)
     for name in formats:
         print(tables_json(found)) if name == "json" else tell(text)
     if parsed.output is not None:

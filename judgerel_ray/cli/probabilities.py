@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from judgerel_ray.cli.reduced import tell_basis
 from judgerel_ray.cli.screen import tell
 
 DONE = 0
@@ -20,25 +21,20 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
     SweepError
         If the threshold, a rule, risk or delta is none.
     """
-    from judgerel_ray.pipeline import (
+    from judgerel_ray.analyses.advice.show import tables_json
+    from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+    from judgerel_ray.analyses.confusion.text import uncertainty_text
+    from judgerel_ray.analyses.confusion.uncertainty import uncertainty_options
+    from judgerel_ray.analyses.distributions.from_run import (
         run_limits,
         run_reasoning,
         run_settled,
-        run_uncertainty_tables,
         run_weighted,
-        unfinished,
-        write_coefficients,
     )
-    from judgerel_ray.reduce.uncertainty import uncertainty_options
-    from judgerel_ray.report import (
-        coefficients_json,
-        limits_text,
-        reasoning_text,
-        settled_text,
-        tables_json,
-        uncertainty_text,
-        weighted_text,
-    )
+    from judgerel_ray.analyses.distributions.show import limits_text, reasoning_text, settled_text
+    from judgerel_ray.analyses.ratings.show import weighted_text
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.show import coefficients_json
 
     options = uncertainty_options(
         threshold=parsed.threshold,
@@ -60,8 +56,7 @@ def print_probabilities(parsed: argparse.Namespace, formats: Sequence[str]) -> i
         rows = run_limits(parsed.path) if parsed.limits else run_reasoning(parsed.path)
         write = limits_text if parsed.limits else reasoning_text
         said = {"json": coefficients_json(rows), "table": write(rows)}
-    if line := unfinished(parsed.path):
-        tell(line, aside="json" in formats)
+    tell_basis(parsed.path, formats)
     for name in formats:
         print(said[name]) if name == "json" else tell(said[name])
     if parsed.output is not None:

@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from judgerel_ray.cli.reduced import tell_basis
 from judgerel_ray.cli.screen import tell
 
 if TYPE_CHECKING:
-    from judgerel_ray.pipeline.given import Given
+    from judgerel_ray.counting.given import Given
 
 DONE = 0
 
@@ -38,8 +39,8 @@ def write_page(parsed: argparse.Namespace, path: str | Given) -> str:
     SweepError
         If a name, a column or a file is wrong.
     """
-    from judgerel_ray.pipeline import report_path
-    from judgerel_ray.pipeline.rating_page import rating_options
+    from judgerel_ray.report.pages import report_path
+    from judgerel_ray.report.rating_page import rating_options
 
     names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
     return report_path(
@@ -83,16 +84,12 @@ def print_ratings(
     SweepError
         If a name, a column or a file is wrong.
     """
-    from judgerel_ray.pipeline import unfinished, write_coefficients
-    from judgerel_ray.pipeline.scales import run_alignment, run_ranking, run_scales
-    from judgerel_ray.reduce.inter_scale import scale_choice
-    from judgerel_ray.report import (
-        alignment_text,
-        coefficients_json,
-        ranking_text,
-        scales_text,
-        tables_json,
-    )
+    from judgerel_ray.analyses.advice.show import tables_json
+    from judgerel_ray.analyses.ratings.from_run import run_alignment, run_ranking, run_scales
+    from judgerel_ray.analyses.ratings.inter_scale import scale_choice
+    from judgerel_ray.analyses.ratings.show import alignment_text, ranking_text, scales_text
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.reliability.show import coefficients_json
 
     choice = scale_choice(mapping=parsed.mapping, preset=parsed.preset, pairing=parsed.pairing)
     files = parsed.scale or ()
@@ -119,8 +116,7 @@ def print_ratings(
             parsed.path, parsed.reference, coefficients=coefficients, by=by, scale_files=files
         )
         said = {"json": coefficients_json(rows), "table": alignment_text(rows)}
-    if line := unfinished(parsed.path):
-        tell(line, aside="json" in formats)
+    tell_basis(parsed.path, formats)
     for name in formats:
         print(said[name]) if name == "json" else tell(said[name])
     if parsed.output is not None:

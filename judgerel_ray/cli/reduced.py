@@ -1,11 +1,20 @@
-"""Which flags of ``reduce`` go with which of its tables: none is taken and then ignored."""
+"""Which flags of ``reduce`` go with which of its tables: none is taken and then ignored.
+
+Judgments that a verb reads: where they are, and whether their verdicts are taken as written.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+from judgerel_ray.cli.paths import judged_path
+from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
+
+if TYPE_CHECKING:
+    from judgerel_ray.counting.given import Given
 
 COEFFICIENTS = "coefficients"
 TABLES = (
@@ -102,3 +111,53 @@ def _flags(names: list[str]) -> str:
     """Flags in words."""
     flags = ["--" + name.replace("_", "-") for name in names]
     return " and ".join([", ".join(flags[:-1]), flags[-1]]) if flags[1:] else flags[0]
+
+
+def add_exact_values(verb: argparse.ArgumentParser) -> None:
+    """Add the flag of verbs that read files of judgments."""
+    verb.add_argument(
+        "--exact-values",
+        action="store_true",
+        help="of a file: every spelling is a verdict of its own (else PASS = pass, 1 = 1.0)",
+    )
+
+
+def add_names(verb: argparse.ArgumentParser) -> None:
+    """Add what verdicts name, of a file with several orders of the options and no labels."""
+    verb.add_argument(
+        "--verdict-names",
+        metavar="WHAT",
+        help="option or place: of a file with several option_orders and no column label",
+    )
+
+
+def judged(parsed: argparse.Namespace, name: str = "path") -> str | Given:
+    """The judgments named, which must be there; of a run what has landed by now.
+
+    Raises
+    ------
+    SweepError
+        If nothing is there.
+    StoreError
+        If a folder is there that is neither a run directory nor holds files of judgments; or
+        records of a run are torn, altered or gone.
+    """
+    from judgerel_ray.counting.given import given, looked_at
+
+    path = given(
+        judged_path(getattr(parsed, name)),
+        exact_values=parsed.exact_values,
+        verdict_names=parsed.verdict_names,
+    )
+    return looked_at(path)
+
+
+def tell_basis(path: str | Given, formats: Sequence[str]) -> None:
+    """Say before any number what it rests on, where a run owes requests or has damaged files.
+
+    Beside JSON it is no part of it.
+    """
+    from judgerel_ray.analyses.reliability.basis import basis_lines
+
+    for line in basis_lines(path):
+        tell(line, aside="json" in formats)

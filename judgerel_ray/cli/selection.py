@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from judgerel_ray.cli.reduced import tell_basis
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 
@@ -50,13 +51,12 @@ def print_selection(
     SweepError
         If a name, a column or a file is wrong.
     """
-    from judgerel_ray.pipeline import unfinished, write_coefficients
-    from judgerel_ray.pipeline.selecting import run_comparison, run_selection
-    from judgerel_ray.reduce.selection import SelectionOptions
-    from judgerel_ray.reduce.systems_paired import ComparisonOptions
-    from judgerel_ray.report import tables_json
-    from judgerel_ray.report.selection_text import selection_text
-    from judgerel_ray.report.systems_text import systems_text
+    from judgerel_ray.analyses.advice.show import tables_json
+    from judgerel_ray.analyses.reliability.reducing import write_coefficients
+    from judgerel_ray.analyses.selection.from_run import run_comparison, run_selection
+    from judgerel_ray.analyses.selection.selection import SelectionOptions
+    from judgerel_ray.analyses.selection.show import selection_text, systems_text
+    from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 
     names = tuple(one.strip() for one in parsed.confidence.split(",")) if parsed.confidence else ()
     draws = {
@@ -86,8 +86,7 @@ def print_selection(
         )
         found = run_comparison(parsed.path, compared, by=by, gold=parsed.gold).tables()
         rows, text = found["pairs"], systems_text(found)
-    if line := unfinished(parsed.path):
-        tell(line, aside="json" in formats)
+    tell_basis(parsed.path, formats)
     for name in formats:
         print(tables_json(found)) if name == "json" else tell(text)
     if parsed.output is not None:

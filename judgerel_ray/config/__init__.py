@@ -15,13 +15,11 @@ from judgerel_ray.config.ask import (
     ExactSettings,
     RespondSettings,
     Sample,
+    plain_temperature,
 )
-from judgerel_ray.config.exactness import as_exact
-from judgerel_ray.config.judge import Judge, Prices
-from judgerel_ray.config.limits import Limits
-from judgerel_ray.config.reading import load_sweep, parse_sweep
+from judgerel_ray.config.judge import Judge, Limits, Prices
+from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
 from judgerel_ray.config.sweep import FleetTable, Sweep
-from judgerel_ray.config.temperature import plain_temperature
 
 __all__ = [
     "AskTable",

@@ -1,21 +1,117 @@
-"""``[[ask]]``: what is asked of the judges, about which items, how often."""
+"""``[[ask]]``: what is asked of the judges, about which items, how often.
+
+How often a condition is asked: a number, or as often as its verdict needs.
+
+Sampling temperatures as sweep files write them and as engines take them.
+
+Thresholds of uncertainty labels, as sweep files state them.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from judgerel_ray.config.combining import refuse_combinations
-from judgerel_ray.config.repeating import (
-    MOST_REPLICATIONS,
-    AdaptiveReplications,
-    Replications,
-)
 from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
-from judgerel_ray.config.temperature import plain_temperature
-from judgerel_ray.config.thresholds import Thresholds
 from judgerel_ray.core import GoldIs
+
+MOST_REPLICATIONS = 100_000
+NUMBER, TABLE = "a whole number", "a table"
+
+
+class AdaptiveReplications(Table):
+    """Ask every question a first time alike, then go on where its verdict is not settled.
+
+    Examples
+    --------
+    >>> AdaptiveReplications(adaptive=0.05).max
+    100
+    """
+
+    adaptive: Number = Field(gt=0, lt=1)
+    """Chance allowed, a question, of settling on another verdict than the judge's most frequent."""
+    first: Whole = Field(default=5, ge=2, le=MOST_REPLICATIONS)
+    """Replications of every question: the block that coefficients are computed from."""
+    max: Whole = Field(default=100, ge=2, le=MOST_REPLICATIONS)
+    """Replications that no question exceeds."""
+    step: Whole = Field(default=5, ge=1, le=MOST_REPLICATIONS)
+    """Replications of each later round."""
+    width: Number | None = Field(default=None, gt=0, le=1)
+    """Also ask on until no verdict's interval is wider."""
+
+    @model_validator(mode="after")
+    def _holds_the_first(self) -> Self:
+        """Refuse a bound below the first block."""
+        if self.max < self.first:
+            raise ValueError(f"max must be at least first, {self.first}, got {self.max}")
+        return self
+
+
+def _kind(value: object) -> str:
+    """Which of the two a value is meant to be."""
+    return TABLE if isinstance(value, dict | AdaptiveReplications) else NUMBER
+
+
+Replications = Annotated[
+    Annotated[Whole, Field(ge=0, le=MOST_REPLICATIONS), Tag(NUMBER)]
+    | Annotated[AdaptiveReplications, Tag(TABLE)],
+    Discriminator(_kind),
+]
+
+
+MACHINE_EPSILON = 1e-6  # at or below it a temperature means "greedy", as the papers use the word
+COLDEST_SAMPLED = 0.01  # vLLM clamps anything between 0 and this to it: random, not greedy
+
+
+def plain_temperature(value: float) -> float:
+    """Machine epsilon as 0; anything else an engine would clamp is an error.
+
+    Raises
+    ------
+    ValueError
+        If `value` is negative, above 2, or between machine epsilon and 0.01.
+
+    Examples
+    --------
+    >>> plain_temperature(2.220446049250313e-16)
+    0.0
+    """
+    if 0.0 <= value <= MACHINE_EPSILON:
+        return 0.0
+    if not COLDEST_SAMPLED <= value <= 2.0:
+        raise ValueError(
+            f"must be 0 or from {COLDEST_SAMPLED} to 2, got {value!r} "
+            "(engines sample at 0.01 what is below it)"
+        )
+    return value
+
+
+def checked_thresholds(values: tuple[float, ...]) -> tuple[float, ...]:
+    """Refuse thresholds that label all or nothing, and repeats.
+
+    Raises
+    ------
+    ValueError
+        If a threshold is not between 0 and 1, or two are one.
+
+    Examples
+    --------
+    >>> checked_thresholds((0.6, 0.8))
+    (0.6, 0.8)
+    """
+    for value in values:
+        if not 0 < value < 1:
+            raise ValueError(f"must be above 0 and below 1, got {value:g}")
+    if len(set(values)) < len(values):
+        raise ValueError(f"must all differ, got {list(values)}")
+    return values
+
+
+Thresholds = Annotated[tuple[Number, ...], AfterValidator(checked_thresholds)]
+"""Thresholds in (0, 1), each once."""
+
 
 MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
 MOST_KEPT = 2**31 - 1  # what the column of the table holds
@@ -54,10 +150,15 @@ class RespondSettings(Table):
     """How responders write the candidate answers of a best_of or correctness ask."""
 
     temperature: Number = 0.75
+    """Sampling temperature."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
+    """Most probable tokens kept; 0 keeps all."""
     top_p: Number = Field(default=1.0, gt=0, le=1)
+    """Probability mass kept."""
     max_tokens: Whole = Field(default=150, ge=1, le=MOST_TOKENS)
+    """New tokens at most."""
     template: Text = "default"
+    """Name of a shipped template of protocol respond, or a folder."""
 
     @field_validator("temperature")
     @classmethod

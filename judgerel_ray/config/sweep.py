@@ -8,8 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from judgerel_ray.config.ask import AskTable
-from judgerel_ray.config.judge import Judge
-from judgerel_ray.config.limits import SHARED, Limits
+from judgerel_ray.config.judge import SHARED, Judge, Limits
 from judgerel_ray.config.table import Name, Number, Table, Whole
 from judgerel_ray.core import SweepError
 

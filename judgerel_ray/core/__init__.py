@@ -15,7 +15,7 @@ from judgerel_ray.core.errors import (
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
 from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
-from judgerel_ray.core.text import decoded, printable
+from judgerel_ray.core.text import LONGEST_WORD, cut_text, decoded, printable, shortened
 from judgerel_ray.core.types import (
     CHOSEN,
     JUDGE_ROLES,
@@ -42,6 +42,7 @@ __all__ = [
     "CHOSEN",
     "DECLINED",
     "JUDGE_ROLES",
+    "LONGEST_WORD",
     "OUTCOMES",
     "Ask",
     "Completion",
@@ -72,9 +73,11 @@ __all__ = [
     "TokenCounts",
     "TokenLogprob",
     "UnfinishedRunWarning",
+    "cut_text",
     "decoded",
     "digest",
     "printable",
     "request_key",
     "seed_base",
+    "shortened",
 ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from hashlib import blake2b
 
 from judgerel_ray.core.errors import SweepError
 
+LONGEST_WORD = 320
+"""Characters of a word that is shown in a line; paths and addresses have fewer."""
 _BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its mark begins with that of UTF-16.
 _OTHERS = (
@@ -55,7 +58,7 @@ def decoded(
     judgerel_ray.core.errors.SweepError: not UTF-8 text, it is UTF-16. Try: save it as UTF-8
     """
     hint = "save it as UTF-8"
-    mark = next((name for mark, name in _OTHERS if content.startswith(mark)), None)
+    mark = marked_encoding(content)
     # Without a mark, letters of a script of ours come with a zero byte each.
     if mark is None and content[:2].count(0) == 1 and content[:64].count(0) * 3 > len(content[:64]):
         mark = "UTF-16"
@@ -72,6 +75,57 @@ def decoded(
             hint=hint,
         ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if lines else text
+
+
+def marked_encoding(content: bytes) -> str | None:
+    r"""Name the encoding that the mark at the begin of a file tells, other than UTF-8.
+
+    Examples
+    --------
+    >>> marked_encoding("name".encode("utf-16")), marked_encoding(b"name")
+    ('UTF-16', None)
+    """
+    return next((name for mark, name in _OTHERS if content.startswith(mark)), None)
+
+
+def table_text(content: bytes, where: Mapping[str, object]) -> str:
+    r"""Read the text of a table: UTF-8, or UTF-16 and UTF-32 by their mark, which is dropped.
+
+    Parameters
+    ----------
+    content : bytes
+        A whole file.
+    where : mapping of str to object
+        What locates it in the error.
+
+    Raises
+    ------
+    SweepError
+        If a byte does not belong, or is zero, naming its line.
+
+    Examples
+    --------
+    >>> table_text("q,A\n".encode("utf-16"), {}), table_text(b"\xef\xbb\xbfq,A\n", {})
+    ('q,A\n', 'q,A\n')
+    """
+    encoding = marked_encoding(content) or "UTF-8"
+    try:
+        text = content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SweepError(
+            f"line {line} is not {encoding}: byte {content[error.start]:#04x}",
+            where={**where, "line": line},
+            hint="save the file as UTF-8",
+        ) from error
+    if "\x00" in text:  # as UTF-16 without its mark has
+        line = text.count("\n", 0, text.index("\x00")) + 1
+        raise SweepError(
+            f"the file is no text: it holds zero bytes, the first in line {line}",
+            where={**where, "line": line},
+            hint="save the file as UTF-8",
+        )
+    return text
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -100,6 +154,38 @@ def printable(text: str, *, lines: bool = False) -> str:
         text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else ""
     return _ACTING.sub(lambda one: one[0] if one[0] in kept else _escape(one[0]), text)
+
+
+def shortened(text: str, longest: int) -> str:
+    r"""Take the middle out of words that are longer than any reader's line, for a terminal.
+
+    What is left ends with a mark of the whole word, so that two of them that differ still do.
+
+    Examples
+    --------
+    >>> shortened("q" * 40 + "1 and q2", 20), shortened("q" * 40 + "2", 20)
+    ('qqqqqqqqqq...qqqq1~580946 and q2', 'qqqqqqqqqq...qqqq2~a7e4b2')
+    """
+    if len(text) <= longest:
+        return text
+    return re.sub(rf"\S{{{longest + 1},}}", lambda one: _cut(one[0], longest), text)
+
+
+def cut_text(text: str, longest: int) -> str:
+    """As :func:`shortened`, of a text as a whole, blanks and all.
+
+    Examples
+    --------
+    >>> cut_text("Which of them is it? " * 9, 20)
+    'Which of t... it? ~f50576'
+    """
+    return text if len(text) <= longest else _cut(text, longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    """The beginning and the end of a text, and a mark of the whole of it."""
+    mark = blake2b(text.encode(errors="surrogatepass"), digest_size=3).hexdigest()
+    return f"{text[: longest // 2]}...{text[-(longest // 4) :]}~{mark}"
 
 
 def _escape(character: str) -> str:

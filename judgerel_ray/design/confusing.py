@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgerel_ray.core import (
-    Ask,
-    Condition,
-    Item,
-    Menu,
-    Message,
-    Role,
-    Scoring,
-    request_key,
-)
+from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, Scoring, request_key
 from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.design.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols import (

@@ -9,7 +9,7 @@ from judgerel_ray.config import AskTable, RespondSettings
 from judgerel_ray.core import Item, Scale, SweepError
 from judgerel_ray.design.orders import most_orders
 from judgerel_ray.protocols import Criterion, Template, question_form
-from judgerel_ray.stats.stopping import StoppingRule
+from judgerel_ray.stats.intervals.stopping import StoppingRule
 
 TURNS = 2  # of a dialogue: what the templates put
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgerel_ray.stats.stopping import StoppingRule, more_replications
+from judgerel_ray.stats.intervals.stopping import StoppingRule, more_replications
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

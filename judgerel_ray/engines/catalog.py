@@ -10,21 +10,21 @@ from judgerel_ray.engines.engine import Engine, EngineSpec
 
 def _simulated(spec: EngineSpec) -> Engine:
     """Make a judge whose truth is known."""
-    from judgerel_ray.engines.simulated import SimulatedEngine
+    from judgerel_ray.engines.simulated.engine import SimulatedEngine
 
     return SimulatedEngine(spec)
 
 
 def _vllm(spec: EngineSpec) -> Engine:
     """Make a vLLM engine; vLLM itself is imported when it starts."""
-    from judgerel_ray.engines.vllm_engine import VllmEngine
+    from judgerel_ray.engines.vllm.engine import VllmEngine
 
     return VllmEngine(spec)
 
 
 def _openai(spec: EngineSpec) -> Engine:
     """Make an engine that asks a server; its client library is imported when it starts."""
-    from judgerel_ray.engines.openai_engine import OpenAIEngine
+    from judgerel_ray.engines.openai.engine import OpenAIEngine
 
     return OpenAIEngine(spec)
 
@@ -95,11 +95,11 @@ def gives_logprobs(spec: EngineSpec, *, of_prompts: bool = False) -> bool:
     (True, False)
     """
     if spec.engine == "openai":
-        from judgerel_ray.engines.openai_options import openai_options
+        from judgerel_ray.engines.openai.options import openai_options
 
         return openai_options(spec).logprobs > 0 and not of_prompts
     if spec.engine != "simulated":
         return True
-    from judgerel_ray.engines.simulated_options import simulated_options
+    from judgerel_ray.engines.simulated.options import simulated_options
 
     return simulated_options(spec).logprobs

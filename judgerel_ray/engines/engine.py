@@ -13,6 +13,8 @@ from typing import Protocol, TypeAlias
 from judgerel_ray.config import Limits
 from judgerel_ray.core import Ask, Completion, Condition, TokenCounts
 
+SMALLEST_TEMPERATURE = 0.01  # vLLM raises anything between 0 and this to it, without an error
+
 # Strings, for the alias speaks of itself.
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 
@@ -136,3 +138,15 @@ class Engine(Protocol):
     async def stop(self) -> None:
         """Release the model and every child process; safe to call twice."""
         ...
+
+
+def cut_after(text: str, stop: tuple[str, ...]) -> str:
+    """Cut a text after the stop string that ends first, keeping it.
+
+    Examples
+    --------
+    >>> cut_after("Best Response: [[A]] since", ("]]",))
+    'Best Response: [[A]]'
+    """
+    ends = [text.find(mark) + len(mark) for mark in stop if mark in text]
+    return text[: min(ends)] if ends else text

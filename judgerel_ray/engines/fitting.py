@@ -14,8 +14,8 @@ from functools import partial
 from judgerel_ray.core import Condition, Message, RequestRefused
 from judgerel_ray.engines.catalog import make_engine
 from judgerel_ray.engines.engine import EngineSpec
-from judgerel_ray.engines.folder_tokenizer import checked_json
 from judgerel_ray.engines.sizing import model_folder, prompt_encoder, tokenizer_folder
+from judgerel_ray.engines.tokenization.folder_tokenizer import checked_json
 
 TOO_LONG = "prompt_too_long:"
 SPARE_TOKENS = 16  # of a message: what marks its beginning and its end

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgerel_ray.core import Message, RequestRefused, SweepError
-from judgerel_ray.engines.encoder import PromptEncoder, chat_template_text
 from judgerel_ray.engines.engine import JSON, EngineSpec
-from judgerel_ray.engines.folder_tokenizer import FolderTokenizer, checked_json
 from judgerel_ray.engines.model_files import is_local
-from judgerel_ray.engines.vllm_arguments import template_options
+from judgerel_ray.engines.tokenization.encoder import (
+    PromptEncoder,
+    chat_template_text,
+    template_options,
+)
+from judgerel_ray.engines.tokenization.folder_tokenizer import FolderTokenizer, checked_json
 
 CHARACTERS_PER_TOKEN = 4
 PromptCounter = Callable[[tuple[Message, ...]], int]

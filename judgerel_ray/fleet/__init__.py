@@ -3,9 +3,16 @@
 May import engines, store, design, reduce, benchmarks, config, protocols, tables and core.
 """
 
-from judgerel_ray.fleet.board import Board, JudgeBoard, JudgeState
+from judgerel_ray.fleet.board import (
+    Board,
+    ConsoleDisplay,
+    Display,
+    JudgeBoard,
+    JudgeState,
+    board_line,
+    board_table,
+)
 from judgerel_ray.fleet.cluster import connected
-from judgerel_ray.fleet.display import ConsoleDisplay, Display, board_line, board_table
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt

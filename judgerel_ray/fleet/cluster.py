@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from judgerel_ray.core import EngineError, EngineLost, EngineStartError, JudgeRelError
-from judgerel_ray.engines.vllm_arguments import asked_environment
+from judgerel_ray.engines.vllm.arguments import asked_environment
 from judgerel_ray.fleet.address import HINT, probe_cluster, wanted_address
 from judgerel_ray.fleet.engine_log import reason_of, short_notices
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec

@@ -33,10 +33,15 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.engines import Engine, EngineSpec, Fingerprint, judge_fingerprint, make_engine
-from judgerel_ray.fleet.engine_log import ECHO, last_error_line, own_log, own_log_tail
+from judgerel_ray.fleet.engine_log import (
+    ECHO,
+    differing_parts,
+    last_error_line,
+    own_log,
+    own_log_tail,
+)
 from judgerel_ray.fleet.gate import TokenGate
 from judgerel_ray.fleet.gathering import all_or_first_error
-from judgerel_ray.fleet.identity import differing_parts
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
 from judgerel_ray.fleet.limiting import Share, seen_backends, share_limits

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from judgerel_ray.config import Limits
 from judgerel_ray.engines import Engine, EngineSpec
-from judgerel_ray.engines.openai_engine import OpenAIEngine
-from judgerel_ray.engines.openai_limits import SharedLimits
+from judgerel_ray.engines.openai.engine import OpenAIEngine
+from judgerel_ray.engines.openai.limits import SharedLimits
 
 MOST_WAITING = 10_000  # calls of one provider's actor at once: one a judge actor, and those leaving
 Provider = tuple[str | None, str | None]

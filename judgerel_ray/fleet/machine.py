@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.openai_engine import check_key
+from judgerel_ray.engines.openai.engine import check_key
 from judgerel_ray.fleet.address import wanted_address
 
 LOOK_S = 60.0

@@ -9,14 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from judgerel_ray.core import EngineStartError
-from judgerel_ray.fleet.cluster import (
-    Capacity,
-    capacity,
-    demand,
-    in_use,
-    kill_actor,
-    make_actor,
-)
+from judgerel_ray.fleet.cluster import Capacity, capacity, demand, in_use, kill_actor, make_actor
 from judgerel_ray.fleet.limiting import Providers
 from judgerel_ray.fleet.pool import JudgePool, Slot, now
 from judgerel_ray.fleet.tail import spare_engines

@@ -21,9 +21,8 @@ from judgerel_ray.core import (
     SweepError,
     TokenCounts,
 )
-from judgerel_ray.fleet.board import Board
+from judgerel_ray.fleet.board import Board, Display
 from judgerel_ray.fleet.cluster import result_of
-from judgerel_ray.fleet.display import Display
 from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, now, units_of

@@ -49,7 +49,7 @@ def import_judgments(
     Returns
     -------
     pl.DataFrame
-        Judgments that :func:`judgerel_ray.reduce.load_judgments` accepts once they are written.
+        Judgments that :func:`.load_judgments` accepts once they are written.
 
     Raises
     ------

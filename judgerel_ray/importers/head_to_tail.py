@@ -11,7 +11,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.reduce.source import unreadable
+from judgerel_ray.counting.source import unreadable
 
 HEAD_TO_TAIL = "head_to_tail"
 TABLE = ("question", "replication", "verdict_text")

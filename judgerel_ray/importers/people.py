@@ -8,6 +8,8 @@ import polars as pl
 
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.judged_text import first_part
+from judgerel_ray.benchmarks.record import shown_names
+from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"
@@ -53,6 +55,7 @@ def import_people(path: str) -> pl.DataFrame:
     ...     import_people(file.name).select("judge", "replication", "verdict", "score").rows()
     [('expert', 0, '4', 4.0), ('expert', 1, '5', 5.0)]
     """
+    _refuse_judgments(path)
     items = load_generic(PEOPLE, path, gold_is=REFERENCE)
     raters = sorted(
         {(item.benchmark, rating.rater) for item in items for rating in item.ratings},
@@ -78,6 +81,20 @@ def import_people(path: str) -> pl.DataFrame:
         for item in items for rating in item.ratings
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _refuse_judgments(path: str) -> None:
+    """Refuse a table that has one rating a row, with the verb that reads it."""
+    first = read_records(path)[0]
+    if "ratings" in first.fields or "question" in first.fields:
+        return
+    raise SweepError(
+        "expected items with all ratings of each in a column ratings, as judgerel items writes "
+        f"them, got columns {shown_names(first.fields)}",
+        where={"file": path},
+        hint=f"one rating a row: judgerel import table {path} --column judge=COLUMN --column "
+        "verdict=COLUMN --out FILE.parquet",
+    )
 
 
 def _kind(rater: str) -> str:

@@ -11,6 +11,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.core import Menu, SweepError
+from judgerel_ray.counting.source import unreadable
 from judgerel_ray.importers.answers import scored_answers
 from judgerel_ray.importers.head_to_tail import (
     HEAD_TO_TAIL,
@@ -21,7 +22,6 @@ from judgerel_ray.importers.head_to_tail import (
 )
 from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table
 from judgerel_ray.protocols import Reading, read_verdict
-from judgerel_ray.reduce.source import unreadable
 
 _BENCHMARKS = {"bbh": "bbh", "squad": "squad", "mtb": "mt_bench", "mt_bench": "mt_bench"}
 _LETTERS = ("A", "B", "C", "D", "E")

@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.importers.source import read_table
-from judgerel_ray.reduce.columns import NUMBERS, TYPED, is_no_value, typed_columns
-from judgerel_ray.reduce.nested import is_nested, names_inside, refuse_inside, value_at
-from judgerel_ray.reduce.records import values_series
-from judgerel_ray.reduce.right_answers import gold_strangers
-from judgerel_ray.reduce.source import names_told
-from judgerel_ray.reduce.spelling import spellings_of
+from judgerel_ray.counting.columns import TYPED, is_no_value, typed_columns
+from judgerel_ray.counting.judgments import columns_meant, refuse_text
+from judgerel_ray.counting.records import (
+    is_nested,
+    names_inside,
+    refuse_inside,
+    value_at,
+    values_series,
+)
+from judgerel_ray.counting.right_answers import gold_strangers
+from judgerel_ray.counting.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
@@ -73,7 +78,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Parameters
     ----------
     path : str
-        As for :func:`judgerel_ray.reduce.source.read_source`.
+        As for :func:`judgerel_ray.counting.source.read_source`.
     mapping : TableMapping, optional
         What stands where; by default every column has the name it needs.
 
@@ -100,7 +105,9 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     [('7', 0, 4.0), ('7', 1, None)]
     """
     mapping = mapping or TableMapping()
-    table = read_table(path)
+    source = read_source(path)
+    with readable(source.where):
+        table = source.rows.collect()
     if mapping.repeats is not None:
         table = _stacked(table, mapping, path)
     found = _named(table, mapping, path)
@@ -108,26 +115,24 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     found = found.with_columns(_filled(found.columns, mapping.values))
     if mapping.order:
         found = found.with_columns(_placed(found, mapping.order, path))
-    _require(found.columns, table.columns, path)
+    _require(found.columns, replace(source, rows=table.lazy()))
     for column in found:
         if is_nested(column.dtype) or column.name in _SINGLE:
             refuse_inside(column, name=column.name, where={"file": path})
-    try:
+    refuse_text(replace(source, rows=found.lazy()))
+    with readable(source.where):
         typed = found.with_columns(typed_columns(found.schema))
+        _require_ids(typed, path)
         _require_whole(typed, path)
-        _warn_of_gold(typed)
-        return typed.cast({REPLICATION: pl.Int64})
-    except pl.exceptions.PolarsError as error:
-        raise SweepError(
-            f"a column of numbers holds something else: {str(error).splitlines()[0]}",
-            where={"file": path, "numbers": " ".join(sorted(set(NUMBERS) & set(found.columns)))},
-        ) from error
+    for note in (*source.notes, *_gold_notes(typed)):
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    return typed.cast({REPLICATION: pl.Int64})
 
 
-def _warn_of_gold(typed: pl.DataFrame) -> None:
-    """Say what of gold is no verdict of the table, however the words are spelled."""
+def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
+    """What of gold is no verdict of the table, however the words are spelled."""
     if _GOLD not in typed.columns:
-        return
+        return ()
     said = typed.select(name for name in _SAID if name in typed.columns).unique()
     counted = typed.group_by(_GOLD).len("n")
     if "verdict" in said.columns:
@@ -136,8 +141,7 @@ def _warn_of_gold(typed: pl.DataFrame) -> None:
         said = said.cast({"verdict": pl.String}).with_columns(spelled.verdict())
         counted = counted.with_columns(spelled.compared(_GOLD))
     strangers = gold_strangers(counted, said)
-    if strangers is not None:
-        warnings.warn(ReadingWarning(strangers.line()), stacklevel=3)
+    return () if strangers is None else (strangers.line(),)
 
 
 def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFrame:
@@ -155,6 +159,15 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
     held = pl.concat([texts[name].alias("held") for name in beside]).drop_nulls().to_frame()
     kept = ~is_no_value(pl.col("held")) & ~pl.col("held").is_in(list(mapping.missing))
     numbers = not held.filter(kept)["held"].cast(pl.Float64, strict=False).has_nulls()
+    commas = kept.and_(pl.col("held").str.contains(",", literal=True))
+    if not numbers and (got := held.filter(commas)["held"].head(1).to_list()):
+        pointed = held.filter(kept)["held"].str.replace(",", ".", literal=True)
+        if not pointed.cast(pl.Float64, strict=False).has_nulls():
+            raise SweepError(
+                f"repeats must be numbers or words, got {got[0]!r}: a number with a comma",
+                where={"file": path},
+                hint=f"write {got[0].replace(',', '.')}: a point, no comma",
+            )
     said = "score" if numbers else "verdict"
     taken = {REPLICATION, said} & {*table.columns, *mapping.columns}
     if taken:
@@ -231,6 +244,14 @@ def _single(table: pl.DataFrame, name: str, source: str, path: str) -> pl.Series
     )
 
 
+def _require_ids(typed: pl.DataFrame, path: str) -> None:
+    """Refuse rows that belong to no question or are no numbered reply."""
+    for name in ("item_id", REPLICATION):
+        lacking = typed[name].is_null().arg_true()
+        if lacking.len():
+            raise SweepError(f"{name} is missing", where={"file": path, "row": lacking[0] + 1})
+
+
 def _require_whole(typed: pl.DataFrame, path: str) -> None:
     """Refuse a replication that a whole number would not be."""
     number = pl.col(REPLICATION)
@@ -296,16 +317,22 @@ def _placed(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
     return verdict.replace_strict(places, default=None, return_dtype=pl.Float64).alias("score")
 
 
-def _require(columns: Sequence[str], got: Sequence[str], path: str) -> None:
+def _require(columns: Sequence[str], source: Source) -> None:
     """The columns without which there is no reliability."""
     lacking = [name for name in ("item_id", REPLICATION) if name not in columns]
     if not set(_SAID) & set(columns):
         lacking.append("verdict or score")
     if lacking:
+        meant = columns_meant(source, lacking)
+        hints = [
+            one if isinstance(one, str) else f"--column {one[0]}={one[1]}" for one in meant.values()
+        ]
+        if isinstance(meant.get(REPLICATION), str):
+            hints.append("--repeats PATTERN where repeats stand side by side")
         raise SweepError(
-            f"no column for {', '.join(lacking)}; got {names_told(got)}",
-            where={"file": path},
-            hint=f"--column {lacking[0].partition(' ')[0]}=<one of them>",
+            f"no column for {', '.join(lacking)}; got {names_told(source.rows.collect().columns)}",
+            where=source.where,
+            hint="; ".join(hints),
         )
 
 

@@ -35,7 +35,7 @@ class Schroeder2024:
     Attributes
     ----------
     alpha, omega : float or None
-        Averages over questions: `n_varying` times the coefficient of |R|, and 1 for each of
+        Averages over questions: `n_varying` times the coefficient of ``|R|``, and 1 for each of
         `n_constant`.
     alpha_undefined, omega_undefined : str or None
         Why there is none.

@@ -8,7 +8,7 @@ from judgerel_ray.protocols.assessing import (
     render_together,
     render_verdict,
 )
-from judgerel_ray.protocols.confidence import read_confidence
+from judgerel_ray.protocols.correctness import read_confidence
 from judgerel_ray.protocols.criteria import (
     DEFINITION_LENGTHS,
     Criterion,
@@ -19,13 +19,7 @@ from judgerel_ray.protocols.criteria import (
 from judgerel_ray.protocols.declaring import refuse_clashes
 from judgerel_ray.protocols.forms import FORMS, Form
 from judgerel_ray.protocols.mentions import Mention
-from judgerel_ray.protocols.own_forms import (
-    OWN,
-    TIE,
-    fill_example,
-    mention_of,
-    read_words,
-)
+from judgerel_ray.protocols.own_forms import OWN, TIE, fill_example, mention_of, read_words
 from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
 from judgerel_ray.protocols.rating_prompts import criterion_words, render_rating
 from judgerel_ray.protocols.ratings import Rating, read_rating
@@ -47,11 +41,7 @@ from judgerel_ray.protocols.scales import (
     shipped_scales,
 )
 from judgerel_ray.protocols.settling import settled_reading
-from judgerel_ray.protocols.templates import (
-    Template,
-    load_template,
-    shipped_templates,
-)
+from judgerel_ray.protocols.templates import Template, load_template, shipped_templates
 from judgerel_ray.protocols.thinking import (
     Selection,
     read_selection,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from judgerel_ray.core import OwnForm, SweepError, printable
-from judgerel_ray.protocols.own_forms import PLACEHOLDER, folded_word, replaced
+from judgerel_ray.protocols.own_forms import PLACEHOLDER, folded_word, matches_nothing, replaced
 from judgerel_ray.protocols.wordings import check_keys
 
 OWN_PROTOCOLS = ("best_of", "correctness", "rating")
@@ -137,6 +137,14 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
             hint="patterns are of the kind that takes linear time (Rust's regex, much as RE2): no "
             r"look-around and no back-references; the end of a text is \z",
         ) from None
+    if matches_nothing(pattern):
+        raise SweepError(
+            "pattern matches the empty text, so that a verdict would stand everywhere, got "
+            f"'{printable(pattern)}'",
+            where=where,
+            hint="let the group, or what stands around it, be at least one character: + for *, and "
+            "no ? after it",
+        )
     return pattern
 
 

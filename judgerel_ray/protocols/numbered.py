@@ -7,11 +7,7 @@ emphasis, or the word for what it counts. Whether it was on the menu is checked 
 from __future__ import annotations
 
 from judgerel_ray.core import Menu
-from judgerel_ray.protocols.best_response import (
-    best_response_is_cut,
-    find_best_response,
-    lead_of,
-)
+from judgerel_ray.protocols.best_response import best_response_is_cut, find_best_response, lead_of
 from judgerel_ray.protocols.mentions import Mention
 
 _CHOICE = "option|answer|choice|candidate"

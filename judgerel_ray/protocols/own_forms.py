@@ -40,6 +40,9 @@ _MARKS = " \t*_`\"'“”‘’[](){}<>.,;:!"
 _PROBES = ("a", "1", "_", " ", " a", ".", "\n", "]")
 """What a reply that was cut off might have gone on with."""
 
+_NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
+"""Texts of one character at most."""
+
 
 class _Repeated(list[object]):
     """Values of a key that an object has more than once."""
@@ -185,6 +188,19 @@ def replaced(texts: pl.Series, pattern: str) -> pl.Series:
     ['It is \x02A\x03.']
     """
     return texts.str.replace_all(pattern, f"{_BEGUN}${{verdict}}{_DONE}")
+
+
+def matches_nothing(pattern: str) -> bool:
+    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere.
+
+    Examples
+    --------
+    >>> matches_nothing("(?P<verdict>[AB]?)"), matches_nothing(r"Answer:(?P<verdict>\w*)")
+    (True, False)
+    """
+    # What is left of a text without its matches is the whole of it where they are empty.
+    marked = zip(_NO_VERDICTS, _marked(_NO_VERDICTS, pattern), strict=True)
+    return any(_BEGUN in found and _BETWEEN.sub("", found) == text for text, found in marked)
 
 
 def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:

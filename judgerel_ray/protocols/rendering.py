@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Literal
 
-from judgerel_ray.core import (
-    Item,
-    Menu,
-    Message,
-    Option,
-    OwnForm,
-    ReaderPolicy,
-    Scale,
-    SweepError,
-)
+from judgerel_ray.core import Item, Menu, Message, Option, OwnForm, ReaderPolicy, Scale, SweepError
 from judgerel_ray.protocols.own_forms import TIE
 from judgerel_ray.protocols.placeholders import PLACEHOLDER
 from judgerel_ray.protocols.templates import Template

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judgerel_ray.report.distribution_sections import Distributed, distribution_sections
-from judgerel_ray.report.markup import paragraph
-from judgerel_ray.report.sections import Questions
-from judgerel_ray.report.uncertainty_lead import Uncertain, uncertainty_lead
-from judgerel_ray.report.uncertainty_sections import uncertainty_sections
+from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
+from judgerel_ray.analyses.confusion.sections import uncertainty_sections
+from judgerel_ray.analyses.distributions.sections import Distributed, distribution_sections
+from judgerel_ray.analyses.ratings.page import alignment_section
+from judgerel_ray.analyses.ratings.show import weighted_body
+from judgerel_ray.analyses.reliability.page import Questions
+from judgerel_ray.blocks.markup import paragraph, section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,5 +67,16 @@ def probability_sections(
         return []
     return [
         *(uncertainty_sections(found.uncertain, questions or {}) if found.uncertain else ()),
-        *(distribution_sections(found.distributed) if found.distributed else ()),
+        *(_distributed(found.distributed) if found.distributed else ()),
+    ]
+
+
+def _distributed(found: Distributed) -> list[str]:
+    """Distributions, and what they make of ratings."""
+    if found.limits.is_empty():
+        return []
+    return [
+        *distribution_sections(found),
+        section("Probability-weighted scores", weighted_body(found.weighted)),
+        *alignment_section(found.aligned),
     ]

@@ -9,28 +9,29 @@ from string import Template
 
 import polars as pl
 
-from judgerel_ray.report.cascaded_text import cascaded_sections
-from judgerel_ray.report.chances import Probabilities, probability_lead, probability_sections
-from judgerel_ray.report.chart import alpha_charts
-from judgerel_ray.report.coefficient_tables import coefficient_section, headline_table
-from judgerel_ray.report.failures import failure_lines
-from judgerel_ray.report.headlines import WARNINGS, cautions, group_leads
-from judgerel_ray.report.markup import facts, paragraph, section
-from judgerel_ray.report.ordering import in_order
-from judgerel_ray.report.panel_sections import Together, panel_sections
-from judgerel_ray.report.places import place_section
-from judgerel_ray.report.rating_sections import Rated, rating_sections
-from judgerel_ray.report.sections import (
+from judgerel_ray.analyses.distributions.show import settled_section
+from judgerel_ray.analyses.panels.page import Together, panel_sections
+from judgerel_ray.analyses.panels.show import cascaded_sections
+from judgerel_ray.analyses.ratings.page import Rated, rating_sections
+from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
+from judgerel_ray.analyses.reliability.page import (
     Questions,
+    alpha_charts,
     answer_section,
+    coefficient_section,
+    headline_table,
     outcome_section,
+    place_section,
     unstable_section,
 )
-from judgerel_ray.report.selection_sections import Selected, selection_sections
-from judgerel_ray.report.serving import serving_section
-from judgerel_ray.report.settled import settled_section
+from judgerel_ray.analyses.reliability.show import failure_lines
+from judgerel_ray.analyses.selection.page import Selected, selection_sections
+from judgerel_ray.analyses.serving.show import serving_section
+from judgerel_ray.blocks.markup import facts, paragraph, section
+from judgerel_ray.blocks.ordering import in_order
+from judgerel_ray.blocks.words import escape, group_columns
+from judgerel_ray.report.chances import Probabilities, probability_lead, probability_sections
 from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
-from judgerel_ray.report.words import escape, group_columns
 
 _FOOTER = (
     "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
@@ -55,19 +56,19 @@ class Measured:
     Attributes
     ----------
     coefficients : pl.DataFrame
-        From :func:`judgerel_ray.reduce.reduce_judgments`.
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
     outcomes : pl.DataFrame
-        From :func:`judgerel_ray.reduce.outcome_table`.
+        From :func:`judgerel_ray.counting.outcomes.outcome_table`.
     unstable : pl.DataFrame
-        From :func:`judgerel_ray.reduce.least_stable`.
+        From :func:`judgerel_ray.analyses.reliability.stability.least_stable`.
     positions : pl.DataFrame, optional
-        From :func:`judgerel_ray.report.positions.verdict_positions`.
+        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
     settled : pl.DataFrame, optional
-        From :func:`judgerel_ray.reduce.settled.settled_summary`, with groups of its own.
+        From :func:`.settled_summary`, with groups of its own.
     failures : pl.DataFrame, optional
-        From :func:`judgerel_ray.reduce.failures.failed_requests`.
+        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
     serving : pl.DataFrame, optional
-        From :func:`judgerel_ray.reduce.serving.serving_noise`.
+        From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
     rated : Rated, optional
         What is compared of ratings.
     selected : Selected, optional
@@ -75,7 +76,7 @@ class Measured:
     together : Together, optional
         What judges are worth as a panel, and one after the other.
     cascaded : pl.DataFrame, optional
-        From :func:`judgerel_ray.reduce.cascaded.cascaded_table`.
+        From :func:`judgerel_ray.analyses.panels.cascaded.cascaded_table`.
     """
 
     coefficients: pl.DataFrame
@@ -115,7 +116,7 @@ def render_report(
     standing : mapping, optional
         How a run stands, as of :func:`~judgerel_ray.report.unfinished.unfinished_notice`.
     answers : pl.DataFrame, optional
-        Candidate answers that landed, as of :func:`~judgerel_ray.report.sections.answer_section`.
+        Candidate answers that landed, as of :func:`.answer_section`.
     absent : str
         Why there are no verdicts, where there are none.
     probabilities : Probabilities, optional
@@ -131,7 +132,9 @@ def render_report(
 
     Examples
     --------
-    >>> from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.analyses.reliability.stability import least_stable
+    >>> from judgerel_ray.counting.outcomes import outcome_table
     >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
     ...                      "verdict": ["A", "B"]})
     >>> found = Measured(coefficients=reduce_judgments(rows), outcomes=outcome_table(rows),

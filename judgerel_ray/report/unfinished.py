@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import cast
 
-from judgerel_ray.report.markup import Column, paragraph, table
-from judgerel_ray.report.words import Row, escape
+from judgerel_ray.blocks.markup import Column, paragraph, table
+from judgerel_ray.blocks.words import Row, escape
 
 
 def unfinished_notice(standing: Mapping[str, object]) -> str:

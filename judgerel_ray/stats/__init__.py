@@ -16,115 +16,184 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from judgerel_ray.stats.agreement import (
+from judgerel_ray.stats.agreement.agreement import (
+    COEFFICIENTS,
+    DEFAULT_COEFFICIENTS,
     brennan_prediger,
+    count_statistic,
     fleiss_kappa,
     flip_rate,
     gwet_ac1,
     percent_agreement,
     valid_rate,
 )
-from judgerel_ray.stats.catalogue import count_statistic
-from judgerel_ray.stats.certainty import entropy_agreement, total_agreement
-from judgerel_ray.stats.coefficient import Coefficient
-from judgerel_ray.stats.coefficients import COEFFICIENTS, DEFAULT_COEFFICIENTS
-from judgerel_ray.stats.column_noise import column_noise_floor
-from judgerel_ray.stats.consistency import item_bootstrap, item_interval, item_values
-from judgerel_ray.stats.counts import Counts, counts_from_ratings
-from judgerel_ray.stats.deferred import DEFERRED
-from judgerel_ray.stats.inference import bootstrap_interval, jackknife_interval, noise_floor
-from judgerel_ray.stats.interval import Interval, clopper_pearson
-from judgerel_ray.stats.intraclass import icc, icc1, icc_from_moments, icck
-from judgerel_ray.stats.krippendorff import LEVELS, Level, krippendorff_alpha
-from judgerel_ray.stats.majority import majority_probabilities, majority_stability
-from judgerel_ray.stats.moments import moment_statistic, moments_from_scores
-from judgerel_ray.stats.noise import NoiseFloor, noise_floors
-from judgerel_ray.stats.omega import Omega, mcdonald_omega
-from judgerel_ray.stats.omega_bootstrap import OmegaResamples, omega_bootstrap
-from judgerel_ray.stats.schmid_leiman import omega_from_correlation, omega_hierarchical
-from judgerel_ray.stats.score_noise import score_floor
-from judgerel_ray.stats.scores import cronbach_alpha
-from judgerel_ray.stats.statistic import CountStatistic, measure
+from judgerel_ray.stats.agreement.certainty import entropy_agreement, total_agreement
+from judgerel_ray.stats.agreement.intraclass import (
+    icc,
+    icc1,
+    icc_from_moments,
+    icck,
+    moment_statistic,
+    moments_from_scores,
+)
+from judgerel_ray.stats.agreement.krippendorff import LEVELS, Level, krippendorff_alpha
+from judgerel_ray.stats.agreement.majority import majority_probabilities, majority_stability
+from judgerel_ray.stats.counts.counts import Coefficient, Counts, counts_from_ratings
+from judgerel_ray.stats.counts.statistic import CountStatistic, measure
+from judgerel_ray.stats.internal_consistency.consistency import (
+    column_noise_floor,
+    item_bootstrap,
+    item_interval,
+    item_values,
+)
+from judgerel_ray.stats.internal_consistency.omega import Omega, mcdonald_omega
+from judgerel_ray.stats.internal_consistency.omega_bootstrap import OmegaResamples, omega_bootstrap
+from judgerel_ray.stats.internal_consistency.schmid_leiman import (
+    omega_from_correlation,
+    omega_hierarchical,
+)
+from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
+from judgerel_ray.stats.intervals.inference import (
+    bootstrap_interval,
+    jackknife_interval,
+    noise_floor,
+)
+from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson
+from judgerel_ray.stats.lazy_imports import DEFERRED
+from judgerel_ray.stats.null.noise import NoiseFloor, noise_floors
+from judgerel_ray.stats.null.score_noise import score_floor
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them
-    from judgerel_ray.stats.accuracy_by_label import (
-        inter_rater_accuracy,
-        label_accuracy,
-        rating_deviation,
-    )
-    from judgerel_ray.stats.baselines import method_tokens, vote_scores
-    from judgerel_ray.stats.brier import brier_score
-    from judgerel_ray.stats.budget import BudgetSplit, budget_splits
-    from judgerel_ray.stats.calibration import calibration_error, reliability_bins
-    from judgerel_ray.stats.component import VarianceComponent
-    from judgerel_ray.stats.confidence_sequence import distribution_interval
-    from judgerel_ray.stats.conformal import ConformalRule, conformal_rule, conformal_sets
-    from judgerel_ray.stats.confusion import Uncertainty, confusion_uncertainty
-    from judgerel_ray.stats.correctness import CORRECTNESS, correctness_statistic
-    from judgerel_ray.stats.correlations import correlation
-    from judgerel_ray.stats.cross_fitted_ranking import cross_fitted_auroc
-    from judgerel_ray.stats.cross_fitting import cross_fitted_labels, threshold_transfer
-    from judgerel_ray.stats.discrimination import auroc
-    from judgerel_ray.stats.dstudy import Dependability, dependability, judgments_for
-    from judgerel_ray.stats.equal_acceptance import equal_acceptance
-    from judgerel_ray.stats.facet_agreement import PAIR_COEFFICIENTS, reproducibility
-    from judgerel_ray.stats.facet_cells import FacetCells, label_cells, score_cells
-    from judgerel_ray.stats.guarantees import GuaranteedThreshold, learn_then_test
-    from judgerel_ray.stats.inter_scale import (
-        inter_scale_alpha,
-        inter_scale_interval,
-        inter_scale_terms,
-    )
-    from judgerel_ray.stats.left_out import Estimate
-    from judgerel_ray.stats.limits import limit_coefficients
-    from judgerel_ray.stats.low_range import LabelEdges, label_edges
-    from judgerel_ray.stats.matrix_model import cross_fitted_model
-    from judgerel_ray.stats.mcnemar import mcnemar_exact
-    from judgerel_ray.stats.mixing_interval import posterior_interval
-    from judgerel_ray.stats.multiple_tests import benjamini_hochberg, holm
-    from judgerel_ray.stats.order_effects import (
-        ORDER_EFFECTS,
-        first_place,
-        order_effect,
-        position_bias,
-    )
-    from judgerel_ray.stats.paired import Difference, paired_difference, terms_difference
-    from judgerel_ray.stats.panel import EffectiveJudges, PanelStep, effective_judges, panel_steps
-    from judgerel_ray.stats.precision import AlphaPrecision, alpha_precision
-    from judgerel_ray.stats.quantisation import QuantisationCeiling, quantisation_ceiling
-    from judgerel_ray.stats.question_statistic import QuestionStatistic, count_terms, mean_of
-    from judgerel_ray.stats.ranking import Ranking, rank_judges
-    from judgerel_ray.stats.rao_blackwell import split_variance
-    from judgerel_ray.stats.rated_scales import SCALE_CASES, ScaleCase, ScaleRatings, scale_ratings
-    from judgerel_ray.stats.reference import (
-        ReferenceAgreement,
-        reference_agreement,
-        weighted_scores,
-    )
-    from judgerel_ray.stats.replications import replications_for, spearman_brown
-    from judgerel_ray.stats.scale_differences import (
-        disattenuated_alpha,
-        scale_rank_correlation,
-        scale_shift,
-    )
-    from judgerel_ray.stats.scale_mapping import SCALE_MAPPINGS, map_scores, mapping_level
-    from judgerel_ray.stats.scale_noise import inter_scale_floor, scale_noise_floor
-    from judgerel_ray.stats.selective import acceptance_curve, risk_coverage
-    from judgerel_ray.stats.stopping import StoppingRule, mode_is_settled, next_replications, replay
-    from judgerel_ray.stats.tempering import VerdictBounds, tempered_step, verdict_bounds
-    from judgerel_ray.stats.thresholds import search_threshold, wagner2024_threshold
-    from judgerel_ray.stats.token_tree import TokenTree, remainder_draws, with_draws
-    from judgerel_ray.stats.variance_components import (
-        VarianceComponents,
-        variance_components,
-    )
-    from judgerel_ray.stats.verdict_shares import (
+    from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
+    from judgerel_ray.stats.agreement.majority import (
         MajorityVote,
         drawn_together,
         majority_vote,
         supported_shares,
     )
-    from judgerel_ray.stats.vote_limits import VoteLimits, vote_limits
+    from judgerel_ray.stats.confusion.accuracy_by_label import (
+        inter_rater_accuracy,
+        label_accuracy,
+        rating_deviation,
+    )
+    from judgerel_ray.stats.confusion.baselines import method_tokens, vote_scores
+    from judgerel_ray.stats.confusion.matrix import (
+        LabelEdges,
+        Uncertainty,
+        confusion_uncertainty,
+        label_edges,
+    )
+    from judgerel_ray.stats.confusion.matrix_model import cross_fitted_model
+    from judgerel_ray.stats.confusion.thresholds import (
+        cross_fitted_labels,
+        search_threshold,
+        threshold_transfer,
+        wagner2024_threshold,
+    )
+    from judgerel_ray.stats.counts.replications import replications_for, spearman_brown
+    from judgerel_ray.stats.generalizability.budget import BudgetSplit, budget_splits
+    from judgerel_ray.stats.generalizability.component import VarianceComponent
+    from judgerel_ray.stats.generalizability.dstudy import (
+        Dependability,
+        dependability,
+        judgments_for,
+    )
+    from judgerel_ray.stats.generalizability.facet_agreement import (
+        PAIR_COEFFICIENTS,
+        reproducibility,
+    )
+    from judgerel_ray.stats.generalizability.facet_cells import FacetCells, label_cells, score_cells
+    from judgerel_ray.stats.generalizability.order_effects import (
+        ORDER_EFFECTS,
+        first_place,
+        order_effect,
+        position_bias,
+    )
+    from judgerel_ray.stats.generalizability.variance_components import (
+        VarianceComponents,
+        variance_components,
+    )
+    from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
+    from judgerel_ray.stats.intervals.mixing import posterior_interval
+    from judgerel_ray.stats.intervals.paired import (
+        Difference,
+        Estimate,
+        paired_difference,
+        terms_difference,
+    )
+    from judgerel_ray.stats.intervals.precision import AlphaPrecision, alpha_precision
+    from judgerel_ray.stats.intervals.question_statistic import (
+        QuestionStatistic,
+        count_terms,
+        mean_of,
+    )
+    from judgerel_ray.stats.intervals.stopping import (
+        StoppingRule,
+        distribution_interval,
+        mode_is_settled,
+        next_replications,
+        replay,
+    )
+    from judgerel_ray.stats.intervals.vote_limits import VoteLimits, vote_limits
+    from judgerel_ray.stats.panels.panel import (
+        EffectiveJudges,
+        PanelStep,
+        effective_judges,
+        panel_steps,
+    )
+    from judgerel_ray.stats.ratings.correlations import correlation
+    from judgerel_ray.stats.ratings.inter_scale import (
+        disattenuated_alpha,
+        inter_scale_alpha,
+        inter_scale_interval,
+        inter_scale_terms,
+        scale_rank_correlation,
+        scale_shift,
+    )
+    from judgerel_ray.stats.ratings.ranking import Ranking, rank_judges
+    from judgerel_ray.stats.ratings.rated_scales import (
+        SCALE_CASES,
+        QuantisationCeiling,
+        ScaleCase,
+        ScaleRatings,
+        quantisation_ceiling,
+        scale_ratings,
+    )
+    from judgerel_ray.stats.ratings.reference import (
+        ReferenceAgreement,
+        reference_agreement,
+        weighted_scores,
+    )
+    from judgerel_ray.stats.ratings.scale_mapping import SCALE_MAPPINGS, map_scores, mapping_level
+    from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor, scale_noise_floor
+    from judgerel_ray.stats.selective.calibration import (
+        brier_score,
+        calibration_error,
+        reliability_bins,
+    )
+    from judgerel_ray.stats.selective.discrimination import auroc, cross_fitted_auroc
+    from judgerel_ray.stats.selective.equal_acceptance import equal_acceptance
+    from judgerel_ray.stats.selective.guarantees import (
+        ConformalRule,
+        GuaranteedThreshold,
+        conformal_rule,
+        conformal_sets,
+        learn_then_test,
+    )
+    from judgerel_ray.stats.selective.paired_accuracy import mcnemar_exact
+    from judgerel_ray.stats.selective.selective import acceptance_curve, risk_coverage
+    from judgerel_ray.stats.verdict_distributions.limits import limit_coefficients
+    from judgerel_ray.stats.verdict_distributions.rao_blackwell import split_variance
+    from judgerel_ray.stats.verdict_distributions.tempering import (
+        VerdictBounds,
+        tempered_step,
+        verdict_bounds,
+    )
+    from judgerel_ray.stats.verdict_distributions.token_tree import (
+        TokenTree,
+        remainder_draws,
+        with_draws,
+    )
 
 __all__ = [
     "COEFFICIENTS",

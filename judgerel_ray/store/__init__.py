@@ -4,22 +4,18 @@ Actors :func:`land` what they brought, the driver settles an attempt with :func:
 readers see what commits name and nothing else. May import only core and tables.
 """
 
-from judgerel_ray.store.failures import read_errors, record_errors
-from judgerel_ray.store.findings import Finding
+from judgerel_ray.store.failures import Finding, read_errors, record_errors
 from judgerel_ray.store.ledger import JudgeTotals, Ledger, read_ledger
-from judgerel_ray.store.losses import Losses, read_whole_ledger
-from judgerel_ray.store.manifest import (
-    check_same_sweep,
-    read_manifest,
-    write_manifest,
-    write_own,
-)
+from judgerel_ray.store.losses import Losses, lost_files, read_whole_ledger
+from judgerel_ray.store.manifest import check_same_sweep, read_manifest, write_manifest, write_own
 from judgerel_ray.store.parts import close_lease, land
 from judgerel_ray.store.ranges import Range
 from judgerel_ray.store.records import CommitRecord
 from judgerel_ray.store.rundir import RunDirectory, judge_folder
 from judgerel_ray.store.scan import (
     CHEAP_COLUMNS,
+    as_landed,
+    checked_ledger,
     reading,
     scan_completions,
     scan_judgments,
@@ -29,11 +25,12 @@ from judgerel_ray.store.sessions import (
     begin_session,
     end_session,
     is_superseded,
+    leave_token,
     live_session,
+    read_token,
     unseen_session,
 )
 from judgerel_ray.store.verification import verify_run
-from judgerel_ray.store.visibility import leave_token, read_token
 
 __all__ = [
     "CHEAP_COLUMNS",
@@ -45,8 +42,10 @@ __all__ = [
     "Range",
     "RunDirectory",
     "Session",
+    "as_landed",
     "begin_session",
     "check_same_sweep",
+    "checked_ledger",
     "close_lease",
     "end_session",
     "is_superseded",
@@ -54,6 +53,7 @@ __all__ = [
     "land",
     "leave_token",
     "live_session",
+    "lost_files",
     "read_errors",
     "read_ledger",
     "read_manifest",

@@ -1,4 +1,7 @@
-"""Failures: requests that did not land because a transport or an engine failed; all still owed."""
+"""Failures: requests that did not land because a transport or an engine failed; all still owed.
+
+Findings: what verification has to say of a run directory.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import io
 import re
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -17,6 +22,7 @@ from judgerel_ray.tables import Errors
 
 _FOLDER = "errors"
 _DIGITS = 16
+_FINISHED = re.compile(r"(^|/)errors-s[^/]*\.parquet$")
 _NAMED = re.compile(rf"-[0-9a-f]{{12}}-([0-9a-f]{{{_DIGITS}}})\.parquet$")
 
 
@@ -123,13 +129,67 @@ def is_as_named(name: str, data: bytes) -> bool:
     return stated is None or sha256(data).startswith(stated.group(1))
 
 
+def error_files(run: RunDirectory) -> list[str]:
+    """Name the finished files of failures; temporary and foreign ones are none.
+
+    Examples
+    --------
+    >>> error_files(RunDirectory.create("memory://doctest-error-files"))
+    []
+    """
+    return [name for name in run.files.sizes(_FOLDER) if _FINISHED.search(name)]
+
+
 def _files(run: RunDirectory) -> Iterator[tuple[str, bytes]]:
     """The files of failures, by name."""
-    names = [name for name in run.files.sizes(_FOLDER) if _is_ours(name)]
-    yield from run.files.read_many(names).items()
+    yield from run.files.read_many(error_files(run)).items()
 
 
-def _is_ours(name: str) -> bool:
-    """Tell a finished file of failures from temporary and foreign ones."""
-    file = name.rsplit("/", 1)[-1]
-    return file.startswith("errors-s") and file.endswith(".parquet")
+Kind = Literal[
+    "missing_file",
+    "wrong_sha256",
+    "unreadable_file",
+    "wrong_rows",
+    "wrong_keys",
+    "wrong_judge",
+    "texts_differ",
+    "duplicate_rows",
+    "unfounded",
+    "unplanned_rows",
+    "broken_record",
+    "missing_records",
+    "late_record",
+    "orphan",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something verification found. A ``note`` is harmless, an ``error`` is not."""
+
+    level: Literal["error", "note"]
+    kind: Kind
+    name: str
+    message: str
+
+
+def an_error(kind: Kind, name: str, message: str) -> Finding:
+    """Make a finding that is an error.
+
+    Examples
+    --------
+    >>> an_error("missing_file", "plan.json", "not there").level
+    'error'
+    """
+    return Finding(level="error", kind=kind, name=name, message=message)
+
+
+def a_note(kind: Kind, name: str, message: str) -> Finding:
+    """Make a finding that is a note.
+
+    Examples
+    --------
+    >>> a_note("orphan", "data/x", "no commit names it").level
+    'note'
+    """
+    return Finding(level="note", kind=kind, name=name, message=message)

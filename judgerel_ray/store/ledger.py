@@ -164,7 +164,7 @@ def read_ledger(run: RunDirectory, *, since: Ledger | None = None) -> Ledger:
 def look_at_commits(run: RunDirectory, *, known: Iterable[CommitRecord] = ()) -> Look:
     """Read the records that count, but for those `known`, and name those that do not."""
     names = run.names(FOLDER)
-    session, broken_sessions = _newest_session(run, names)
+    session, broken_sessions = newest_session(run, names)
     if session is None:
         late = tuple(name for name in names if parse_attempt(name))
         return Look(session=None, names=names, commits=(), broken=broken_sessions, late=late)
@@ -212,16 +212,14 @@ def build_ledger(
     landed: dict[str, tuple[Range, ...]] = {}
     duplicates: dict[str, tuple[tuple[str, int], ...]] = {}
     for record in ordered:
-        twice = tuple(
-            (key, replication)
-            for key, ranges in record.conditions.items()
-            for one in ranges
-            for replication in overlap(landed.get(key, ()), one)
-        )
-        if twice:
-            duplicates[record.name] = twice
+        twice: list[tuple[str, int]] = []
         for key, ranges in record.conditions.items():
-            landed[key] = union((*landed.get(key, ()), *ranges))
+            there = landed.get(key, ())
+            if there:
+                twice += [(key, place) for one in ranges for place in overlap(there, one)]
+            landed[key] = union((*there, *ranges))
+        if twice:
+            duplicates[record.name] = tuple(twice)
     return Ledger(
         session=session,
         commits=ordered,
@@ -232,7 +230,7 @@ def build_ledger(
     )
 
 
-def _newest_session(
+def newest_session(
     run: RunDirectory, names: Iterable[str]
 ) -> tuple[SessionRecord | None, tuple[str, ...]]:
     """Read the newest session whose record holds, and name the broken ones above it."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from judgerel_ray.core import StoreError
 from judgerel_ray.store.digests import UNREADABLE
-from judgerel_ray.store.findings import Finding, an_error
+from judgerel_ray.store.failures import Finding, an_error
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
 from judgerel_ray.store.rundir import RunDirectory
 

@@ -21,6 +21,7 @@ from judgerel_ray.store.digests import Sections, Vouched, chosen
 from judgerel_ray.store.ranges import Range
 
 FOLDER = "commits"
+PROGRESS = "progress.json"
 SMALLEST_PARQUET = 12
 """Bytes below which no file is Parquet: its marks at both ends and the length of its footer."""
 _ATTEMPT = re.compile(r"s(\d{4,})-l(\d{6,})-a(\d+)\.json")
@@ -228,7 +229,8 @@ def unseal(data: bytes | None) -> Mapping[str, object] | None:
         if not isinstance(content, dict):
             return None
         stated = content.pop(_SEAL, None)
-        return content if stated == digest(content) else None
+        is_whole = (data or b"").endswith(b"\n") and stated == digest(content)
+        return content if is_whole else None
     except (ValueError, RecursionError):
         return None
 
@@ -295,6 +297,50 @@ def read_end(name: str, data: bytes | None) -> tuple[str, ...] | None:
     if content is None or content.get("number") != parse_end(name):
         return None
     return tuple(_list(content["records"]))
+
+
+def read_at_end(
+    name: str, data: bytes | None, what: Literal["broken", "beside"]
+) -> tuple[str, ...]:
+    """Names that a session left when it ended; none of versions that did not write them down.
+
+    Of records that it knew to be torn or altered, or of files of failures and progress.
+    """
+    content = unseal(data)
+    if content is None or content.get("number") != parse_end(name):
+        return ()
+    return tuple(_list(content.get(what, [])))
+
+
+def is_whole_json(data: bytes) -> bool:
+    """Whether a JSON object holds what was sealed; versions before did not seal every one.
+
+    Examples
+    --------
+    >>> is_whole_json(seal({"a": 1})), is_whole_json(b"{}"), is_whole_json(b"{")
+    (True, True, False)
+    """
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and (not is_sealed(content) or unseal(data) is not None)
+
+
+def is_whole_record(name: str, data: bytes) -> bool:
+    """Whether a file in commits/ holds what was written, as far as it is a record of any kind.
+
+    Examples
+    --------
+    >>> is_whole_record("session-0001.json", seal({})), is_whole_record("session-0001.json", b"{}")
+    (True, False)
+    >>> is_whole_record("session-0001.ended", b"2026-01-01"), is_whole_record("notes.txt", b"")
+    (True, True)
+    """
+    if parse_end(name) is not None:
+        return is_whole_json(data) or is_plain_end(data)
+    is_record = parse_attempt(name) is not None or parse_session(name) is not None
+    return not is_record or unseal(data) is not None
 
 
 def is_plain_end(data: bytes) -> bool:

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from judgerel_ray.core import StoreError, digest
@@ -22,6 +22,9 @@ from judgerel_ray.store.bucket import Bucket
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.disk import Disk
 from judgerel_ray.store.records import is_sealed, unseal
+
+if TYPE_CHECKING:
+    from judgerel_ray.store.ledger import Ledger
 
 MANIFEST = "manifest.json"
 FORMAT = "judgerel-run/1"
@@ -46,6 +49,9 @@ class RunDirectory:
         Path, ``file://`` URL, or ``protocol://`` URL of a store that can create exclusively.
     storage_options : mapping, optional
         What fsspec needs to reach a remote store; never written to the directory.
+    ledger : Ledger, optional
+        What landed by one look at the records, from :func:`judgerel_ray.store.as_landed`: whatever
+        scans the run reads that, and looks no more.
 
     Examples
     --------
@@ -59,6 +65,7 @@ class RunDirectory:
 
     url: str
     storage_options: Mapping[str, object] = field(default_factory=dict, repr=False)
+    ledger: Ledger | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", _absolute(self.url))
@@ -182,7 +189,7 @@ class RunDirectory:
             return "a file"
         if not self.names() and not (self.is_local and os.path.isdir(self.url)):
             return "none"
-        return f"a folder without a {MANIFEST} of ours"
+        return f"a folder without a {MANIFEST} of judgerel"
 
     def address(self, name: str) -> str:
         """Full path or URL of a file of the directory."""
@@ -210,6 +217,12 @@ class RunDirectory:
         except StoreError as error:
             if name not in FROM_SWEEP or self.exists(name):
                 raise
+            if not self._is_begun():
+                raise StoreError(
+                    f"the run has not begun: {name} is not there yet",
+                    where={"run": self.url},
+                    hint="wait for the judgerel run that is making it, or start one",
+                ) from error
             raise StoreError(
                 f"{name} of the run is gone",
                 where={"path": self.address(name)},
@@ -224,6 +237,12 @@ class RunDirectory:
                 f"again and asks nothing again{own}",
             )
         return data
+
+    def _is_begun(self) -> bool:
+        """Whether a run has ever held its sweep: a driver claims the directory before it writes."""
+        data = self.files.read_many([MANIFEST]).get(MANIFEST)
+        is_known = manifest_problem(data) is None and "sweep" in json.loads(data or b"{}")
+        return is_known or bool(self.names("commits") or self.names("data"))
 
     def vouches(self, name: str, data: bytes) -> bool:
         """Whether a file of the run's own is as the manifest knows it; also where it knows none."""

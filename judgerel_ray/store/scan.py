@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 import dataframely as dy
@@ -52,7 +53,8 @@ def scan_judgments(
     judges : collection of str, optional
         Only these judges' files are opened.
     ledger : Ledger, optional
-        A look taken before, to read exactly what it counts; by default a new one.
+        A look taken before, to read exactly what it counts; by default that of the run, if it is
+        from :func:`as_landed`, else a new one.
 
     Returns
     -------
@@ -191,8 +193,9 @@ def _scan(
     ledger: Ledger | None,
 ) -> pl.LazyFrame:
     """Scan one file of every commit that counts, without rows an earlier commit holds."""
-    landed, duplicates = (ledger.commits, ledger.duplicates) if ledger else _landed(run)
-    commits = [one for one in landed if judges is None or one.judge in judges]
+    ledger = ledger or checked_ledger(run)
+    duplicates = ledger.duplicates
+    commits = [one for one in ledger.commits if judges is None or one.judge in judges]
     names = [name for name in table.column_names() if columns is None or name in columns]
     # The judge is told by the commits; keys tell which rows an earlier commit holds.
     needed = {*names, "key"} if duplicates else {*names}.difference(["judge"])
@@ -215,16 +218,45 @@ def _scan(
     return frame if columns is None else frame.select(names)
 
 
-def _landed(
-    run: RunDirectory,
-) -> tuple[tuple[CommitRecord, ...], Mapping[str, tuple[tuple[str, int], ...]]]:
-    """What landed, and what an earlier commit holds, too: as a ledger says it, and sooner."""
+def as_landed(run: RunDirectory) -> RunDirectory:
+    """The run as of one look at its records, for all that a command makes of it.
+
+    Raises
+    ------
+    StoreError
+        As :func:`checked_ledger`.
+
+    Examples
+    --------
+    >>> as_landed(RunDirectory.create("memory://doctest-as-landed")).ledger.n_rows
+    0
+    """
+    return replace(run, ledger=checked_ledger(run))
+
+
+def checked_ledger(run: RunDirectory) -> Ledger:
+    """The ledger that numbers are made of: the one handed on by :func:`as_landed`, else a new one.
+
+    Raises
+    ------
+    StoreError
+        If records are torn, altered or gone: nobody knows what they stood for.
+
+    Examples
+    --------
+    >>> checked_ledger(RunDirectory.create("memory://doctest-checked")).n_rows
+    0
+    """
+    if run.ledger is not None:
+        return run.ledger
     look = look_at_commits(run)
-    tries = _TORN_TRIES if live_session(run) or unseen_session(run) else 0
-    while (lacking := _lacking(look)) and tries:
-        # Where links are missing a record may be under its writer's pen.
+    lacking = _lacking(look)
+    # Where links are missing a record may be under its writer's pen.
+    tries = _TORN_TRIES if lacking and (live_session(run) or unseen_session(run)) else 0
+    while lacking and tries:
         time.sleep(_TORN_PAUSE_S)
         look, tries = look_at_commits(run), tries - 1
+        lacking = _lacking(look)
     if lacking or (look.session is None and any(run.files.sizes("data"))):
         first = lacking[0] if lacking else ""
         raise StoreError(
@@ -233,11 +265,8 @@ def _landed(
             where={"path": run.address(f"{FOLDER}/{first}".rstrip("/"))},
             hint=ask_again(run, look, "what it stood for"),
         )
-    n_keys = sum(len(one.conditions) for one in look.commits)
-    if len({key for one in look.commits for key in one.conditions}) == n_keys:
-        return look.commits, {}  # no condition is in two commits, so no replication is
-    ledger = build_ledger(0, look.commits)
-    return ledger.commits, ledger.duplicates
+    number = look.session.number if look.session else 0
+    return build_ledger(number, look.commits, broken=look.broken, run=run)
 
 
 def _lacking(look: Look) -> list[str]:

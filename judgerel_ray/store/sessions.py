@@ -2,27 +2,33 @@
 
 Opening a session fixes which earlier commits count; whatever an earlier session still writes
 afterwards never does. So a second driver, started because the first seemed dead, is always safe.
+
+The token that proves a process sees the driver's run directory, not one of the same name.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import socket
 import subprocess
+import zlib
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
-from judgerel_ray.store.leftovers import newest_part
-from judgerel_ray.store.losses import Losses, part_commits
+from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits, newest_session
+from judgerel_ray.store.losses import Losses, newest_part, part_commits
 from judgerel_ray.store.records import (
     FOLDER,
+    PROGRESS,
     CommitRecord,
     SessionRecord,
     end_name,
+    is_whole_record,
     parse_attempt,
     parse_session,
     seal,
@@ -122,7 +128,9 @@ def begin_session(
 def end_session(run: RunDirectory, session: int) -> None:
     """Say that a session's driver is done, so that it no longer counts as live.
 
-    The records that it has by now are named there: one that goes later is missed.
+    The records that it has by now are named there: one that goes later is missed. So are those that
+    it went on without, because they are torn or altered, and the files of failures and progress:
+    ``verify`` knows them from then on.
 
     Examples
     --------
@@ -131,12 +139,20 @@ def end_session(run: RunDirectory, session: int) -> None:
     >>> live_session(run) is None
     True
     """
+    names = run.names(FOLDER)
     records = [
         name
-        for name in run.names(FOLDER)
+        for name in names
         if (place := parse_attempt(name)) is not None and place.session == session
     ]
-    content = {"kind": "end", "number": session, "records": records}
+    newest, _ = newest_session(run, names)
+    counting = {*records, *(newest.accepted if newest else ())}
+    found = run.files.read_many(f"{FOLDER}/{name}" for name in names if name not in counting)
+    by_name = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
+    broken = sorted(name for name, data in by_name.items() if not is_whole_record(name, data))
+    beside = [name for name in (PROGRESS, *run.files.sizes("errors")) if run.exists(name)]
+    content = {"kind": "end", "number": session, "records": records, "broken": broken}
+    content |= {"beside": beside}
     run.write_bytes(
         f"{FOLDER}/{end_name(session)}",
         seal({**content, "ended_at": datetime.now(UTC).isoformat()}),
@@ -212,7 +228,7 @@ def unseen_session(run: RunDirectory) -> str | None:
 
 def _open_session(run: RunDirectory) -> SessionRecord | None:
     """The newest session, if nobody has said that it ended."""
-    record = look_at_commits(run).session
+    record, _ = newest_session(run, run.names(FOLDER))
     return None if record is None or run.exists(f"{FOLDER}/{end_name(record.number)}") else record
 
 
@@ -277,3 +293,68 @@ def _started(pid: int) -> str:
         return ""
     state, _, started = shown.stdout.strip().partition(" ")
     return "" if state.startswith("Z") else started.strip()
+
+
+TOKEN = f"{FOLDER}/token"
+_PLAIN = re.compile(r"[0-9a-f]{32}")  # as versions before wrote it, which nothing vouches for
+
+
+def leave_token(run: RunDirectory) -> str:
+    """Leave a new token in the run directory and give it, to be compared by every actor.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-token")
+    >>> leave_token(run) == read_token(run)
+    True
+    """
+    nonce = secrets.token_hex(16)
+    token = f"token-{nonce}-{_check(nonce)}"
+    run.write_text(TOKEN, token)
+    return token
+
+
+def is_whole_token(data: bytes) -> bool:
+    """Whether a token is one that was left.
+
+    Examples
+    --------
+    >>> run = RunDirectory.create("memory://doctest-whole-token")
+    >>> token = leave_token(run)
+    >>> is_whole_token(token.encode()), is_whole_token(token[:-1].encode())
+    (True, False)
+    """
+    text = data.decode(errors="replace")
+    _, _, rest = text.partition("token-")
+    nonce, _, check = rest.partition("-")
+    is_ours = text == f"token-{nonce}-{check}" and check == _check(nonce)
+    return is_ours or _PLAIN.fullmatch(text) is not None
+
+
+def _check(nonce: str) -> str:
+    """What tells a nonce from one that was altered."""
+    return f"{zlib.crc32(nonce.encode()):08x}"
+
+
+def read_token(run: RunDirectory) -> str:
+    """Read the token where the caller runs.
+
+    Raises
+    ------
+    StoreError
+        If there is none: this process does not see the driver's directory.
+
+    Examples
+    --------
+    >>> read_token(RunDirectory(url="memory://doctest-no-token"))
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: the run directory cannot be seen ...
+    """
+    if not run.exists(TOKEN):
+        raise StoreError(
+            "the run directory cannot be seen from this process: expected the driver's token, "
+            "got none",
+            where={"run": run.url},
+            hint="a folder shared by all nodes, or an object store",
+        )
+    return run.read_text(TOKEN)

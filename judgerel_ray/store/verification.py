@@ -11,8 +11,7 @@ import polars as pl
 
 from judgerel_ray.core import request_key
 from judgerel_ray.store.digests import UNREADABLE, sha256
-from judgerel_ray.store.failures import altered_errors
-from judgerel_ray.store.findings import Finding, a_note, an_error
+from judgerel_ray.store.failures import Finding, a_note, altered_errors, an_error
 from judgerel_ray.store.ledger import Ledger, Look, build_ledger, look_at_commits
 from judgerel_ray.store.losses import part_commits
 from judgerel_ray.store.manifest import SWEEP_KEY, read_manifest
@@ -20,17 +19,18 @@ from judgerel_ray.store.parts import expected_keys
 from judgerel_ray.store.planned import RowCounts, unplanned
 from judgerel_ray.store.records import (
     FOLDER,
+    PROGRESS,
     CommitRecord,
-    is_plain_end,
-    is_sealed,
+    is_whole_json,
+    is_whole_record,
     parse_attempt,
     parse_end,
-    parse_session,
+    read_at_end,
     read_attempt,
-    unseal,
+    session_name,
 )
 from judgerel_ray.store.rundir import RunDirectory
-from judgerel_ray.store.sessions import live_session
+from judgerel_ray.store.sessions import TOKEN, is_whole_token, live_session
 
 
 def verify_run(run: RunDirectory) -> list[Finding]:
@@ -49,8 +49,9 @@ def verify_run(run: RunDirectory) -> list[Finding]:
         than its record says; texts that do not match judgments; a request held twice; rows that
         stand on answers the run does not hold, or that its plan does not have; a record torn or
         altered, and records that are gone, as the end of their session or files without them
-        tell; a file of failures or of progress altered. Notes: files no commit names, and records
-        that came too late to count. Empty if all is well.
+        tell; a file of failures or of progress altered or gone, or a record that counts no longer
+        altered. Notes: files no commit names, records that came too late to count, and altered
+        ones that a later session went on without. Empty if all is well.
 
     Raises
     ------
@@ -222,39 +223,55 @@ def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
         yield an_error("wrong_sha256", name, "not the bytes its name tells; it holds notes only")
-    data = run.files.read_many(["progress.json"]).get("progress.json")
-    if data is not None and not _is_whole(data):
-        yield an_error(
-            "wrong_sha256", "progress.json", "torn or altered; the next run writes it again"
-        )
-    number = look.session.number if look.session else 0
-    known = {*look.broken, *(one.name for one in look.commits)}
-    own = [
-        name
-        for name in look.names
-        if name not in known
-        and (parse_attempt(name) or parse_session(name) or parse_end(name)) is not None
-    ]
-    for place, record in run.files.read_many(f"{FOLDER}/{name}" for name in own).items():
-        name = place.removeprefix(f"{FOLDER}/")
-        end = parse_end(name)
-        if end is not None and (_is_whole(record) or is_plain_end(record)):
+    data = run.files.read_many([PROGRESS]).get(PROGRESS)
+    if data is not None and not is_whole_json(data):
+        yield an_error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
+    token = run.files.read_many([TOKEN]).get(TOKEN)
+    if token is not None and not is_whole_token(token):
+        yield an_error("broken_record", TOKEN, "torn or altered; the next run leaves another")
+    yield from _other_records(run, look)
+
+
+def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
+    """Check the records that count no longer, and the marks of sessions that ended."""
+    counting = {*look.broken, *(one.name for one in look.commits)}
+    names = [name for name in look.names if name not in counting]
+    found = run.files.read_many(f"{FOLDER}/{name}" for name in names)
+    records = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
+    known: dict[str, int] = {}
+    for name, data in records.items():
+        known |= dict.fromkeys(read_at_end(name, data, "broken"), parse_end(name) or 0)
+    last = max((name for name in records if parse_end(name)), key=_number, default=None)
+    for place in read_at_end(last, records[last], "beside") if last else ():
+        if not run.exists(place):
+            gone = "not there; no number is made of it, and the next run does without it"
+            yield an_error("missing_file", place, gone)
+    newest = look.session.number if look.session else 0
+    for ended in filter(None, map(parse_end, look.names)):
+        if ended < newest and session_name(ended) not in look.names:
+            gone = "gone; it counts no longer, and no number is made of it"
+            yield an_error("missing_file", f"{FOLDER}/{session_name(ended)}", gone)
+    for name, data in records.items():
+        place = f"{FOLDER}/{name}"
+        if is_whole_record(name, data):
             continue
-        if end is None and unseal(record) is not None:
-            continue
-        if end == number:
+        if name in known:
+            went_on = f"torn or altered; session {known[name]} went on without it"
+            yield a_note("broken_record", place, went_on)
+        elif parse_end(name) == newest:
             yield an_error("broken_record", place, "torn or altered: what landed is not counted")
         else:
-            yield a_note("broken_record", place, "torn or altered; it counts no longer")
+            yield an_error(
+                "broken_record",
+                place,
+                "torn or altered: it counts no longer, and no number is made of it; the next run "
+                "writes down that it goes on without it",
+            )
 
 
-def _is_whole(data: bytes) -> bool:
-    """Whether a JSON object holds what was sealed; versions before did not seal it."""
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and (not is_sealed(content) or unseal(data) is not None)
+def _number(name: str) -> int:
+    """Number of the session that a mark is of."""
+    return parse_end(name) or 0
 
 
 def _parquet(data: bytes) -> object:

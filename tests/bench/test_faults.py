@@ -9,11 +9,11 @@ from bench.faults import (
     REFUSED,
     called,
     into_bucket,
-    make_run,
     put,
-    run_here,
+    read_results,
     try_faults,
 )
+from bench.small_run import make_run, run_here
 from judgerel_ray.store import RunDirectory, read_ledger, scan_judgments
 from judgerel_ray.store.digests import altered
 
@@ -33,16 +33,27 @@ def flipped(data, place):
 def test_no_fault_gives_other_numbers_and_verify_names_every_one(run):
     # Of 2,000 with four seeds none either.
     tally = try_faults(run, n=140, seed=5, every=70)
-    assert (tally.wrong, tally.unseen) == ([], [])
+    assert (tally.wrong, tally.unnamed) == ([], [])
     kinds = {kind for kind, _ in tally.reduced}
     assert {"data", "texts", "commits", "sessions", "items.parquet", "distributions"} <= kinds
     assert tally.reduced["sweep.toml", EQUAL] == tally.reduced["items.parquet", EQUAL] == 0
     assert tally.reduced["texts", REFUSED] == 0  # no number of these is made of texts
 
 
+def test_a_count_that_was_cut_off_goes_on(run, tmp_path):
+    results = tmp_path / "results.jsonl"
+    first = try_faults(run, n=5, seed=7, results=results)
+    results.write_text(results.read_text() + '{"seed": 7, "tri')  # cut off while it was written
+    before = read_results(results)
+    assert before == first.faults
+    whole = try_faults(run, n=9, seed=7, before=before, results=results)
+    assert [fault.trial for fault in whole.faults] == list(range(9))
+    assert read_results(results) == whole.faults == try_faults(run, n=9, seed=7).faults
+
+
 def test_the_same_in_a_bucket(run):
     tally = try_faults(into_bucket(run, "memory://faults"), n=60, seed=6)
-    assert (tally.wrong, tally.unseen) == ([], [])
+    assert (tally.wrong, tally.unnamed) == ([], [])
 
 
 def test_every_byte_of_a_part_is_vouched_for(run):
@@ -80,9 +91,9 @@ def test_the_command_named_asks_the_lost_rows_again_and_no_others(tmp_path, how)
     assert run.address(name) in refused.err
     command = f"judgerel run SWEEP.toml --out {run.url}"
     assert f"Try: {command} asks " in refused.err
-    asked, told = run_here(tmp_path / "sweep.toml", run.url)
+    asked, messages = run_here(tmp_path / "sweep.toml", run.url)
     assert asked == commit.rows
-    assert "lost: " in told
+    assert "lost: " in messages
     assert called(["reduce", run.url, *REDUCE]) == before
     assert scan_judgments(run, columns=SAME).collect().sort("key").equals(rows)
     assert called(["verify", run.url]).code == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.few_questions import drawn
-from judgerel_ray.stats.concentration import FEWEST_CARRYING
+from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,13 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.ray
 def test_hostile_inputs_are_refused_or_answered_right(tmp_path):
     # In a process of its own: it forks for every case, which one that computed before must not.
-    told = tmp_path / "told.jsonl"
+    written = tmp_path / "results.jsonl"
     done = subprocess.run(
-        [sys.executable, "-m", "bench.hostile", "--fast", "--told", str(told)],
+        [sys.executable, "-m", "bench.hostile", "--fast", "--results", str(written)],
         cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"},
     )  # fmt: skip
-    results = [json.loads(line) for line in told.read_text().splitlines()]
+    results = [json.loads(line) for line in written.read_text().splitlines()]
     assert len(results) > 100
     wrong = [one for one in results if one["kind"] not in ("refused", "answered")]
     assert not wrong, "\n".join(f"{one['family']} / {one['what']}: {one['why']}" for one in wrong)
@@ -48,7 +48,7 @@ CASE = Case(family="f", what="w", files={"t.csv": b""})
 ROW = {"coefficient": "percent_agreement", "missing": "category", "conditions": "repeatability",
        "value": 0.5, "n_items": 3}  # fmt: skip
 RIGHT = Expect(answers=(Answer(numbers={("percent_agreement", "category"): 0.5}),))
-SAID = Expect(answers=(Answer(numbers=RIGHT.answers[0].numbers, said=("put together",)),))
+SAID = Expect(answers=(Answer(numbers=RIGHT.answers[0].numbers, messages=("put together",)),))
 
 
 @pytest.fixture

@@ -7,8 +7,13 @@ import polars as pl
 import pytest
 
 from bench.self_preference import LAWS, judgments, shares, tables
-from judgerel_ray.reduce.systems import read_systems
-from judgerel_ray.reduce.systems_preference import ALIKE, FAVOURS, SHOWN, preference_table
+from judgerel_ray.analyses.selection.systems import read_systems
+from judgerel_ray.analyses.selection.systems_preference import (
+    ALIKE,
+    FAVOURS,
+    SHOWN,
+    preference_table,
+)
 
 
 def test_judges_that_read_no_answer_are_not_said_to_favour_theirs():

@@ -1,4 +1,8 @@
+import bz2
+import lzma
+
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from judgerel_ray.benchmarks.rows import read_json, read_records
@@ -17,9 +21,9 @@ def written(path, content):
         ("a.jsonl", '{"a": 1}\n[1]\n', "expected one object a line, got a list", None),
         ("a.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "repeats the name 'a'", None),
         ("a.jsonl", '{"a": 1}\n{"a": NaN}\n', "NaN is not a JSON number", None),
-        ("a.csv", "a,b\n1,2,3\n", "expected 2 cells as in the header, got 3", "double quotes"),
-        ("a.csv", 'a,b\n"1,2\n', "broken CSV", None),
-        ("a.csv", 'a,b\n"1"x,2\n', "broken CSV", None),
+        ("a.csv", "a,b\n1,2,3\n", "line 2 has 3 fields, the first line names 2", "double quotes"),
+        ("a.csv", 'a,b\n"1,2\n', "line 2 cannot be read", None),
+        ("a.csv", 'a,b\n"1"x,2\n', "line 2 cannot be read", None),
     ],
 )
 def test_broken_line_is_named(tmp_path, name, content, said, hint):
@@ -42,10 +46,12 @@ def test_broken_line_is_named(tmp_path, name, content, said, hint):
         ("a.json", '{"examples": []}', "keys=examples"),
         ("a.json", "[]", "the file has no rows"),
         ("a.csv", "item_id,question\n", "the file has no rows"),
-        ("a.csv", "a,a\n1,2\n", "the header repeats 'a'"),
+        ("a.csv", "a,a\n1,2\n", "columns 1 and 2 are both called 'a'"),
         ("a.parquet", b"PAR1 but not really", "not a Parquet file"),
         ("a.txt", "a", "unknown file format"),
-        ("a.jsonl.zst", "a", "unknown file format"),
+        ("a.jsonl.lz4", "a", "unknown file format"),
+        ("a.jsonl.zst", "a", "it is not packed by zstd, as its name says"),
+        ("a.csv", '{"item_id": 1}\n', "the file holds JSON, by its first line"),
         ("a", "a", "unknown file format"),
     ],
 )
@@ -55,6 +61,45 @@ def test_file_of_another_shape(tmp_path, name, content, said):
     assert said in str(caught.value)
     assert f"file={tmp_path / name}" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+TABLE = 'item_id{0}question\n1{0}"Which{0} this?"\n\n2{0}Why?\n'
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_columns_are_found_whatever_stands_between_them(tmp_path, sign, ending, recwarn):
+    one, two = read_records(written(tmp_path / f"a{ending}", TABLE.format(sign)))
+    assert (one.fields, one.place["line"]) == (
+        {"item_id": "1", "question": f"Which{sign} this?"},
+        2,
+    )
+    assert (two.text("question"), two.place["line"]) == ("Why?", 4)
+    expected = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}[sign]
+    notes = [] if sign == {".csv": ",", ".tsv": "\t"}[ending] else [f"read with {expected} between"]
+    assert [str(one.message)[: len(f"read with {expected} between")] for one in recwarn] == notes
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", TABLE.format(",").encode("utf-16")),
+        ("a.csv", TABLE.format(",").replace("\n", "\r").encode()),
+        ("a.csv", b"sep=;\r\n" + TABLE.format(";").encode()),
+        ("a.csv.bz2", bz2.compress(TABLE.format(",").encode())),
+        ("a.tsv.xz", lzma.compress(TABLE.format("\t").encode())),
+        ("a.csv.zst", pa.compress(TABLE.format(",").encode(), codec="zstd", asbytes=True)),
+        (
+            "a.jsonl",
+            '{"item_id": 1, "question": "Which, this?"}\n{"question": "Why?"}'.encode("utf-16"),
+        ),
+    ],
+)
+def test_packed_and_wide_text_is_read_as_in_all_verbs(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    one, two = (record.text("question") for record in read_records(str(tmp_path / name)))
+    assert one in ("Which, this?", "Which; this?", "Which\t this?")
+    assert two == "Why?"
 
 
 def test_parquet_without_rows(tmp_path):

@@ -11,13 +11,15 @@ from judgerel_ray.core import SweepError
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"caf\xe9", "byte 0xe9 at offset 3"),
-        (b"\xef\xbb\xbfcaf\xe9", "byte 0xe9 at offset 6"),
-        (b"\xff\xfea\x00", "it is UTF-16"),
+        (b"caf\xe9", "line 1 is not UTF-8: byte 0xe9"),
+        (b"\xef\xbb\xbfa\ncaf\xe9", "line 2 is not UTF-8: byte 0xe9"),
+        (b"\xff\xfea", "line 1 is not UTF-16: byte 0x61"),
+        ("a,b".encode("utf-16-le"), "it holds zero bytes, the first in line 1"),
         (gzip.compress(b"a"), "let its name end in .gz"),
         (b"PAR1\xe9", "let its name end in .parquet"),
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \r\n", "the file is empty"),
+        (b"\xff\xfe", "the file is empty"),
     ],
 )
 def test_bytes_that_are_no_text(tmp_path, content, said):

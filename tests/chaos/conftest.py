@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import load_sweep
-from judgerel_ray.pipeline import RunSummary, read_status, run_sweep
 from judgerel_ray.store import (
     CommitRecord,
     RunDirectory,
@@ -24,6 +24,7 @@ from judgerel_ray.store import (
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.store.status import read_status
 
 SWEEP = """
 name = "chaos"
@@ -164,10 +165,10 @@ def undisturbed() -> Callable[[Sweep], None]:
     """Compare with what a run without any Ray or death would have landed."""
     import asyncio
 
+    from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.core import Ask, request_key
     from judgerel_ray.design import build_wave, voices_of
     from judgerel_ray.engines import make_engine
-    from judgerel_ray.pipeline import resolve
 
     async def answers(one: Sweep) -> dict[str, str | None]:
         resolved = resolve(load_sweep(str(one.file)))

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from judgerel_ray.__main__ import main
-from judgerel_ray.pipeline import read_status
 from judgerel_ray.store import begin_session, end_session, read_ledger
+from judgerel_ray.store.status import read_status
 
 pytestmark = pytest.mark.ray
 PATIENCE_S = 300  # for what takes seconds on a machine that is not busy with others

@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from judgerel_ray import __version__, cli, pipeline, reduce
+from judgerel_ray import __version__, cli, reduce
+from judgerel_ray.asking.run import running
+from judgerel_ray.asking.run.running import RunSummary
 from judgerel_ray.cli import build_parser, main
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
+from judgerel_ray.counting.refusals import Refusals
 from judgerel_ray.fleet import address as ray_address
-from judgerel_ray.pipeline.refusals import Refusals
-from judgerel_ray.pipeline.running import RunSummary
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
 OPTIONS = {
@@ -420,9 +421,10 @@ def test_an_empty_out_is_not_the_current_folder(sweep_file, tmp_path, monkeypatc
 @pytest.fixture
 def landed(sweep_file, tmp_path):
     """A small run directory, as the actors would land it."""
+    from judgerel_ray.asking.plan.planning import plan_resolved
+    from judgerel_ray.asking.plan.resolve import resolve
+    from judgerel_ray.asking.run.opening import open_run
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.pipeline import plan_resolved, resolve
-    from judgerel_ray.pipeline.opening import open_run
 
     resolved = resolve(load_sweep(sweep_file()))
     run = open_run(resolved, plan_resolved(resolved), str(tmp_path / "run"), None)
@@ -527,9 +529,10 @@ def test_a_run_prints_its_own_words_only(sweep_file, tmp_path):
     """Whatever Ray and its children print meanwhile goes to stderr."""
     code = f"""
 import os, subprocess, sys
-from judgerel_ray import cli, pipeline
-from judgerel_ray.pipeline.refusals import Refusals
-from judgerel_ray.pipeline.running import RunSummary
+from judgerel_ray import cli
+from judgerel_ray.asking.run import running
+from judgerel_ray.counting.outcomes import Refusals
+from judgerel_ray.asking.run.running import RunSummary
 
 def run_sweep(*_, **__):
     print("(raylet) a notice")
@@ -538,7 +541,7 @@ def run_sweep(*_, **__):
     done = {{"session": 1, "asked": 6, "landed": 6, "owed": 0, "failed": 0, "asked_now": 6}}
     return RunSummary(run="r", problems={{}}, **done)
 
-pipeline.run_sweep = run_sweep
+running.run_sweep = run_sweep
 sys.exit(cli.main(["run", {sweep_file()!r}, "--out", {str(tmp_path / "run")!r}]))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -555,7 +558,7 @@ def test_a_judge_that_is_wrong_is_not_to_be_run_again(
 ):
     numbers = {"session": 1, "asked": 6, "landed": 4, "owed": 2, "failed": 2, "asked_now": 4}
     summary = RunSummary(run="r", problems={"b": "not here"}, mistakes=mistakes, **numbers)
-    monkeypatch.setattr(pipeline, "run_sweep", lambda *_, **__: summary, raising=False)
+    monkeypatch.setattr(running, "run_sweep", lambda *_, **__: summary)
     monkeypatch.setattr(ray_address, "probe_cluster", lambda _: None)
     assert main(["run", sweep_file(), "--out", str(tmp_path / "run")]) == code
     out, err = capsys.readouterr()
@@ -575,7 +578,7 @@ def test_requests_that_failed_for_good_are_told_and_are_no_success(
     numbers = {"session": 1, "asked": 6, "landed": 6, "owed": 0, "failed": 0, "asked_now": 6}
     refused = Refusals(reasons=reasons, now=now)
     summary = RunSummary(run="r", problems={}, refused=refused, **numbers)
-    monkeypatch.setattr(pipeline, "run_sweep", lambda *_, **__: summary, raising=False)
+    monkeypatch.setattr(running, "run_sweep", lambda *_, **__: summary)
     assert main(["run", sweep_file(), "--out", str(tmp_path / "run")]) == code
     told = ["judgerel: 2 of 6 requests failed and never can succeed: prompt_too_long (2)"]
     assert capsys.readouterr().err.splitlines() == (told if reasons else [])

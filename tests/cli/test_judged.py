@@ -137,3 +137,39 @@ def test_ratings_and_answers_may_be_frames():
         "verdict": ["A", "B"] * 10, "gold": ["a ", "A"] * 10, "confidence": [0.5] * 20,
     }  # fmt: skip
     assert judgerel_ray.selection(pl.DataFrame(answers).lazy())[0]["accuracy"].to_list() == [0.5]
+
+
+def test_names_that_differ_in_spelling_alone_are_kept_apart_and_said(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    rows = [
+        f"{item},{judge},{n},A"
+        for item in ("1", "1.0", "q2", "Q2 ", "q3")
+        for judge in ("GPT", "gpt ")
+        for n in range(2)
+    ]
+    path.write_text("\n".join(["item_id,judge,replication,verdict", *rows]))
+    assert main(["reduce", str(path), "--by", "judge", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert {row["judge"]: row["n_items"] for row in json.loads(out)} == {"GPT": 5, "gpt ": 5}
+    assert err.splitlines() == [
+        "judgerel: judges kept apart that differ in spelling alone: 'GPT' and 'gpt '",
+        "judgerel: items kept apart that differ in spelling alone: '1' and '1.0'; 'Q2 ' and 'q2'",
+    ]
+
+
+def test_items_of_two_files_that_do_not_meet_are_said(tmp_path, capsys):
+    a, b = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    rows = {"replication": [0, 1] * 3, "verdict": list("AABBAB")}
+    pl.DataFrame({"item_id": [1, 1, 2, 2, 3, 3], **rows}).write_parquet(a)
+    pl.DataFrame({"item_id": [1.0, 1.0, 2.0, 2.0, 3.0, 3.0], **rows}).write_parquet(b)
+    assert main(["compare", str(a), str(b)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no item_id is in both: a has '1', '2', '3'; b has '1.0', '2.0', '3.0'" in err
+    assert err.count("\n") == 1
+    pl.DataFrame({"item_id": ["1", "1", "2", "2", "3 ", "3 "], **rows}).write_parquet(b)
+    assert main(["compare", str(a), str(b), "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert {(row["n_left_out_a"], row["n_left_out_b"]) for row in json.loads(out)} == {(1, 1)}
+    line = "1 item of the two differs in spelling alone, and is left out on both sides: '3' and "
+    assert line in err

@@ -8,7 +8,7 @@ import pytest
 
 from judgerel_ray import cli
 from judgerel_ray.cli import main
-from judgerel_ray.cli.panics import panics_kept_back
+from judgerel_ray.cli.screen import panics_kept_back
 
 PANIC = (
     b"thread 'async-executor-0' panicked at crates/polars-parquet/read.rs:1:1:\nnote: run with\n"

@@ -59,7 +59,7 @@ def test_nothing_there_is_told_alike_with_the_name_beside_it(said, arguments):
 @pytest.mark.parametrize("arguments", JUDGED + RUNS, ids=" ".join)
 def test_a_folder_that_is_no_run_is_told_alike(said, arguments):
     line = said(arguments, "folder")
-    assert "expected a run directory, got a folder without a manifest.json of ours" in line
+    assert "expected a run directory, got a folder without a manifest.json of judgerel" in line
 
 
 @pytest.mark.parametrize("arguments", JUDGED + RUNS, ids=" ".join)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.blocks.words import estimate, number
 from judgerel_ray.cli import main
-from judgerel_ray.report.words import estimate, number
 
 ENDS = {"points5": (1, 5), "points10": (1, 10), "binary": (0, 1)}
 

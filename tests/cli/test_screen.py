@@ -1,14 +1,19 @@
 """What reaches a terminal and a page: no orders of the data's, in any encoding and width."""
 
+import contextlib
+import io
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import judgerel_ray
 from judgerel_ray.cli import main
+from judgerel_ray.cli.screen import NotesFirst
 
 HOSTILE = "item_id,replication,verdict,judge,criterion,gold\n" + "".join(
     f'"{item}",{n},"{verdict}","j\x1b[31m\u202e","c\x07\x9b",{verdict}\n'
@@ -110,9 +115,10 @@ def test_resamples_are_bounded_with_the_reason(judgments, capsys):
 
 
 def test_an_interrupt_while_libraries_are_imported_is_one_line(judgments):
-    """Ctrl-C at any time after Python itself has begun."""
+    """Ctrl-C at any time after the package has begun, which hears it first of all."""
     line = (
-        "import judgerel_ray.__main__ as m, sys; print(flush=True); sys.exit(m.main(sys.argv[1:]))"
+        "import judgerel_ray.__main__ as m, sys; m.catch_interrupts(); print(flush=True); "
+        "sys.exit(m.main(sys.argv[1:]))"
     )
     ends = set()
     for wait_s in (0.0, 0.02, 0.05, 0.1, 0.2, 0.3):
@@ -131,6 +137,58 @@ def test_an_interrupt_while_libraries_are_imported_is_one_line(judgments):
     assert set(done) <= {2, -2, 130}  # it had ended, or was ending, by itself
 
 
+INTERRUPTING = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):  # signals are seen between two steps of Python
+                pass
+
+sys.meta_path.insert(0, Interrupting())
+"""
+SCRIPT = "import sys\nfrom judgerel_ray.__main__ import main\nsys.exit(main())\n"
+
+
+@pytest.mark.parametrize("module", ["judgerel_ray.core", "judgerel_ray.report.calls", "polars"])
+@pytest.mark.parametrize("how", ["judgerel", "-m"])
+def test_an_interrupt_at_any_import_of_ours_is_one_line(judgments, tmp_path, module, how):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
+    script = tmp_path / "judgerel"
+    script.write_text(SCRIPT)
+    started = [str(script)] if how == "judgerel" else ["-m", "judgerel_ray"]
+    path = os.pathsep.join([str(tmp_path), str(Path(judgerel_ray.__file__).parents[1])])
+    ended = subprocess.run(
+        [sys.executable, *started, "reduce", judgments],
+        env={**os.environ, "PYTHONPATH": path, "AT": module},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "judgerel: stopped\n")
+
+
+@pytest.mark.parametrize("started", [["-c", "{}"], ["-m", "other"], ["judgerel.d/other.py"]])
+def test_programs_that_import_the_package_keep_their_own_interrupts(tmp_path, started):
+    line = "import signal; own = signal.getsignal(2); import judgerel_ray; "
+    line += "print(signal.getsignal(2) is own)"
+    (tmp_path / "other.py").write_text(line)
+    (tmp_path / "judgerel.d").mkdir()
+    (tmp_path / "judgerel.d" / "other.py").write_text(line)
+    path = os.pathsep.join([str(tmp_path), str(Path(judgerel_ray.__file__).parents[1])])
+    ended = subprocess.run(
+        [sys.executable, *(one.format(line) for one in started)],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout == "True\n"
+
+
 def test_an_endless_name_loses_its_middle(capsys):
     name = f"start{'n' * 5000}end.csv"
     assert main(["reduce", name]) == 2
@@ -138,3 +196,53 @@ def test_an_endless_name_loses_its_middle(capsys):
     assert len(err) < 500
     assert "start" in err
     assert "nend.csv" in err
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "lines"),
+    [
+        (
+            "item_id;replication;verdict\nq;0;A\nq;1;a\n",
+            0,
+            ["read with semicolons", "put together"],
+        ),
+        ("item_id;repeat;verdict\nq;0;A\n", 2, ["column missing: replication"]),
+        ("item_id;replication;score\nq;0;1,5\n", 2, ["score: expected a number"]),
+    ],
+)
+@pytest.mark.parametrize("verb", ["reduce", "import"])
+def test_how_a_file_was_read_is_said_with_numbers_and_a_refusal_is_one_line(
+    tmp_path, capsys, verb, table, code, lines
+):
+    file = tmp_path / "log.csv"
+    file.write_text(table)
+    commands = {
+        "reduce": ["reduce", str(file)],
+        "import": ["import", "table", str(file), "--out", str(tmp_path / "o.parquet")],
+    }
+    assert main(commands[verb]) == code
+    said = capsys.readouterr().err.splitlines()
+    if verb == "import" and code == 2:
+        lines = [lines[0].replace("column missing: ", "no column for ")]
+    if verb == "import":
+        lines = lines[:1]  # verdicts are put together where they are counted
+    assert len(said) == len(lines)
+    assert all(start in line for start, line in zip(lines, said, strict=True))
+
+
+def test_notes_stand_before_the_first_number():
+    written = []
+
+    class Both(io.StringIO):
+        def write(self, text):
+            written.append(text)
+            return len(text)
+
+    notes = NotesFirst(Both())
+    with contextlib.redirect_stderr(Both()):
+        notes.add("read so")
+        notes.add("read so")
+        notes.write("1.0")
+        notes.add("and so")
+        notes.say()
+    assert "".join(written) == "read so\n1.0and so\n"

@@ -35,6 +35,7 @@ def answers(tmp_path_factory):
     pl.DataFrame({"item_id": [f"q{n}" for n in range(40)], "gold": gold}).write_csv(
         folder / "gold.csv"
     )
+    (folder / "torn.parquet").write_bytes(b"PAR1")
     return folder
 
 
@@ -157,6 +158,7 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
             "cannot be read: no such file",
         ),
         (["answers.parquet", "--selection", "--gold", "none.csv"], "--gold cannot be read"),
+        (["answers.parquet", "--selection", "--gold", "torn.parquet"], "read: it is no whole Parq"),
         (["answers.parquet", "--comparison", "--family", "kin"], "family must be of"),
         (["answers.parquet", "--comparison", "--answer", "last"], "answer must be of"),
         (
@@ -169,7 +171,9 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
 )
 def test_a_mistake_is_one_line(args, said, answers, capsys):
     path, *rest = args
-    rest = [str(answers / one) if one.endswith("none.csv") else one for one in rest]
+    rest = [
+        str(answers / one) if one.endswith(("none.csv", "torn.parquet")) else one for one in rest
+    ]
     assert main(["reduce", str(answers / path), *rest]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.design.rounds import goal_of
-from judgerel_ray.stats.stopping import StoppingRule, replay
+from judgerel_ray.stats.intervals.stopping import StoppingRule, replay
 
 
 @st.composite

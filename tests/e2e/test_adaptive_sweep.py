@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.pipeline.settling import read_settled
-from judgerel_ray.stats.stopping import StoppingRule, replay
+from judgerel_ray.stats.intervals.stopping import StoppingRule, replay
 from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import read_settled
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

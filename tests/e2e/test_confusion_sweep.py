@@ -7,12 +7,13 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty
+from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
-from judgerel_ray.pipeline.confusing import read_confusions, run_uncertainty
-from judgerel_ray.reduce.uncertainty import UncertaintyOptions
 from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import read_confusions
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

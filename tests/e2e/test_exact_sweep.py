@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.analyses.distributions.from_run import run_limits
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
-from judgerel_ray.pipeline.exacting import read_distributions, run_limits
 from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import read_distributions
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

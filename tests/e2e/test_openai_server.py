@@ -23,14 +23,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.cli import main
 from judgerel_ray.config import Limits, parse_sweep
 from judgerel_ray.core import Ask, Condition
 from judgerel_ray.design import build_wave
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.engines.openai_engine import OpenAIEngine
+from judgerel_ray.engines.openai.engine import OpenAIEngine
 from judgerel_ray.engines.sizing import prompt_counter
-from judgerel_ray.pipeline import resolve
 from judgerel_ray.protocols import read_verdict
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 

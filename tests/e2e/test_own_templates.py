@@ -12,9 +12,9 @@ import pytest
 
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
+from judgerel_ray.counting.declared import declared_menus
 from judgerel_ray.engines.engine import EngineSpec
-from judgerel_ray.engines.truth import true_distribution
-from judgerel_ray.pipeline.declaring import declared_menus
+from judgerel_ray.engines.simulated.truth import true_distribution
 from judgerel_ray.store import RunDirectory, scan_judgments
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]

@@ -9,8 +9,8 @@ import pytest
 import judgerel_ray
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
-from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import option_log_weights, tempered
+from judgerel_ray.engines.simulated.options import SimulatedOptions
+from judgerel_ray.engines.simulated.truth import option_log_weights, tempered
 from judgerel_ray.protocols import load_scale, scale_labels, scale_values
 from judgerel_ray.stats import krippendorff_alpha
 

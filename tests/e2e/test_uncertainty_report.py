@@ -6,11 +6,11 @@ from html import unescape
 
 import pytest
 
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+from judgerel_ray.blocks.words import number
 from judgerel_ray.cli import main
 from judgerel_ray.core import Menu
 from judgerel_ray.engines import EngineSpec, true_distribution
-from judgerel_ray.pipeline import run_uncertainty_tables
-from judgerel_ray.report.words import number
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 

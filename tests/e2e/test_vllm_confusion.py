@@ -9,8 +9,8 @@ import pytest
 
 from judgerel_ray.benchmarks import load_items
 from judgerel_ray.cli import main
-from judgerel_ray.pipeline.confusing import read_confusions
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store.made_tables import read_confusions
 from judgerel_ray.tables import items_to_frame
 
 pytestmark = [

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store.made_tables import read_distributions
 from judgerel_ray.tables import frame_to_items
 
 pytestmark = [

@@ -13,7 +13,6 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.pipeline.exacting import read_distributions
 from judgerel_ray.protocols import (
     load_criterion,
     load_scale,
@@ -23,6 +22,7 @@ from judgerel_ray.protocols import (
     score_of,
 )
 from judgerel_ray.store import RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import read_distributions
 from judgerel_ray.tables import frame_to_items
 
 pytestmark = [

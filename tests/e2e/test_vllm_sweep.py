@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -105,6 +106,21 @@ def test_the_demo_agrees_with_the_truth_of_its_weights(demo_run):
     assert {row.temperature for row in comparisons} == {1.0, 0.75, 0.5}
     assert {row.coefficient: row.z for row in comparisons if abs(row.z) > LIMIT} == {}
     assert divergences[1.0] < 0.02
+
+
+def test_the_readme_shows_the_demo(demo_run, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    ((landed, shown),) = re.findall(
+        r"\$ make demo\n\.\.\.\n(.*?)\n(\.\.\..*?)\n```", page, re.DOTALL
+    )
+    assert landed == "2896 of 2896 requests landed in ...runs/demo (2896 in this session, 0 owed)"
+    assert json.loads((demo_run / "plan.json").read_text())["requests"] == 2896
+    capsys.readouterr()
+    assert main(["reduce", str(demo_run)]) == 0
+    pattern = re.escape(shown).replace(r"\.\.\.", ".*")
+    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
+    assert re.fullmatch(pattern, f"\n{printed}", re.DOTALL)
 
 
 def test_the_demo_reduces_and_reports(demo_run, tmp_path, capsys):

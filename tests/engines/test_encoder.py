@@ -2,7 +2,11 @@ import pytest
 
 from judgerel_ray.core import Message, RequestRefused, SweepError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.encoder import PromptEncoder, chat_template_text, template_file
+from judgerel_ray.engines.tokenization.encoder import (
+    PromptEncoder,
+    chat_template_text,
+    template_file,
+)
 from judgerel_ray.protocols import as_plain
 
 PROMPT = (Message(role="system", content="Be fair."), Message(role="user", content="Which?"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import judgerel_ray
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.engines.model_check import check_model
+from judgerel_ray.engines.model_files import check_model
 
 DEMO = Path(judgerel_ray.__file__).parent / "demo" / "judge"
 

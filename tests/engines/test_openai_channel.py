@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from judgerel_ray.config import Limits
-from judgerel_ray.engines.openai_channel import Channel, RequestFailed
-from judgerel_ray.engines.openai_failures import Blame, Failure
+from judgerel_ray.engines.openai.channel import Channel, RequestFailed
+from judgerel_ray.engines.openai.failures import Blame, Failure
 
 
 class Counter:

@@ -17,8 +17,10 @@ from judgerel_ray.core import (
     SweepError,
     TokenCounts,
 )
-from judgerel_ray.engines import EngineSpec, make_engine, openai_limits, openai_servers
-from judgerel_ray.engines.openai_engine import OpenAIEngine
+from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.openai import limits as openai_limits
+from judgerel_ray.engines.openai import servers as openai_servers
+from judgerel_ray.engines.openai.engine import OpenAIEngine
 
 QUICK = {"timeout": 1.0, "deadline": 6.0, "retries": 4}
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.engines.openai_failures import (
+from judgerel_ray.engines.openai.failures import (
     LONGEST_WAIT_S,
     Blame,
     retry_after,

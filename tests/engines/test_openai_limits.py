@@ -8,7 +8,7 @@ import random
 import pytest
 
 from judgerel_ray.config import Limits
-from judgerel_ray.engines.openai_limits import ARRIVAL_S, WINDOW_S, SharedLimits
+from judgerel_ray.engines.openai.limits import ARRIVAL_S, WINDOW_S, SharedLimits
 
 
 class Clock:

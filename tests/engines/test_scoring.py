@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from judgerel_ray.core import Menu, Scoring, TokenLogprob
 from judgerel_ray.engines import Prepared
 from judgerel_ray.engines.scoring import option_passes, path_logprobs
-from judgerel_ray.engines.vllm_scoring import MOST_WANTED, OneKind, score
+from judgerel_ray.engines.vllm.scoring import MOST_WANTED, OneKind, score
 
 TOKENS = st.lists(
     st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple),
@@ -86,7 +86,7 @@ def test_a_reading_tells_what_its_passes_computed(make_condition, continuations,
     from types import SimpleNamespace
 
     from judgerel_ray.core import Ask
-    from judgerel_ray.engines.vllm_reading import Channel, read_probabilities
+    from judgerel_ray.engines.vllm.reading import Channel, read_probabilities
 
     async def send(ids, parameters):
         output = _Output(dict.fromkeys(parameters["logprob_token_ids"], -1.0))
@@ -141,8 +141,8 @@ def test_kinds_take_turns():
 @pytest.mark.parametrize("suggestibility", [0.0, 2.0])
 def test_a_simulated_judge_is_moved_by_what_was_argued(suggestibility):
     from judgerel_ray.core import Condition
-    from judgerel_ray.engines.simulated_options import SimulatedOptions
-    from judgerel_ray.engines.simulated_scoring import scored_logprobs
+    from judgerel_ray.engines.simulated.options import SimulatedOptions
+    from judgerel_ray.engines.simulated.scoring import scored_logprobs
 
     menu = Menu(labels=("1", "10"), option_ids=("x", "y"), form="best_response")
     condition = Condition(

@@ -18,7 +18,7 @@ from judgerel_ray.core import (
     request_key,
 )
 from judgerel_ray.engines import EngineSpec, make_engine, true_distribution
-from judgerel_ray.engines.replies import REFUSAL
+from judgerel_ray.engines.simulated.replies import REFUSAL
 from judgerel_ray.protocols import FORMS, read_verdict
 
 

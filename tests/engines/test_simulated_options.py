@@ -3,7 +3,7 @@ import math
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.engines.simulated_options import SimulatedOptions, simulated_options
+from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
 
 
 def test_nothing_given_is_the_defaults(simulated):

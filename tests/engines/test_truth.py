@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Ask, Condition, Menu, RequestRefused, Scale
 from judgerel_ray.engines import EngineSpec, true_distribution
-from judgerel_ray.engines.replies import draw_replies
-from judgerel_ray.engines.simulated_options import SimulatedOptions
-from judgerel_ray.engines.truth import latent_score, option_log_weights, tempered, uniforms
+from judgerel_ray.engines.simulated.options import SimulatedOptions
+from judgerel_ray.engines.simulated.replies import draw_replies
+from judgerel_ray.engines.simulated.truth import (
+    latent_score,
+    option_log_weights,
+    tempered,
+    uniforms,
+)
 from judgerel_ray.protocols.ratings import read_rating
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")

@@ -4,12 +4,12 @@ import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.engines.vllm_arguments import (
+from judgerel_ray.engines.tokenization.encoder import template_options
+from judgerel_ray.engines.vllm.arguments import (
     check_capability,
     cpu_token_budget,
     engine_arguments,
     environment,
-    template_options,
 )
 
 

@@ -23,9 +23,10 @@ from judgerel_ray.core import (
     TokenCounts,
     request_key,
 )
-from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine, vllm_engine
-from judgerel_ray.engines.replies import cut_after
-from judgerel_ray.engines.vllm_sampling import chunks
+from judgerel_ray.engines import Engine, EngineSpec, Prepared, make_engine
+from judgerel_ray.engines.engine import cut_after
+from judgerel_ray.engines.vllm import engine as vllm_engine
+from judgerel_ray.engines.vllm.sampling import chunks
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 

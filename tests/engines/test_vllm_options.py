@@ -7,8 +7,9 @@ import pytest
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.engines import EngineSpec, judge_fingerprint, make_engine
-from judgerel_ray.engines.vllm_arguments import engine_arguments, template_options
-from judgerel_ray.engines.vllm_options import (
+from judgerel_ray.engines.tokenization.encoder import template_options
+from judgerel_ray.engines.vllm.arguments import engine_arguments
+from judgerel_ray.engines.vllm.options import (
     LISTED_VERSION,
     VLLM_DTYPES,
     VLLM_OPTIONS,

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from judgerel_ray.engines import Prepared
-from judgerel_ray.engines.vllm_reading import explorer
-from judgerel_ray.engines.vllm_scoring import OneKind
+from judgerel_ray.engines.vllm.reading import explorer
+from judgerel_ray.engines.vllm.scoring import OneKind
 
 END = 0
 PREPARED = Prepared(condition_key="k", text="", token_ids=(7, 8), prompt_tokens=2)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judgerel_ray.config import FleetTable
 from judgerel_ray.core import Ask, EngineError, RequestRefused, request_key
 from judgerel_ray.engines import Prepared
-from judgerel_ray.engines.vllm_sampling import Chunk, chunks, read_output, sampling_arguments
+from judgerel_ray.engines.vllm.sampling import Chunk, chunks, read_output, sampling_arguments
 
 PREPARED = Prepared(condition_key="c", text="?", token_ids=(1, 2, 3), prompt_tokens=3)
 

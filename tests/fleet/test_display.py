@@ -13,7 +13,9 @@ from judgerel_ray.fleet import (
     JudgeState,
     board_line,
     board_table,
-    display,
+)
+from judgerel_ray.fleet import (
+    board as board_module,
 )
 
 
@@ -91,7 +93,7 @@ def test_off_a_terminal_a_judge_is_one_line_however_long():
 
 def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
     moment = [1000.0]
-    monkeypatch.setattr(display.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(board_module.time, "monotonic", lambda: moment[0])
     console, out = plain_console()
     with ConsoleDisplay(console) as shown:
         for _ in range(100):
@@ -106,7 +108,7 @@ def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
 
 def test_a_line_that_says_the_same_is_repeated_seldom_with_how_long(monkeypatch):
     moment = [1000.0]
-    monkeypatch.setattr(display.time, "monotonic", lambda: moment[0])
+    monkeypatch.setattr(board_module.time, "monotonic", lambda: moment[0])
     console, out = plain_console()
     with ConsoleDisplay(console) as shown:
         for _ in range(7):

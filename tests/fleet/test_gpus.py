@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from judgerel_ray.asking.run import running
+from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import EngineStartError
 from judgerel_ray.fleet import Board, JudgeState
-from judgerel_ray.pipeline import RunSummary, run_sweep, running
 from judgerel_ray.store import CommitRecord, RunDirectory, read_errors, read_ledger, verify_run
 
 pytestmark = pytest.mark.ray

@@ -10,7 +10,7 @@ import pytest
 
 from judgerel_ray.config import Limits
 from judgerel_ray.engines import EngineSpec, make_engine
-from judgerel_ray.engines.openai_limits import SharedLimits
+from judgerel_ray.engines.openai.limits import SharedLimits
 from judgerel_ray.fleet.limiting import Providers, RemoteLimiter, Share, share_limits
 
 SPEC = EngineSpec(

@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from judgerel_ray.asking.run.running import RunSummary, run_sweep
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError
 from judgerel_ray.engines import EngineSpec
 from judgerel_ray.fleet import JudgeSpec, judge_actor
 from judgerel_ray.fleet.cluster import capacity, make_actor, result_of
-from judgerel_ray.pipeline import RunSummary, read_status, run_sweep
 from judgerel_ray.store import (
     RunDirectory,
     read_errors,
@@ -26,6 +26,7 @@ from judgerel_ray.store import (
     scan_judgments,
     verify_run,
 )
+from judgerel_ray.store.status import read_status
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("ray_local")]
 
@@ -264,7 +265,7 @@ def test_more_judges_than_cpus_take_turns(runner):
 
 
 def test_an_actor_that_sees_another_directory_ends_the_run(runner, monkeypatch):
-    from judgerel_ray.pipeline import running
+    from judgerel_ray.asking.run import running
 
     run = runner(judge("a"), n_items=3)
     monkeypatch.setattr(running, "leave_token", lambda _: "what no file says")

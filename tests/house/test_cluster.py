@@ -136,3 +136,5 @@ def test_images_are_of_this_version_and_of_the_ray_pinned(project, ray_version):
     images = {tag for text in texts.values() for tag in re.findall(r"/judgerel:(\S+)", text)}
     assert images == {project["version"]}
     assert f"FROM rayproject/ray:{ray_version}-" in texts["Containerfile"]
+    (asked,) = project["optional-dependencies"]["vllm"]
+    assert f"'{asked}'" in texts["Containerfile"]

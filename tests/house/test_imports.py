@@ -11,8 +11,8 @@ HEAVY = ("ray", "vllm", "torch", "transformers", "plotly", "s3fs", "scipy.stats"
 LAZY = ("ray", "vllm", "torch", "polars", "pyarrow", "scipy", "transformers")
 OWNERS = {
     "ray": "judgerel_ray/fleet/",
-    "vllm": "judgerel_ray/engines/vllm_engine.py",
-    "torch": "judgerel_ray/engines/vllm_engine.py",
+    "vllm": "judgerel_ray/engines/vllm/engine.py",
+    "torch": "judgerel_ray/engines/vllm/engine.py",
     "krippendorff": "judgerel_ray/legacy/",
     "factor_analyzer": "judgerel_ray/legacy/",
 }

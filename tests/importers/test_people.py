@@ -76,3 +76,10 @@ def test_words_have_the_score_of_their_place_where_the_benchmark_is_known(tmp_pa
 def test_items_without_ratings_are_refused(tmp_path):
     with pytest.raises(SweepError, match="no item has human ratings"):
         import_people(written(tmp_path, item("q")))
+
+
+def test_one_rating_a_row_is_told_the_verb_that_reads_it(tmp_path):
+    (tmp_path / "ratings.csv").write_text("item_id,rater,label\n1,ann,yes\n")
+    with pytest.raises(SweepError, match=r"got columns item_id rater label .*import table") as one:
+        import_people(str(tmp_path / "ratings.csv"))
+    assert "\n" not in str(one.value)

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.judgments import load_judgments
 from judgerel_ray.importers import IMPORTERS, import_judgments, import_schroeder2024
-from judgerel_ray.reduce import load_judgments
 
 TEXTS = {
     "bbh:navigate": ["Best Response: [[B]]", "[F]: none", "Best Response: c"],
@@ -144,7 +144,7 @@ def test_rows_that_say_something_impossible_are_one_line(tmp_path, change, said)
     ("name", "content", "said"),
     [
         ("judgments.zip", b"no zip", "cannot be read: File is not a zip file"),
-        ("judgments.parquet", b"no parquet", "cannot read judgments: parquet"),
+        ("judgments.parquet", b"no parquet", "cannot be read: it is no whole Parquet file: "),
         ("judgments.json", b"", "the file is empty"),
         (
             "judgments.txt",

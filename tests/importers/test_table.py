@@ -1,11 +1,15 @@
 """Logs of one's own, their columns named by what they stand for."""
 
+import json
+import warnings
+
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.judgments import load_judgments
 from judgerel_ray.importers import TableMapping, import_judgments, import_table
-from judgerel_ray.reduce import load_judgments, reduce_judgments
 
 LONG = {
     "question": ["q1", "q1", "q2", "q2"],
@@ -104,7 +108,7 @@ def test_what_is_imported_can_be_reduced(tmp_path):
         (TableMapping(columns={"item_id": "questoin"}), "no column 'questoin'.*item_id=question"),
         (TableMapping(columns={"item_id": "question:("}), "no regular expression"),
         (TableMapping(columns={"item_id": "question:q"}), r"takes nothing out. Try: \(q\)"),
-        (TableMapping(columns={**NAMED, "score": "pick"}), "column of numbers holds something"),
+        (TableMapping(columns={**NAMED, "score": "pick"}), "score: expected a number, got 'A'"),
         (TableMapping(columns=NAMED, repeats="z*"), "no column is like 'z.'"),
         (TableMapping(columns=NAMED, repeats="note"), "repeats give replication and verdict"),
         (
@@ -134,3 +138,78 @@ def test_other_formats_name_their_own_columns(tmp_path):
     (tmp_path / "log.txt").write_text("x")
     with pytest.raises(SweepError, match=r".tsv, .jsonl, .ndjson or .json, got .txt"):
         import_table(str(tmp_path / "log.txt"))
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("item_id,epoch,verdict", "Try: --column replication=epoch"),
+        (
+            "item_id,note,verdict",
+            "Try: number the repeats of each question in a column replication",
+        ),
+        ("question_id,note,grade", "--column item_id=question_id; number the repeats"),
+        ("item_id,replication,winner", "Try: --column verdict=winner"),
+    ],
+)
+def test_a_column_is_hinted_where_one_fits(tmp_path, header, hint):
+    (tmp_path / "log.csv").write_text(f"{header}\nq,0,1\n")
+    with pytest.raises(SweepError) as refused:
+        import_table(str(tmp_path / "log.csv"))
+    assert hint in str(refused.value)
+
+
+def test_numbers_with_a_comma_are_refused_in_words_of_ours(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("item_id;replication;score\nq;0;1,5\n")
+    with pytest.raises(SweepError, match=r"score: expected a number, got '1,5' .*write 1\.5"):
+        import_table(str(path))
+    path.write_text('item_id,s0,s1\nq,2,"1,5"\n')
+    with pytest.raises(SweepError, match=r"got '1,5': a number with a comma .*write 1\.5"):
+        import_table(str(path), TableMapping(repeats="s?"))
+
+
+EVAL_LOG = [
+    {"id": "q1", "epoch": 1, "model": {"id": "m", "name": "M"},
+     "scores": {"graded": {"value": "C", "answer": "Paris", "explanation": "so"}}},
+]  # fmt: skip
+
+
+def test_names_suggested_lead_to_verdicts_and_questions(tmp_path):
+    """Not to the answer that was judged, nor to the id of what judged it."""
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"samples": EVAL_LOG}))
+    for read in (load_judgments, import_table):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # nothing beside the one line
+            with pytest.raises(SweepError) as caught:
+                read(str(path))
+        assert "verdict=scores.graded.value" in str(caught.value)
+        assert "item_id=id" in str(caught.value)
+        assert "replication=epoch" in str(caught.value)
+
+
+def test_the_id_of_another_thing_is_not_suggested_for_the_question(tmp_path):
+    rows = [{"provider": {"id": "p"}, "testIdx": 1, "run": 0, "passed": True}]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SweepError, match="--column item_id=testIdx") as caught:
+        import_table(str(path))
+    assert "provider" not in str(caught.value).partition("Try:")[2]
+
+
+def test_repeats_side_by_side_are_told_where_nothing_numbers_them(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("item_id,first,second\nq,A,B\n")
+    with pytest.raises(SweepError, match=r"Try: .*column replication: 0, 1, 2.*--repeats PATTERN"):
+        import_table(str(path))
+
+
+@pytest.mark.parametrize("name", ["item_id", "replication"])
+def test_a_row_that_belongs_nowhere_is_refused(tmp_path, name):
+    """A summary in the last line of a log, say; reduce refused what was written of it."""
+    path = tmp_path / "log.jsonl"
+    row = {"item_id": "q", "replication": 0, "verdict": "A"}
+    path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, name: None})}\n")
+    with pytest.raises(SweepError, match=rf"{name} is missing .*row=2"):
+        import_table(str(path))

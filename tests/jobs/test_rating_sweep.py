@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
-from judgerel_ray.pipeline import plan_resolved, resolve
 from judgerel_ray.protocols import load_criterion, load_scale, load_template
 
 SWEEP = Path(__file__).resolve().parents[2] / "jobs" / "lee2025__4-judges__1xgpu-each.toml"

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.plan.specs import engine_spec
 from judgerel_ray.benchmarks import load_items, sample_items
 from judgerel_ray.cli import main
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Item, Option
 from judgerel_ray.design import AskFrame, Voice, count_stages
-from judgerel_ray.engines.simulated_options import simulated_options
-from judgerel_ray.pipeline import plan_resolved, resolve
-from judgerel_ray.pipeline.specs import engine_spec
+from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.protocols import load_template
 
 JOBS = Path(__file__).resolve().parents[2] / "jobs"

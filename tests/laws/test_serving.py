@@ -7,15 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.reduce import (
-    CONSISTENCY,
-    PUBLISHED,
-    advise_judgments,
-    compare_judgments,
-    least_stable,
-    reduce_judgments,
-)
-from judgerel_ray.reduce.greedy import LEFT_OUT, SERVING_NOISE
+from judgerel_ray.analyses.advice.advice import advise_judgments
+from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.reliability.consistency import CONSISTENCY
+from judgerel_ray.analyses.reliability.published import PUBLISHED
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.counting.greedy import LEFT_OUT, SERVING_NOISE
 from judgerel_ray.stats import COEFFICIENTS
 
 NAMES = sorted({*COEFFICIENTS, *PUBLISHED})

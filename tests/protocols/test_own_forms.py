@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.core import Menu, OwnForm, SweepError
+from judgerel_ray.core import Menu, Outcome, OwnForm, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
 from judgerel_ray.protocols.declaring import own_form
 from judgerel_ray.protocols.own_forms import MOST_READ
@@ -265,12 +265,23 @@ def test_patterns_read_back_any_words_that_do_not_hold_their_own_marks(names, be
             assert read(before + fill_example(menu.own, word) + " and more", menu) == label
 
 
+# Pieces of the forms among other text: most texts of random characters hold no verdict at all.
+PIECES = ["[[A]]", "[[B]]", "[[Z]]", "[[", "]]", "Answer: B", "Answer: Z", '{"winner": "A"}',
+          '{"winner": 3}', '[[0, "A"]]', "I cannot judge this.", "<think>", "</think>"]  # fmt: skip
+replies = st.lists(st.sampled_from(PIECES) | st.text(max_size=20), max_size=5).map(" ".join)
+
+
 @settings(max_examples=200)
-@given(st.text(max_size=60), st.sampled_from(["stop", "length"]))
-def test_no_reply_breaks_a_form(text, finish_reason):
+@given(replies, st.sampled_from(["stop", "length"]))
+def test_a_reply_gives_a_label_of_the_menu_or_none_with_the_reason(text, finish_reason):
     for table in (BRACKETS, ANSWER, WINNER, {"json": "[0][1]", "example": "{verdict}"}):
         for reader in ("first", "last", "unanimous"):
-            read_verdict(text, finish_reason=finish_reason, menu=menu_of(table, reader=reader))
+            menu = menu_of(table, reader=reader)
+            reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
+            if reading.outcome is Outcome.SCORED:
+                assert reading.label in menu.labels
+            else:
+                assert reading.label is None
 
 
 HOSTILE = {

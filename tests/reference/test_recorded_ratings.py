@@ -16,11 +16,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.counting.people import people_table
 from judgerel_ray.importers import TableMapping
-from judgerel_ray.pipeline import reduce_path, write_items, write_judgments
-from judgerel_ray.pipeline.reducing import ReduceOptions
-from judgerel_ray.reduce import compare_judgments, load_judgments
-from judgerel_ray.reduce.people import people_table
+from judgerel_ray.importers.verbs import write_items, write_judgments
 from judgerel_ray.stats import krippendorff_alpha
 
 pytestmark = pytest.mark.slow

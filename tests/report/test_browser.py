@@ -13,14 +13,13 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
-from judgerel_ray.report import (
-    Measured,
-    Probabilities,
-    Uncertain,
-    render_report,
-    verdict_positions,
-)
+from judgerel_ray.analyses.confusion.lead import Uncertain
+from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.report.chances import Probabilities
+from judgerel_ray.report.html import Measured, render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = next(

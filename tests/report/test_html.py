@@ -6,9 +6,12 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 
-from judgerel_ray.reduce import least_stable, outcome_table, reduce_judgments
-from judgerel_ray.report import Measured, render_report, verdict_positions
-from judgerel_ray.report.words import group_columns
+from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.blocks.words import group_columns
+from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.report.html import Measured, render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 VOID = {"meta", "link", "br"}

@@ -5,11 +5,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from judgerel_ray.stats.component_intervals import all_levels_interval, few_draws_interval
-from judgerel_ray.stats.dstudy import dependability, judgments_for
-from judgerel_ray.stats.facet_cells import label_cells, score_cells
-from judgerel_ray.stats.populations import finite_form, left_as_error, of_one_level
-from judgerel_ray.stats.variance_components import variance_components
+from judgerel_ray.stats.generalizability.component import (
+    all_levels_interval,
+    few_draws_interval,
+)
+from judgerel_ray.stats.generalizability.dstudy import dependability, judgments_for
+from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
+from judgerel_ray.stats.generalizability.populations import finite_form, left_as_error, of_one_level
+from judgerel_ray.stats.generalizability.variance_components import variance_components
 
 
 def scored(scores, **levels):

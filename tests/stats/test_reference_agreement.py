@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import correlation, reference_agreement, weighted_scores
-from judgerel_ray.stats.correlations import CORRELATIONS
-from judgerel_ray.stats.question_statistic import whole
+from judgerel_ray.stats.intervals.question_statistic import whole
+from judgerel_ray.stats.ratings.correlations import CORRELATIONS
 
 
 def drawn(items: int = 60, replications: int = 4):

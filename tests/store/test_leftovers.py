@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from judgerel_ray.store import begin_session, close_lease, leftovers
+from judgerel_ray.store import begin_session, close_lease
+from judgerel_ray.store import losses as leftovers
 from judgerel_ray.store.ledger import look_at_commits
-from judgerel_ray.store.leftovers import count_rows, torn_parts, unnamed_parts
+from judgerel_ray.store.losses import count_rows, torn_parts, unnamed_parts
 
 
 @pytest.fixture

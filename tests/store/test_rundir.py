@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.core import StoreError
-from judgerel_ray.store import RunDirectory, disk, judge_folder
+from judgerel_ray.store import RunDirectory, disk, judge_folder, write_manifest
 from judgerel_ray.store.bucket import Bucket
 
 
@@ -69,7 +69,7 @@ def test_create_takes_empty_folders_and_runs_and_refuses_others(tmp_path):
         RunDirectory.create(str(tmp_path / "thesis"))
     assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter1.tex"]
     for place, found in (
-        (tmp_path / "thesis", "a folder without a manifest.json of ours"),
+        (tmp_path / "thesis", "a folder without a manifest.json of judgerel"),
         (tmp_path / "thesis" / "chapter1.tex", "a file"),
         (tmp_path / "nowhere", "none"),
     ):
@@ -390,6 +390,7 @@ def test_a_file_that_goes_while_sizes_are_told_is_left_out(disk_run, monkeypatch
 @pytest.mark.parametrize("name", ["sweep.toml", "plan.json", "items.parquet"])
 @pytest.mark.parametrize("read", [RunDirectory.read_text, RunDirectory.read_bytes])
 def test_what_follows_from_the_sweep_and_is_gone_says_how_to_get_it_back(run, name, read):
+    write_manifest(run, {"sweep": {}})
     with pytest.raises(StoreError, match=f"{name} of the run is gone") as told:
         read(run, name)
     assert told.value.where == {"path": run.address(name)}

@@ -5,10 +5,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgerel_ray.store import begin_session, end_session, read_ledger, verification, verify_run
+from judgerel_ray.store import (
+    begin_session,
+    end_session,
+    leave_token,
+    read_ledger,
+    record_errors,
+    verification,
+    verify_run,
+)
 from judgerel_ray.store.digests import sha256
 from judgerel_ray.store.parts import encode_parquet
 from judgerel_ray.store.records import seal, unseal
+from judgerel_ray.tables import Errors
 
 
 @pytest.fixture
@@ -85,11 +94,86 @@ def test_a_record_altered_or_gone(landed):
     assert "gone" in verify_run(run)[0].message
 
 
+OTHER_RECORDS = ("session-0001.json", "session-0001.ended", "s0001-l000001-a1.json", "token")
+
+
+@pytest.fixture
+def superseded(landed):
+    """A run whose first session, and a commit of it, count no longer."""
+    run, commit = landed
+    end_session(run, 1)
+    begin_session(run, strays=lambda _: {commit.name})
+    leave_token(run)
+    end_session(run, 2)
+    assert {level for level, _ in kinds(run)} == {"note"}
+    return run
+
+
+@pytest.mark.parametrize("name", OTHER_RECORDS)
+@pytest.mark.parametrize("place", [0, 0.3, 0.6, 1])
+def test_every_byte_of_what_counts_no_longer_is_vouched_for(superseded, name, place):
+    data = superseded.read_bytes(f"commits/{name}")
+    at = min(len(data) - 1, int(place * len(data)))
+    for left in (data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :], data[:at]):
+        superseded.write_bytes(f"commits/{name}", left)
+        errors = [one.name for one in verify_run(superseded) if one.level == "error"]
+        assert errors == [f"commits/{name}"]
+
+
+@pytest.mark.parametrize("name", OTHER_RECORDS[:3])
+def test_what_a_later_session_went_on_without_is_no_error_any_more(superseded, name):
+    data = superseded.read_bytes(f"commits/{name}")
+    superseded.write_bytes(f"commits/{name}", data[:-5])
+    assert ("error", "broken_record") in kinds(superseded)
+    end_session(superseded, begin_session(superseded).number)
+    assert {level for level, _ in kinds(superseded)} == {"note"}
+    [message] = [one.message for one in verify_run(superseded) if one.name == f"commits/{name}"]
+    assert message == "torn or altered; session 3 went on without it"
+
+
+@pytest.mark.parametrize("name", ["progress.json", "errors/judge=j/x.parquet"])
+def test_what_was_there_when_a_session_ended_is_missed_until_another_ends(superseded, name):
+    superseded.write_bytes(name, b"{}")
+    end_session(superseded, 2)
+    superseded.remove(name)
+    assert [one.name for one in verify_run(superseded) if one.level == "error"] == [name]
+    end_session(superseded, begin_session(superseded).number)
+    assert {level for level, _ in kinds(superseded)} == {"note"}
+
+
+def test_the_record_of_an_earlier_session_is_missed(superseded):
+    superseded.remove("commits/session-0001.json")
+    assert kinds(superseded).count(("error", "missing_file")) == 1
+    [missing] = [one for one in verify_run(superseded) if one.kind == "missing_file"]
+    assert missing.name == "commits/session-0001.json"
+
+
+def test_tokens_of_earlier_versions_are_taken_as_they_are(superseded):
+    superseded.write_text("commits/token", "0123456789abcdef" * 2)
+    assert {level for level, _ in kinds(superseded)} == {"note"}
+
+
 def test_notes_are_not_errors(landed):
     run, _ = landed
     run.write_bytes("data/judge=j/part-stray.parquet", b"x")
     run.write_bytes("commits/.s0001-l000009-a1.json.ab.tmp", b"x")
     assert kinds(run) == [("note", "orphan"), ("note", "orphan")]
+
+
+@pytest.mark.parametrize("which", ["errors", "progress"])
+def test_files_without_numbers_that_are_gone_are_missed_until_a_run_went_on(disk_run, which):
+    begin_session(disk_run)
+    errors = record_errors(disk_run, session=1, judge="j", rows=Errors.create_empty())
+    disk_run.write_text("progress.json", "{}")
+    end_session(disk_run, 1)
+    end_session(disk_run, begin_session(disk_run).number)
+    assert verify_run(disk_run) == []
+    gone = {"errors": errors, "progress": "progress.json"}[which]
+    disk_run.remove(gone)
+    (found,) = verify_run(disk_run)
+    assert (found.level, found.kind, found.name) == ("error", "missing_file", gone)
+    end_session(disk_run, begin_session(disk_run).number)
+    assert verify_run(disk_run) == []
 
 
 NO_RECORDS = ("missing_records", "commits")

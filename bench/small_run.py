@@ -1,0 +1,206 @@
+"""One small finished run of four simulated judges, made in this process, without Ray.
+
+Best_of in two orders and at two temperatures, temperature 0 repeated; adaptive replication;
+ratings; a confusion; exact distributions; answers judged by others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import polars as pl
+from rich.console import Console
+
+from judgerel_ray.asking.plan.planning import plan_resolved
+from judgerel_ray.asking.plan.resolve import resolve
+from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
+from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.running import _board, _lay_out, _leave_final
+from judgerel_ray.asking.run.waves import Waves
+from judgerel_ray.config import load_sweep
+from judgerel_ray.fleet import Fleet, JudgePool, JudgeSpec
+from judgerel_ray.fleet.judge_actor import JudgeActor
+from judgerel_ray.fleet.lease import Lease
+from judgerel_ray.fleet.work_queue import WorkQueue
+from judgerel_ray.store import (
+    RunDirectory,
+    begin_session,
+    end_session,
+    leave_token,
+    read_ledger,
+    record_errors,
+)
+from judgerel_ray.tables import Errors
+
+JUDGE = """
+[[judge]]
+name = "{name}"
+engine = "simulated"
+model = "dirichlet"
+gpus = 0
+engine_options = {{ seed = {seed}, concentration = {concentration} }}
+"""
+SWEEP = (
+    'name = "faults"\n[tolerance]\nkrippendorff_alpha = 0.6\n'
+    + JUDGE.format(name="a", seed=1, concentration=1.0)
+    + JUDGE.format(name="b", seed=2, concentration=3.0)
+    + """
+[[ask]]
+protocol = "best_of"
+benchmark = "own"
+path = "items.jsonl"
+temperatures = [1.0, 0.0]
+replications = 4
+repeat_greedy = 2
+option_orders = 2
+
+[[ask]]
+protocol = "best_of"
+benchmark = "own"
+path = "items.jsonl"
+temperatures = [0.7]
+replications = { adaptive = 0.2, first = 3, max = 6 }
+
+[[ask]]
+protocol = "best_of"
+benchmark = "own"
+path = "items.jsonl"
+mode = "exact"
+
+[[ask]]
+protocol = "correctness"
+benchmark = "own"
+path = "items.jsonl"
+replications = 3
+
+[[ask]]
+protocol = "confusion"
+benchmark = "criterion"
+path = "criterion.jsonl"
+"""
+)
+N_ITEMS = 6
+OPTIONS = ("yes", "no", "partly")
+PIECE = 10**9  # units of work a lease: a judge's wave or round is one
+
+
+class InProcess:
+    """A fleet of one engine a judge, in this process, that answers leases one by one."""
+
+    def __init__(self, actors: dict[str, JudgeActor]) -> None:
+        self.actors = actors
+        self.n_leases = 0
+        self.asked = 0
+
+    def next_lease(self) -> int:
+        self.n_leases += 1
+        return self.n_leases
+
+    def count_landed(self, _judge: str, rows: int, _outcomes: object) -> None:
+        self.asked += rows
+
+    def run_wave(self, work: dict[str, WorkQueue], *, later: frozenset[str]) -> None:
+        del later
+        for name, queue in work.items():
+            while True:
+                while asks := queue.take("one", PIECE):
+                    lease = Lease(lease=self.next_lease(), attempt=1, judge=name, asks=asks)
+                    receipt = asyncio.run(self.actors[name].run(lease))
+                    assert receipt.landed, receipt
+                    assert not receipt.failed, receipt
+                    self.asked += receipt.rows
+                queue.refill()
+                if queue.is_empty:
+                    break
+
+
+def write_sweep(folder: Path, *, n_items: int = N_ITEMS) -> Path:
+    """The sweep file, and the items it names beside it."""
+    plain = [
+        {"item_id": f"q{i}", "question": f"Which {i}?", "options": list(OPTIONS), "gold": "no"}
+        for i in range(n_items)
+    ]
+    about = [{**one, "criterion": "fit", "text": f"Text {one['item_id']}."} for one in plain]
+    for name, rows in (("items", plain), ("criterion", about)):
+        text = "\n".join(json.dumps(row) for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    file = folder / "sweep.toml"
+    file.write_text(SWEEP, encoding="utf-8")
+    return file
+
+
+def run_here(file: Path, out: str, *, ask_lost: bool = False) -> tuple[int, str]:
+    """What `judgerel run` does, without Ray: how many requests were asked, and the messages."""
+    resolved = resolve(load_sweep(file), known=known_judges(out, None))
+    plan = plan_resolved(resolved)
+    run = open_run(resolved, plan, out, None)
+    messages = io.StringIO()
+    session = begin_session(
+        run,
+        ask_lost=ask_lost,
+        strays=lambda ledger: stray_commits(run, resolved, plan, ledger),
+        agree=lambda losses: agree_to_losses(
+            run, Console(file=messages, width=200), losses, ask_lost=ask_lost
+        ),
+    )
+    board = _board(resolved, plan, run, session)
+    token = leave_token(run)
+    actors = {
+        name: JudgeActor(
+            JudgeSpec(
+                engine=resolved.pinned_spec(name),
+                run=run,
+                session=session.number,
+                visibility_token=token,
+            )
+        )
+        for name in resolved.specs
+    }
+    for actor in actors.values():
+        asyncio.run(actor.start())
+    fleet = InProcess(actors)
+    pools = {name: SimpleNamespace(requests_left=0) for name in actors}
+    Waves(
+        resolved=resolved,
+        run=run,
+        session=session,
+        fleet=cast(Fleet, fleet),
+        pools=cast("dict[str, JudgePool]", pools),
+        board=board,
+    ).ask_all()
+    ledger = read_ledger(run)
+    for name, judge in board.judges.items():
+        judge.landed = ledger.rows[name]
+        judge.asked = max(judge.asked, judge.landed)
+    _lay_out(resolved, run, ledger)
+    _leave_final(run, session, board)
+    end_session(run, session.number)
+    return fleet.asked, messages.getvalue()
+
+
+def make_run(folder: Path) -> RunDirectory:
+    """A finished run of two sessions, with a file of failures."""
+    file = write_sweep(folder)
+    out = str(folder / "run")
+    run_here(file, out)
+    run = RunDirectory.open(out)
+    failures = pl.DataFrame(
+        [
+            {
+                "key": f"{place:032x}", "judge": "a", "item_id": "q0", "condition_key": "0" * 32,
+                "replication": place, "lease": "1", "attempt": 1, "kind": "transport",
+                "message": "connection reset", "failed_at": datetime(2026, 1, 1, tzinfo=UTC),
+            }
+            for place in range(2)
+        ],
+        schema=Errors.create_empty().schema,
+    )  # fmt: skip
+    record_errors(run, session=1, judge="a", rows=failures)
+    run_here(file, out)
+    return run

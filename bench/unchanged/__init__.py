@@ -1,0 +1,1 @@
+"""What every verb says of kept inputs, recorded once and held against later code."""

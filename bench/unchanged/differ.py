@@ -1,0 +1,139 @@
+"""What differs between what was recorded and what is said now, gathered by what it is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isclose
+from typing import Any
+
+from bench.unchanged.spelling import EXPECTED, fields_today
+
+WITHIN = 1e-9
+NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*\d|\d)?\.?\d+(?:e[-+]?\d+)?(?![\w])")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place of one case: ``kind`` is number, missing, new, text, length, code or wording."""
+
+    case: str
+    field: str
+    kind: str
+    before: object
+    now: object
+
+
+@dataclass(slots=True)
+class Found:
+    """All differences of all cases, and how much was held against what was recorded."""
+
+    cases: int = 0
+    numbers: int = 0
+    words: int = 0
+    texts: int = 0
+    reworded: int = 0
+    unexplained: list[Difference] = field(default_factory=list)
+    explained: Counter[str] = field(default_factory=Counter)
+
+    def add(self, before: dict[str, Any], now: dict[str, Any]) -> None:
+        """Hold one case against its record."""
+        self.cases += 1
+        for one in self._of_case(before, now):
+            reason = explanation(one)
+            if reason is None:
+                self.unexplained.append(one)
+            else:
+                self.explained[reason] += 1
+
+    def _of_case(self, before: dict[str, Any], now: dict[str, Any]) -> Iterator[Difference]:
+        name = before["case"]
+        if before["code"] != now["code"]:
+            yield Difference(name, "", "code", before["code"], now["code"])
+        told = fields_today(before["view"], before["numbers"])
+        yield from self._of_json(name, "", told, now["numbers"])
+        for text in sorted(before["texts"].keys() | now["texts"].keys()):
+            was, is_now = before["texts"].get(text, ""), now["texts"].get(text, "")
+            self.texts += 1
+            if was != is_now:
+                self.reworded += 1
+                lost, gained = _numbers(was) - _numbers(is_now), _numbers(is_now) - _numbers(was)
+                if lost or gained:
+                    yield Difference(name, text, "wording", _listed(lost), _listed(gained))
+
+    def _of_json(self, case: str, where: str, before: Any, now: Any) -> Iterator[Difference]:
+        if isinstance(before, dict) and isinstance(now, dict):
+            for key in before.keys() | now.keys():
+                place = f"{where}.{key}" if where else str(key)
+                if key not in now:
+                    yield Difference(case, place, "missing", before[key], None)
+                elif key not in before:
+                    yield Difference(case, place, "new", None, now[key])
+                else:
+                    yield from self._of_json(case, place, before[key], now[key])
+        elif isinstance(before, list) and isinstance(now, list):
+            if len(before) != len(now):
+                yield Difference(case, where, "length", len(before), len(now))
+            for one, other in zip(before, now, strict=False):
+                yield from self._of_json(case, f"{where}.#" if where else "#", one, other)
+        elif _is_number(before) and _is_number(now):
+            self.numbers += 1
+            if not isclose(before, now, rel_tol=WITHIN, abs_tol=1e-12):
+                yield Difference(case, where, "number", before, now)
+        else:
+            self.words += 1
+            if before != now:
+                kind = "text" if isinstance(before, str) and isinstance(now, str) else "number"
+                yield Difference(case, where, kind, before, now)
+
+
+def explanation(one: Difference) -> str | None:
+    """Why a difference was meant; None where nobody says so."""
+    for other in EXPECTED:
+        if other.explains(one.case, one.field, one.kind):
+            return other.reason
+    return None
+
+
+def lines_of(found: Found, most: int) -> Iterator[str]:
+    """What to print: differences by view, field and kind, an example of each, and the counts."""
+    groups: dict[tuple[str, str, str], list[Difference]] = {}
+    for one in found.unexplained:
+        view = one.case.split()[0]
+        groups.setdefault((view, one.field, one.kind), []).append(one)
+    for place, ((view, where, kind), all_) in enumerate(sorted(groups.items())):
+        if place == most:
+            yield f"... and {len(groups) - most} kinds more"
+            break
+        one, cases = all_[0], len({other.case for other in all_})
+        yield f"{kind.upper():8} {view}: {where or 'exit'}  ({len(all_)} in {cases} cases)"
+        yield f"         {one.case}: {_short(one.before)} -> {_short(one.now)}"
+    for reason, n in found.explained.most_common():
+        yield f"expected {n:6}  {reason}"
+    yield (
+        f"{found.cases:,} cases: {found.numbers:,} numbers and {found.words:,} other values "
+        f"compared, {found.reworded:,} of {found.texts:,} texts worded otherwise; "
+        f"{len(found.unexplained):,} differences unexplained, "
+        f"{sum(found.explained.values()):,} expected"
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers(text: str) -> Counter[float]:
+    """Numbers of a text, however they are punctuated."""
+    return Counter(float(one.replace(",", "")) for one in NUMBER.findall(text))
+
+
+def _listed(numbers: Counter[float]) -> str:
+    several = (f"{one:g}" + (f" x{n}" if n > 1 else "") for one, n in numbers.items())
+    return ", ".join(several) or "none"
+
+
+def _short(value: object, most: int = 160) -> str:
+    text = str(value)
+    return text if len(text) <= most else f"{text[:most]}..."

@@ -1,0 +1,254 @@
+"""What the documentation takes from the code: verbs, keys of the sweep file, names of the API.
+
+    python docs/generate.py
+
+writes ``docs/generated/`` (not kept in git) and ``judgerel_ray/config/sweep.schema.json``, the JSON
+Schema that editors check sweep files by (kept, and held current by ``tests/docs``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import inspect
+import json
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from judgerel_ray.cli import build_parser
+from judgerel_ray.config import Sweep
+from judgerel_ray.config.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"
+PAGES = ROOT / "docs" / "generated"
+API = ("judgerel_ray", "judgerel_ray.stats", "judgerel_ray.legacy")
+INTERNAL = ("folder", "text")  # where a sweep came from: never a key of the file
+
+Spec = dict[str, Any]
+
+
+def tables(root: type[Table] = Table) -> dict[str, type[Table]]:
+    """Every table of the sweep file by the name of its class."""
+    found = {}
+    for one in root.__subclasses__():
+        found |= {one.__name__: one} | tables(one)
+    return found
+
+
+def key_texts(table: type[Table]) -> dict[str, str]:
+    """What each key of a table means: the text below it in the class."""
+    found = {}
+    for one in reversed([kind for kind in table.__mro__ if issubclass(kind, Table)]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+        assert isinstance(tree, ast.ClassDef)
+        for node, after in zip(tree.body, tree.body[1:], strict=False):
+            if isinstance(node, ast.AnnAssign) and isinstance(after, ast.Expr):
+                assert isinstance(node.target, ast.Name)
+                text = ast.literal_eval(after.value)
+                found[node.target.id] = " ".join(text.split())
+    return found
+
+
+def first_paragraph(documented: object) -> str:
+    """First paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())
+
+
+def schema() -> Spec:
+    """JSON Schema of the sweep file, with what each key means."""
+    whole = Sweep.model_json_schema()
+    for key in INTERNAL:
+        whole["properties"].pop(key, None)
+    known = tables()
+    for spec in (whole, *whole["$defs"].values()):
+        table = known.get(spec.get("title", ""))
+        if table is None:
+            continue
+        spec["description"] = first_paragraph(table)
+        texts = key_texts(table)
+        for key, value in spec["properties"].items():
+            value.pop("title", None)
+            if key in texts:
+                value["description"] = texts[key]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "judgerel sweep file",
+        **{key: value for key, value in whole.items() if key != "title"},
+    }
+
+
+def schema_text() -> str:
+    """The schema as its file holds it."""
+    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _references(spec: Any) -> Iterator[str]:
+    """Tables that a key may hold."""
+    if isinstance(spec, dict):
+        if "$ref" in spec:
+            yield spec["$ref"].rpartition("/")[2]
+        for key, value in spec.items():
+            if key != "discriminator":
+                yield from _references(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from _references(value)
+
+
+def kind(spec: Spec) -> str:
+    """What may stand at a key, in words."""
+    if "enum" in spec:
+        return ", ".join(f"`{value}`" for value in spec["enum"])
+    if "const" in spec:
+        return f"`{spec['const']}`"
+    if "$ref" in spec:
+        return "any value" if spec["$ref"].endswith("JsonValue") else "table"
+    several = spec.get("anyOf") or spec.get("oneOf")
+    if several:
+        return " or ".join(dict.fromkeys(kind(one) for one in several if one != {"type": "null"}))
+    if spec.get("type") == "array":
+        inner = kind(spec["items"])
+        return "one or more tables" if inner == "table" else f"list of {inner}"
+    word = {"integer": "whole number", "boolean": "true or false", "string": "text"}.get(
+        spec.get("type", ""), spec.get("type", "any value")
+    )
+    word = "table" if word == "object" else word
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    limits = [f"{sign} {spec[key]:,}" for key, sign in signs.items() if key in spec]
+    return f"{word} {', '.join(limits)}" if limits else word
+
+
+def _rows(spec: Spec) -> Iterator[str]:
+    """Keys of one table as rows."""
+    yield "| key | value | default | meaning |"
+    yield "|---|---|---|---|"
+    for key, value in spec["properties"].items():
+        given = value.get("default")
+        if key in spec.get("required", ()):
+            default = "**required**"
+        elif given in (None, [], "", {}) or isinstance(given, dict):
+            default = ""
+        else:
+            default = f"`{json.dumps(given)}`"
+        meaning = value.get("description", "").replace("|", "\\|")
+        yield f"| `{key}` | {kind(value)} | {default} | {meaning} |"
+
+
+def sweep_page() -> str:
+    """Reference of the sweep file."""
+    whole = schema()
+    lines = [
+        "# The sweep file", "",
+        "TOML. Keys that are not listed here are refused, with the closest key that exists. "
+        "A key whose default is empty may be left out; where its default depends on the protocol, "
+        "its meaning says how. `judgerel plan SWEEP.toml` prints the file with every default "
+        "filled in.", "",
+        "Editors that check TOML by a schema (Even Better TOML, taplo) take it from the first line "
+        "of the file:", "",
+        "```toml", "#:schema path/to/judgerel_ray/config/sweep.schema.json", "```", "",
+        "The schema is installed with the package: {download}`sweep.schema.json "
+        "<../../judgerel_ray/config/sweep.schema.json>`. It knows keys, kinds and limits; which "
+        "keys go together, `judgerel plan` says.", "",
+        "## Top level", "", *_rows(whole),
+    ]  # fmt: skip
+    seen: set[str] = set()
+    waiting = [(f"{key}", value) for key, value in whole["properties"].items()]
+    while waiting:
+        path, value = waiting.pop(0)
+        brackets = "[[{}]]" if value.get("type") == "array" else "[{}]"
+        named = [name for name in dict.fromkeys(_references(value)) if name not in seen]
+        names = [name for name in named if "properties" in whole["$defs"][name]]
+        for name in names:
+            seen.add(name)
+            spec = whole["$defs"][name]
+            more = f": {name}" if len(names) > 1 else ""
+            lines += ["", f"## `{brackets.format(path)}`{more}", ""]
+            lines += [spec.get("description", ""), "", *_rows(spec)]
+            waiting += [(f"{path}.{key}", inner) for key, inner in spec["properties"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def verbs_page() -> str:
+    """Reference of the command line, verb by verb."""
+    parser = build_parser()
+    (verbs,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    about = {one.dest: one.help for one in verbs._choices_actions}
+    lines = [
+        "# The command line", "",
+        "Exit codes of every verb: 0 done; 1 some requests failed and are recorded (run again), or "
+        "`verify` found errors; 2 your mistake, told in one line; 3 the cluster or an engine "
+        "failed; 130 stopped by Ctrl-C.", "",
+    ]  # fmt: skip
+    for name, verb in verbs.choices.items():
+        usage = verb.format_usage().removeprefix("usage: ").rstrip()
+        lines += [f"## judgerel {name}", "", f"{str(about[name]).capitalize()}.", ""]
+        lines += ["```text", usage, "```", "", "| argument | default | meaning |", "|---|---|---|"]
+        for one in verb._actions:
+            if one.dest == "help":
+                continue
+            given = one.metavar or one.dest.upper()
+            shown = one.option_strings[0] if one.option_strings else str(given)
+            if one.option_strings and one.nargs != 0 and one.choices is None:
+                shown += f" {given}"
+            elif one.choices is not None:
+                shown += f" {{{','.join(one.choices)}}}"
+            # What defaults to False or nothing is a flag, or may be left out.
+            default = f"`{one.default}`" if one.default not in (None, False) else ""
+            default = "**required**" if one.option_strings and one.required else default
+            meaning = " ".join((one.help or "").split()).replace("|", "\\|")
+            lines.append(f"| `{shown}` | {default} | {meaning} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def api_page(name: str) -> str:
+    """Reference of a module's public names, under the folder that each is defined in."""
+    module = importlib.import_module(name)
+    places: dict[str, list[str]] = {}
+    for public in module.__all__:
+        value = getattr(module, public)
+        if public.startswith("__"):
+            continue
+        home = getattr(value, "__module__", "") or ""
+        inside = home.removeprefix(f"{name}.").partition(".")[0] if name.endswith("stats") else ""
+        constant = not (inspect.isclass(value) or inspect.isfunction(value))
+        places.setdefault("Constants" if constant else inside, []).append(public)
+    title = f"{name}: {first_paragraph(module).partition(':')[2].strip() or 'the front door'}"
+    if name == "judgerel_ray":
+        title = "judgerel_ray: one function for most verbs"
+    lines = [title, "=" * len(title), "", f".. module:: {name}", ""]
+    for place in sorted(places, key=lambda one: (one == "Constants", one)):
+        if place:
+            heading = place.replace("_", " ").capitalize()
+            lines += [heading, "-" * len(heading), ""]
+        for public in sorted(places[place], key=str.lower):
+            value = getattr(module, public)
+            if place == "Constants":
+                names = value if isinstance(value, dict | tuple | frozenset | set) else ()
+                listed = ", ".join(f"``{one}``" for one in names if isinstance(one, str))
+                lines += [f".. data:: {public}", ""]
+                lines += [f"   {listed}", ""] if listed else []
+            elif inspect.isclass(value):
+                lines += [f".. autoclass:: {public}", "   :members:", ""]
+            else:
+                lines += [f".. autofunction:: {public}", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the pages and the schema."""
+    PAGES.mkdir(exist_ok=True)
+    SCHEMA.write_text(schema_text(), encoding="utf-8")
+    (PAGES / "sweep-file.md").write_text(sweep_page(), encoding="utf-8")
+    (PAGES / "verbs.md").write_text(verbs_page(), encoding="utf-8")
+    for name in API:
+        page = PAGES / f"api-{name.rpartition('.')[2]}.rst"
+        page.write_text(api_page(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

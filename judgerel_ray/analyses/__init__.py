@@ -1,0 +1,1 @@
+"""Analyses of judgments, one folder each: what is computed, and how it is shown."""

@@ -1,0 +1,1 @@
+"""Advice: what more judgments, prompts and questions would buy."""

@@ -1,0 +1,361 @@
+"""Groups of judgments as designs: questions crossed with what should not matter.
+
+Facets play one of three parts. Some belong to what is judged (the responder whose answer it is, the
+criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
+fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
+those that might have been used, endlessly many or a known number: what they do to a verdict is
+error.
+
+Units of one group as cells of a design, and the effects that they may show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
+from judgerel_ray.counting.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.places import (
+    ORDER,
+    Populations,
+    checked_facet_sizes,
+    group_sizes,
+    labels_chosen,
+)
+from judgerel_ray.counting.policy import SCORED, Missing, number_of_row, own_level, value_of
+from judgerel_ray.stats.generalizability.facet_cells import FacetCells, label_cells, score_cells
+from judgerel_ray.stats.generalizability.variance_components import (
+    VarianceComponents,
+    variance_components,
+)
+
+_QUESTION = "item_id"
+_MOST_VALUES = 40
+
+
+def stepped_score(part: pl.DataFrame) -> pl.Expr:
+    """Give the score of a row, rounded to forty steps where it takes more values.
+
+    Examples
+    --------
+    >>> rows = {"score": [1.0, 2.0], "verdict": [None, None], "outcome": ["scored"] * 2}
+    >>> part = pl.DataFrame(rows)
+    >>> part.select(stepped_score(part)).to_series().to_list()
+    [1.0, 2.0]
+    """
+    scores = part.filter(SCORED)["score"].drop_nulls()
+    if scores.n_unique() <= _MOST_VALUES:
+        return number_of_row()
+    low, high = float(scores.to_numpy().min()), float(scores.to_numpy().max())
+    step = (high - low) / (_MOST_VALUES - 1)
+    stepped: pl.Expr = ((number_of_row() - low) / step).round() * step + low
+    return stepped
+
+
+def scored_cells(
+    part: pl.DataFrame,
+    unit: Sequence[str],
+    levels: dict[str, NDArray[np.int64]],
+) -> FacetCells:
+    """Sum the scores of each unit, in the order of the units.
+
+    Examples
+    --------
+    >>> part = pl.DataFrame({"item_id": ["q"], "score": [2.0], "n": [3], "outcome": ["scored"]})
+    >>> scored_cells(part, ["item_id"], {"item_id": np.array([0])}).n_C.tolist()
+    [3.0]
+    """
+    score, n = number_of_row(), pl.col("n").cast(pl.Float64)
+    valid = pl.when(score.is_not_null()).then(n).otherwise(0.0)
+    sums = part.sort([*unit, "score"]).group_by(unit, maintain_order=True).agg(
+        n=valid.sum(), sums=(n * score).sum(), squares=(n * score**2).sum()
+    )  # fmt: skip
+    n_C, sums_C, squares_C = (sums[name].to_numpy() for name in ("n", "sums", "squares"))
+    return score_cells(n_C, sums_C, squares_C, levels)
+
+
+def facet_levels(
+    part: pl.DataFrame, unit: Sequence[str], facets: Sequence[str]
+) -> dict[str, NDArray[np.int64]]:
+    """Code every facet's level in each unit, null being one.
+
+    Examples
+    --------
+    >>> part = pl.DataFrame({"item_id": ["q", "q"], "template": ["b", "a"]})
+    >>> facet_levels(part, ["item_id", "template"], ["template"])["template"].tolist()
+    [0, 1]
+    """
+    units = part.select(unit).unique().sort(unit)
+    codes = {}
+    for name in facets:
+        known = units.select(name).unique().sort(name).with_row_index("__level")
+        joined = units.join(known, on=name, nulls_equal=True, maintain_order="left")
+        codes[name] = joined["__level"].to_numpy().astype(np.int64)
+    return codes
+
+
+def crossed_terms(facets: Sequence[str], nested: Sequence[str]) -> list[tuple[str, ...]]:
+    """List effects up to three facets, nested ones only together with the question.
+
+    Examples
+    --------
+    >>> crossed_terms(["responder"], ["responder"])
+    [('item_id',), ('item_id', 'responder')]
+    """
+    names = (_QUESTION, *facets)
+    terms: list[tuple[str, ...]] = [(a,) for a in names]
+    terms += [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    terms += [(_QUESTION, b, c) for i, b in enumerate(names[1:], 2) for c in names[i:]]
+    return [term for term in terms if _QUESTION in term or not set(term) & set(nested)]
+
+
+QUESTION = "item_id"
+JUDGED = ("protocol", "stage", "responder", "criterion")
+CHOSEN = ("temperature", "top_k", "top_p", "scale")
+COMPONENT_COLUMNS = {
+    "component": pl.String(), "part": pl.String(), "estimate": pl.Float64(),
+    "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "no_interval": pl.String(),
+    "n_levels": pl.Int64(), "levels_of": pl.Int64(),
+    "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
+    "estimator": pl.String(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns of :func:`variance_table` after those of the groups."""
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetGroup:
+    """One group of judgments as a design.
+
+    Attributes
+    ----------
+    key : dict
+        The group's columns.
+    found : VarianceComponents
+        What varies with what.
+    units : UnitCounts
+        Verdicts of each unit (the question by every facet); scores of more than 40 values are
+        rounded to 40 steps.
+    kind : {"labels", "scores"}
+        Whether verdicts are names or numbers.
+    judged, chosen, drawn : tuple of str
+        Facets that vary, by the part they play.
+    n_things : int
+        Different things judged: questions by the facets in `judged`.
+    levels : mapping of str to int
+        Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
+    greedy : str
+        What temperature 0 has to do with its replications, if anything.
+    replies : Replies
+        How many replies hold a verdict.
+    """
+
+    key: Row
+    found: VarianceComponents
+    units: UnitCounts
+    kind: str
+    judged: tuple[str, ...]
+    chosen: tuple[str, ...]
+    drawn: tuple[str, ...]
+    n_things: int
+    levels: Mapping[str, int]
+    greedy: str = ""
+    replies: Replies = field(default_factory=Replies)
+
+
+def variance_table(
+    frame: pl.LazyFrame,
+    *,
+    by: Sequence[str] | None = None,
+    nested: Sequence[str] = (),
+    missing: Missing = "category",
+    block: Block = 0,
+) -> pl.DataFrame:
+    """Compute the variance components of every group.
+
+    Parameters
+    ----------
+    frame : pl.LazyFrame
+        Judgments.
+    by : sequence of str, optional
+        Columns that make a group, as for :func:`.reduce_judgments`; leave one
+        out (the judge, the temperature) and it becomes a facet.
+    nested : sequence of str
+        Facets whose levels belong to one question each, as the responses to it do: they have no
+        effect apart from the question's.
+    missing : {"category", "drop"}
+        What a reply without a verdict counts as; of scores it is always left out.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group and component; the group's columns, then `COMPONENT_COLUMNS`. An effect the
+        design cannot tell apart has no estimate, and ``undefined`` says from what.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or there is nothing to count.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "score": [1.0, 3.0, 5.0, 5.0]}
+    >>> variance_table(pl.LazyFrame(rows)).select("component", "estimate").rows()
+    [('item_id', 4.0), ('residual', 1.0)]
+    """
+    groups = tuple(facet_groups(frame, by=by, nested=nested, missing=missing, block=block))
+    rows = [{**group.key, **row} for group in groups for row in component_rows(group)]
+    return pl.DataFrame(rows, schema={**key_schema(groups), **COMPONENT_COLUMNS}, orient="row")
+
+
+def facet_groups(
+    frame: pl.LazyFrame,
+    *,
+    by: Sequence[str] | None = None,
+    nested: Sequence[str] = (),
+    missing: Missing = "category",
+    block: Block = 0,
+    populations: Populations | None = None,
+) -> Iterator[FacetGroup]:
+    """Lay every group of judgments out as a design, and take its variance apart.
+
+    Parameters as of :func:`variance_table`; by default what is known of the orders of the options.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> [group.found.n_judgments for group in facet_groups(pl.LazyFrame(rows))]
+    [4]
+    """
+    populations = populations or Populations()
+    everything = count_judgments(frame, by=by, block=block)
+    counted = sampled(everything)
+    groups, rows = counted.groups, counted.frame
+    known = [name for name in counted.facets if name not in (*JUDGED, *CHOSEN, *nested)]
+    checked_facet_sizes(populations.sizes, known=known, columns=rows.columns)
+    labels = labels_chosen(frame, groups) if ORDER in known else {}
+    for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
+        key = dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}
+        facets = varying_facets(part, counted.facets)
+        if "judge" in facets:
+            facets = tuple(name for name in facets if name != "judge_fingerprint")
+        n_labels = labels.get(tuple(key.values()))
+        found = _facet_group(key, part, facets, nested, missing, populations, n_labels)
+        yield replace(
+            found, greedy=said_of_greedy(key, counted, everything), replies=replies_in(part)
+        )
+
+
+def component_rows(group: FacetGroup) -> Iterator[Row]:
+    """Write the components of a group as rows of :data:`COMPONENT_COLUMNS`.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "r"], "replication": [0, 0], "verdict": ["A", "A"]}
+    >>> [row["undefined"] for row in component_rows(next(facet_groups(pl.LazyFrame(rows))))]
+    ['no_variance']
+    """
+    found = group.found
+    basis = {
+        "n_items": found.n_questions,
+        "n_judgments": found.n_judgments,
+        "estimator": "; ".join(filter(None, [found.estimator, group.greedy, group.replies.flag])),
+    }
+    if group.replies.are_few:
+        yield {**_none(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}
+        return
+    for one in found.components:
+        yield {
+            "component": one.name, "part": _part(group, one.facets), "estimate": one.value,
+            "share": one.share, "low": one.low, "high": one.high,
+            "no_interval": "too_few_levels" if found.few_levels else None,
+            "n_levels": one.n_levels, "levels_of": found.sizes.get(one.name),
+            "negative": one.negative, "undefined": None, **basis,
+        }  # fmt: skip
+    for name, other in found.confounded.items():
+        yield {**_none(), "component": name, "undefined": f"confounded with {other}", **basis}
+    if found.undefined:
+        yield {**_none(), "undefined": found.undefined, **basis}
+
+
+def key_schema(groups: Sequence[FacetGroup]) -> dict[str, pl.DataType]:
+    """Tell the types of the groups' columns.
+
+    Examples
+    --------
+    >>> key_schema([])
+    {}
+    """
+    names = list(groups[0].key) if groups else []
+    columns = pl.DataFrame([group.key for group in groups], infer_schema_length=None)
+    return {name: columns.schema[name] for name in names}
+
+
+def _facet_group(
+    key: Row,
+    part: pl.DataFrame,
+    facets: tuple[str, ...],
+    nested: Sequence[str],
+    missing: Missing,
+    populations: Populations,
+    n_labels: int | None,
+) -> FacetGroup:
+    """One group's rows as a design."""
+    kind = "labels" if own_level(part) == "nominal" else "scores"
+    cluster = (QUESTION, *(name for name in facets if name == "benchmark"))
+    facets = tuple(name for name in facets if name != "benchmark")
+    unit = (*cluster, *facets)
+    value = value_of(missing) if kind == "labels" else stepped_score(part)
+    units = unit_counts(part, value, unit=unit, cluster=cluster)
+    levels = facet_levels(part, unit, facets) | {QUESTION: units.clusters_U}
+    cells = scored_cells(part, unit, levels) if kind == "scores" else label_cells(
+        units.counts_UV, levels
+    )  # fmt: skip
+    terms = crossed_terms(facets, nested) if nested else None
+    judged = tuple(name for name in facets if name in (*JUDGED, *nested))
+    chosen = tuple(name for name in facets if name in CHOSEN)
+    fixed = tuple(name for name in chosen if name not in nested)
+    drawn = tuple(name for name in facets if name not in (*judged, *CHOSEN))
+    sizes = group_sizes(
+        part, drawn, populations.sizes,
+        n_labels=n_labels, n_options=populations.options(part),
+    )  # fmt: skip
+    own = (*judged, *nested, *([ORDER] if populations.own_orders else []))
+    things = part.group_by(*cluster, *judged).agg(pl.col(*drawn).n_unique()) if drawn else part
+    return FacetGroup(
+        key=key,
+        found=variance_components(
+            cells, object_=QUESTION, terms=terms, fixed=fixed, sizes=sizes, nested=own
+        ),
+        units=units,
+        kind=kind,
+        judged=judged,
+        chosen=chosen,
+        drawn=drawn,
+        n_things=part.select(pl.struct(*cluster, *judged).n_unique()).item(),
+        levels={name: int(things[name].sum() // things.height) for name in drawn},
+    )
+
+
+def _part(group: FacetGroup, facets: Sequence[str]) -> str:
+    """What a component is to the one who asks."""
+    if not facets or set(facets) & set(group.drawn):
+        return "error"
+    return "chosen" if set(facets) <= set(group.chosen) else "wanted"
+
+
+def _none() -> Row:
+    """A row without numbers."""
+    return dict.fromkeys(name for name in COMPONENT_COLUMNS if name != "undefined")

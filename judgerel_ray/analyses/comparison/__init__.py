@@ -1,0 +1,1 @@
+"""Comparison of two judges, temperatures or runs on the same questions."""

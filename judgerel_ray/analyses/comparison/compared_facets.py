@@ -1,0 +1,339 @@
+"""Two sides whose nuisance facets vary: what is compared of them is reproducibility.
+
+Which groups of judgments are compared with which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.order_effects import labels_by_default
+from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.grouping import (
+    DEFAULT_GROUPS,
+    Block,
+    CountedJudgments,
+    count_judgments,
+    varying_facets,
+)
+from judgerel_ray.counting.matrix import unit_counts
+from judgerel_ray.counting.places import ORDER, place
+from judgerel_ray.counting.policy import SCORED
+from judgerel_ray.stats import Level
+from judgerel_ray.stats.generalizability.facet_agreement import (
+    PairCoefficient,
+    reproducibility_terms,
+)
+from judgerel_ray.stats.generalizability.facet_layout import FacetLevels
+from judgerel_ray.stats.generalizability.order_effects import position_terms, swap_terms
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+
+SIDE = "__side"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSides:
+    """Counted judgments of two sides, told apart by the column ``__side``.
+
+    Attributes
+    ----------
+    rows : pl.DataFrame
+        Counted judgments of both, with the number of rows in ``n``.
+    unit : tuple of str
+        Columns that make a unit, the side first.
+    nuisance : tuple of str
+        Of them, those that should not matter and vary in either side.
+    n_orders : float, optional
+        How many orders of the options are possible, where it is known.
+    """
+
+    rows: pl.DataFrame
+    unit: tuple[str, ...]
+    nuisance: tuple[str, ...]
+    n_orders: float | None = None
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Columns of what agreement is about: the item and facets that matter."""
+        return tuple(name for name in self.unit if name not in (SIDE, *self.nuisance))
+
+    @property
+    def cluster(self) -> tuple[str, ...]:
+        """Columns of a question, which is left out or exchanged as one."""
+        return tuple(name for name in self.held if name in ("item_id", "benchmark"))
+
+    def _numbers(self, columns: Sequence[str]) -> NDArray[np.int64]:
+        """A number for each unit by some of its columns, the same on both sides."""
+        found = unit_counts(self.rows, pl.lit(0), unit=self.unit, cluster=columns)
+        return found.clusters_U
+
+    def of_coefficient(
+        self, name: PairCoefficient, value: pl.Expr, level: Level, n_categories: int
+    ) -> tuple[QuestionTerms, QuestionTerms]:
+        """Reproducibility of both sides, by question."""
+        found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
+        known = self.n_orders is not None and ORDER in self.nuisance
+        facets = FacetLevels(
+            items_U=self._numbers(self.held),
+            levels_U=self._numbers(self.nuisance),
+            orders_U=self._numbers([ORDER]) if known else None,
+            n_orders=self.n_orders if known else None,
+        )
+        numbers = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
+        distances = level_distances(found.counts_UV, numbers, level, facets)
+        first, second = (
+            reproducibility_terms(
+                name,
+                found.counts_UV[half],
+                facets.of_units(half),
+                distances_VV=distances,
+                n_categories=n_categories,
+                clusters_U=found.clusters_U[half],
+            )
+            for half in self._halves()
+        )
+        return first, second
+
+    def of_swaps(self, value: pl.Expr) -> tuple[QuestionTerms, QuestionTerms]:
+        """Swap consistency of both sides, by question."""
+        found = unit_counts(self.rows, value, unit=self.unit, cluster=self.cluster)
+        kept = [name for name in self.unit if name not in (SIDE, ORDER)]
+        questions, orders = self._numbers(kept), self._numbers([ORDER])
+        first, second = (
+            swap_terms(
+                found.counts_UV[half],
+                questions[half],
+                orders[half],
+                clusters_U=found.clusters_U[half],
+            )
+            for half in self._halves()
+        )
+        return first, second
+
+    def of_places(self, n_places: int) -> tuple[QuestionTerms, QuestionTerms]:
+        """Position bias of both sides, by question."""
+        unit = (SIDE, *self.cluster, ORDER)
+        shown = pl.when(SCORED).then(place())
+        found = unit_counts(self.rows, shown, unit=unit, cluster=self.cluster)
+        spare = max(0, n_places - found.counts_UV.shape[1])
+        labels = np.pad(found.counts_UV, ((0, 0), (0, spare)))
+        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(unit).n_unique()).item()
+        first, second = (
+            position_terms(labels[half], questions_Q=found.clusters_U[half])
+            for half in (slice(None, n_first), slice(n_first, None))
+        )
+        return first, second
+
+    def _halves(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Units of the first side, and of the second; those of the first are sorted before."""
+        n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(self.unit).n_unique()).item()
+        n = self.rows.select(pl.struct(self.unit).n_unique()).item()
+        return np.arange(n_first), np.arange(n_first, n)
+
+
+def compared_sides(
+    both: pl.DataFrame, unit: Sequence[str], n_orders: float | None
+) -> ComparedSides | None:
+    """Find what should not matter and varies inside either of two sides alike.
+
+    None where nothing varies on both: then the same prompt again is all that both have.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"__side": [0, 0, 1, 1], "item_id": ["q"] * 4, "n": [1] * 4,
+    ...                      "template": ["s", "t"] * 2})
+    >>> compared_sides(rows, ["__side", "item_id", "template"], None).nuisance
+    ('template',)
+    """
+    recorded = [name for name in NUISANCE if name in unit]
+    varying = [varying_facets(both.filter(pl.col(SIDE) == side), recorded) for side in (0, 1)]
+    # One that varies on one side alone is held there: its levels are units of their own.
+    shared = tuple(name for name in varying[0] if name in varying[1])
+    if not shared:
+        return None
+    return ComparedSides(rows=both, unit=tuple(unit), nuisance=shared, n_orders=n_orders)
+
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two groups of counted judgments that are compared, and what tells them apart."""
+
+    key: Row
+    a: pl.DataFrame
+    b: pl.DataFrame
+    names: tuple[str, str]
+    greedy: str = ""
+    """What temperature 0 has to do with the replications of either, if anything."""
+
+
+def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) -> Iterator[Pair]:
+    """Find all pairs of values of some columns, the other default groups being equal.
+
+    Raises
+    ------
+    SweepError
+        If no columns are named, one is unknown, or no group has two values of them.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q"] * 3, "judge": ["x", "y", "z"], "verdict": ["A"] * 3}
+    >>> [pair.names for pair in pairs_inside(pl.LazyFrame(rows), ["judge"], 0)]
+    [('x', 'y'), ('x', 'z'), ('y', 'z')]
+    """
+    if not by:
+        raise SweepError(
+            "one set of judgments: expected the column whose values are compared", hint="--by judge"
+        )
+    columns = frame.collect_schema().names()
+    wanted = (*DEFAULT_GROUPS, "role")
+    default = [name for name in wanted if name in columns and name not in by]
+    extra = labels_by_default(frame, columns)
+    everything = count_judgments(frame, by=[*default, *by], block=block, extra=extra)
+    counted = sampled(everything)
+    shared = tuple(
+        name
+        for name in default
+        if counted.frame[name].null_count() < counted.frame.height
+        and (name != "role" or counted.frame[name].n_unique() > 1)
+    )
+    found = False
+    for key, part in _parts(counted.frame, shared):
+        sides = [
+            (_label(side), rows, said_of_greedy({**key, **side}, counted, everything))
+            for side, rows in _parts(part, tuple(by))
+        ]
+        for (name_a, a, said_a), (name_b, b, said_b) in combinations(sides, 2):
+            found = True
+            said = _said((name_a, said_a), (name_b, said_b))
+            yield Pair(key=key, a=a, b=b, names=(name_a, name_b), greedy=said)
+    if not found:
+        raise SweepError(
+            f"nothing to compare: {', '.join(by)} has one value wherever "
+            f"{', '.join(shared) or 'the rest'} is equal",
+            where={"by": ",".join(by)},
+        )
+
+
+def pairs_between(
+    frame_a: pl.LazyFrame,
+    frame_b: pl.LazyFrame,
+    by: Sequence[str] | None,
+    block: Block,
+    names: tuple[str, str],
+) -> Iterator[Pair]:
+    """Find groups of two frames that are equal in the columns compared on.
+
+    Raises
+    ------
+    SweepError
+        If a column is unknown, or no group is in both.
+
+    Examples
+    --------
+    >>> ours = pl.LazyFrame({"item_id": ["q"], "judge": ["x"], "verdict": ["A"]})
+    >>> theirs = pl.LazyFrame({"item_id": ["q"], "judge": ["y"], "verdict": ["A"]})
+    >>> [pair.key for pair in pairs_between(ours, theirs, None, 0, ("old", "new"))]
+    [{}]
+    """
+    extra = [
+        name
+        for name in labels_by_default(frame_a, frame_a.collect_schema().names())
+        if name in labels_by_default(frame_b, frame_b.collect_schema().names())
+    ]
+    all_a, all_b = (
+        count_judgments(one, by=by, block=block, extra=extra) for one in (frame_a, frame_b)
+    )
+    if by is None:
+        all_a, all_b = (
+            _by_role(all_a, all_b, frame_a, block),
+            _by_role(all_b, all_a, frame_b, block),
+        )
+    a, b = sampled(all_a), sampled(all_b)
+    shared = tuple(by) if by is not None else _shared(a, b)
+    others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
+    found = False
+    for key, rows in _parts(a.frame, shared):
+        if tuple(key.values()) in others:
+            found = True
+            said = _said(
+                (names[0], said_of_greedy(key, a, all_a)), (names[1], said_of_greedy(key, b, all_b))
+            )
+            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=said)
+    if not found:
+        raise SweepError(
+            f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
+        )
+
+
+def _by_role(
+    mine: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: Block
+) -> CountedJudgments:
+    """Tell roles apart where the other side has several of them, though this one has one."""
+    if "role" not in other.groups or "role" in mine.groups or "role" not in mine.columns:
+        return mine
+    return count_judgments(frame, by=[*mine.groups, "role"], block=block, extra=mine.extra)
+
+
+def _said(a: tuple[str, str], b: tuple[str, str]) -> str:
+    """What two sides say of temperature 0; by name where only one of them does."""
+    if a[1] == b[1]:
+        return a[1]
+    return "; ".join(f"{said} ({name})" for name, said in (a, b) if said)
+
+
+def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
+    """Default groups of which both have a value; one that differs must have one value in each."""
+    shared = []
+    for name in a.groups:
+        if name not in b.groups:
+            continue
+        ours, theirs = (set(one.frame[name].unique().to_list()) for one in (a, b))
+        if ours & theirs:
+            shared.append(name)
+        elif len(ours) > 1 or len(theirs) > 1:
+            raise SweepError(
+                f"{name} differs between the two and has several values, got "
+                f"{_listed(ours)} and {_listed(theirs)}",
+                hint="compare files of one value each, or name the columns to match with --by",
+            )
+    return tuple(shared)
+
+
+def _parts(frame: pl.DataFrame, columns: tuple[str, ...]) -> Iterator[tuple[Row, pl.DataFrame]]:
+    """The parts of a frame by some columns, in order."""
+    if not columns:
+        yield {}, frame
+        return
+    for part in frame.sort(columns, maintain_order=True).partition_by(columns, maintain_order=True):
+        yield dict(zip(columns, part.select(columns).row(0), strict=True)), part
+
+
+def _label(side: Row) -> str:
+    """A side by its values."""
+    return ", ".join(_plain(value) for value in side.values())
+
+
+def _plain(value: object) -> str:
+    """A value as people write it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _listed(values: set[object]) -> str:
+    """A few values by name."""
+    return ", ".join(sorted(_plain(value) for value in values)[:5])
+
+
+def _sides(names: tuple[str, str]) -> dict[str, object]:
+    """Where an error about two frames lies."""
+    return {"a": names[0], "b": names[1]}

@@ -1,0 +1,485 @@
+"""Two judges, temperatures or runs on the same questions, and what tells them apart.
+
+What comparisons come to: p-values corrected for all of them, and which side is higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.comparison.compared_facets import (
+    SIDE,
+    ComparedSides,
+    Pair,
+    Row,
+    compared_sides,
+    pairs_between,
+    pairs_inside,
+)
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
+from judgerel_ray.analyses.reliability.order_effects import read_places
+from judgerel_ray.analyses.reliability.reproducibility import possible_orders
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.grouping import Block, varying_facets
+from judgerel_ray.counting.item_names import nothing_shared
+from judgerel_ray.counting.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.places import ORDER, SHOWN, by_place, n_options
+from judgerel_ray.counting.policy import (
+    FAILED,
+    LABEL,
+    MISSING,
+    REPEATABILITY,
+    REPRODUCIBILITY,
+    SCORED,
+    Missing,
+    number_of_row,
+    outcomes_without_verdict,
+    own_level,
+    value_of,
+)
+from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
+from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
+from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
+from judgerel_ray.stats.intervals.paired import Difference, paired_difference, terms_difference
+
+SIGNIFICANT = 0.05
+
+
+def with_verdicts(table: pl.DataFrame, tolerance: float | None) -> pl.DataFrame:
+    """Correct p-values for all tests of a table, and say where each difference stands.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        Of the columns ``difference, low, high, p, p_equivalence, p_beyond, few_informative`` and
+        those that are filled here.
+    tolerance : float or None
+        Largest difference that does not matter.
+
+    Returns
+    -------
+    pl.DataFrame
+        With ``p_holm, p_fdr, p_equivalence_holm, p_beyond_holm``. ``standing`` without a tolerance:
+        "a higher" or "b higher" where p_holm is below 0.05, else "undecided". With one,
+        "equivalent" where p_equivalence_holm is (for one test: the whole 90 % interval lies within
+        it), "a higher" or "b higher" where p_beyond_holm is (the whole 95 % interval lies beyond
+        it), else "undecided": over all tests any false "equivalent" has a chance of at most 5 %,
+        and so has any false "higher". ``reason``, of what is undecided: "few_verdicts" where it is
+        given (fewer than half of a side's replies hold a verdict), "undefined" where there is
+        no value or no test, "not_after_correction" where this test alone would tell, then
+        "few_informative_questions", else "interval_covers_0" or "interval_crosses_tolerance".
+
+    Examples
+    --------
+    >>> row = {"difference": 0.1, "low": -0.1, "high": 0.3, "p": 0.3, "p_equivalence": None,
+    ...        "p_beyond": None, "few_informative": False, "p_holm": None, "p_fdr": None,
+    ...        "p_equivalence_holm": None, "p_beyond_holm": None, "standing": None, "reason": None}
+    >>> schema = {name: pl.Boolean() if name == "few_informative" else pl.Float64() for name in row}
+    >>> schema |= {"standing": pl.String(), "reason": pl.String()}
+    >>> with_verdicts(pl.DataFrame([row], schema=schema), None).select("standing", "reason").row(0)
+    ('undecided', 'interval_covers_0')
+    """
+    rows = table.to_dicts()
+    for p, corrected, correct in (
+        ("p", "p_holm", holm),
+        ("p", "p_fdr", benjamini_hochberg),
+        ("p_equivalence", "p_equivalence_holm", holm),
+        ("p_beyond", "p_beyond_holm", holm),
+    ):
+        for row, one in zip(rows, correct([row[p] for row in rows]), strict=True):
+            row[corrected] = one
+    for row in rows:
+        few = row["reason"]  # known before any test
+        row["standing"] = "undecided" if few else _standing(row, tolerance)
+        if row["standing"] == "undecided":
+            row["reason"] = few or _reason(row, tolerance)
+    return pl.DataFrame(rows, schema=table.schema, orient="row")
+
+
+def _standing(row: Row, tolerance: float | None) -> str:
+    """What a difference comes to, by p-values corrected for all tests."""
+    difference = row["difference"]
+    if not isinstance(difference, float):
+        return "undecided"
+    if tolerance is not None and _found(row["p_equivalence_holm"]):
+        return "equivalent"
+    if _found(row["p_holm" if tolerance is None else "p_beyond_holm"]):
+        return "b higher" if difference > 0 else "a higher"
+    return "undecided"
+
+
+def _reason(row: Row, tolerance: float | None) -> str:
+    """Why neither side is called higher, nor both equivalent."""
+    if row["difference"] is None or row["p"] is None:
+        return "undefined"
+    alone = ("p",) if tolerance is None else ("p_equivalence", "p_beyond")
+    if any(_found(row[p]) for p in alone):
+        return "not_after_correction"
+    if row["few_informative"]:
+        return "few_informative_questions"
+    return "interval_covers_0" if tolerance is None else "interval_crosses_tolerance"
+
+
+def _found(p: object) -> bool:
+    """Whether a test was made and tells."""
+    return isinstance(p, float) and p < SIGNIFICANT
+
+
+COMPARED = ("krippendorff_alpha", "percent_agreement")
+OF_ORDERS = ("swap_consistency", "position_bias")
+"""Coefficients compared where none are named; the second two of sides asked in several orders."""
+COMPARISON_COLUMNS = {
+    "a": pl.String(), "b": pl.String(), "coefficient": pl.String(), "measurement": pl.String(),
+    "missing": pl.String(), "unit": pl.String(), "conditions": pl.String(),
+    "value_a": pl.Float64(), "value_b": pl.Float64(),
+    "difference": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "p": pl.Float64(),
+    "p_holm": pl.Float64(), "p_fdr": pl.Float64(), "tolerance": pl.Float64(),
+    "p_equivalence": pl.Float64(), "p_equivalence_holm": pl.Float64(), "p_beyond": pl.Float64(),
+    "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
+    "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
+    "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
+    "n_left_out_a": pl.Int64(), "n_left_out_b": pl.Int64(),
+}  # fmt: skip
+"""Columns after those that both sides share."""
+
+
+def compare_judgments(
+    frame_a: pl.LazyFrame,
+    frame_b: pl.LazyFrame | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    missing: Sequence[str] = MISSING,
+    measurement: Level | None = None,
+    tolerance: float | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    n_categories: Mapping[str, int] | None = None,
+    block: Block = 0,
+) -> pl.DataFrame:
+    """Compare how far judges agree with themselves, question by question.
+
+    Where a facet that should not matter (the order of the options, the template, the definition)
+    varies on both sides, their reproducibility is compared, and not how well each repeats itself
+    for the same prompt: a judge that goes by position is never higher for it.
+
+    Parameters
+    ----------
+    frame_a : pl.LazyFrame
+        Judgments.
+    frame_b : pl.LazyFrame, optional
+        Others, to compare with. Without them, groups inside `frame_a` are compared.
+    by : sequence of str, optional
+        With two frames: columns on which groups must be equal to be compared; by default those of
+        the default groups of which both have a value in common. With one frame: columns whose
+        values are compared, all pairs of them, at equal values of the other default groups.
+    coefficients : sequence of str, optional
+        Names of coefficients of counts, swap_consistency or position_bias; by default alpha and
+        agreement, and those two where both sides were asked in several orders.
+    missing : sequence of {"category", "drop"}
+        What verdicts that are not there count as; both are shown only where they differ. Alpha of
+        scores has the second alone: no score is no score of its own.
+    measurement : {"nominal", "ordinal", "interval", "ratio"}, optional
+        Level of Krippendorff's alpha; by default that of the scale.
+    tolerance : float, optional
+        Largest difference that does not matter.
+    names : tuple of two str
+        What the two frames are called.
+    n_categories : mapping of str to int, optional
+        Declared options of each benchmark; by default the distinct values of all rows.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a pair, coefficient and missing policy: the shared columns, then
+        `COMPARISON_COLUMNS`. ``difference`` is b less a on the questions both have; ``p`` and the
+        interval are of a swap test (:func:`judgerel_ray.stats.terms_difference`), so the interval
+        excludes 0 exactly where p is below 0.05. ``p_holm``, ``p_fdr`` (Benjamini-Hochberg) and the
+        other two of Holm are corrected for all tests of the table: pairs, coefficients and
+        policies. ``n_differing`` of the ``n_items`` questions differ between the sides;
+        ``few_informative``: they are fewer than ten, or either side rests on few. ``standing`` and
+        ``reason``: see :func:`judgerel_ray.analyses.comparison.comparison.with_verdicts`.
+        ``n_left_out_a`` and ``n_left_out_b``: questions that one side alone was asked.
+
+    Raises
+    ------
+    SweepError
+        If a column or name is unknown, the tolerance is not above 0, no groups can be paired, or
+        no item is in both sides of any pair.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "r", "s"] * 4, "judge": ["x"] * 6 + ["y"] * 6,
+    ...         "replication": [0, 0, 0, 1, 1, 1] * 2, "verdict": list("ABAABAABBAAB")}
+    >>> found = compare_judgments(pl.LazyFrame(rows), by=["judge"],
+    ...                           coefficients=["percent_agreement"])
+    >>> found.select("a", "b", "value_a", "value_b").row(0)
+    ('x', 'y', 1.0, 0.6666666666666666)
+    """
+    if tolerance is not None and not 0 < tolerance < float("inf"):
+        raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
+    frame_a, frame_b, shown = _by_places(frame_a, frame_b)
+    _refuse_names(coefficients or ())
+    policies = [_policy(name) for name in missing]
+    if frame_b is None:
+        pairs = tuple(pairs_inside(frame_a, by, block))
+    else:
+        pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
+    if not any(pair.a["item_id"].is_in(pair.b["item_id"].implode()).any() for pair in pairs):
+        first = pairs[0]
+        where = {"a": first.names[0], "b": first.names[1]}
+        raise nothing_shared(first.a["item_id"], first.b["item_id"], where)
+    rows = [
+        {**pair.key, **row}
+        for pair in pairs
+        for row in _compared(
+            pair, coefficients, policies, measurement, tolerance, n_categories, shown
+        )
+    ]
+    keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
+    table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
+    return with_verdicts(table, tolerance)
+
+
+def _refuse_names(names: Sequence[str]) -> None:
+    """Refuse coefficients that are not compared, before anything is counted."""
+    for name in names:
+        k = name.removeprefix("majority_stability_")
+        if name in COEFFICIENTS or name in OF_ORDERS or (k != name and k.isdecimal() and int(k)):
+            continue
+        known = [one for one in COEFFICIENTS if not one.startswith("majority_stability_")]
+        raise SweepError(
+            f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS))}, "
+            "majority_stability_k of any k",
+            where={"coefficient": name},
+            hint="reduce --comparison compares accuracy" if name == "accuracy" else None,
+        )
+
+
+def _by_places(
+    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None
+) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
+    """Verdicts by place where items have options of their own, and how many options there are."""
+    frames = [one for one in (frame_a, frame_b) if one is not None]
+    found = [read_places(one, one.collect_schema().names()) for one in frames]
+    read = [one for one in found if one is not None]
+    pairs = [one for one in read if len(one.labels) == len(one.orders) == _PAIR]
+    if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
+        frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
+    shown = max((n_options(one) or 0 for one in read), default=0)
+    return frames[0], frames[1] if len(frames) > 1 else None, shown or None
+
+
+def _policy(name: str) -> Missing:
+    """A known missing policy."""
+    for known in MISSING:
+        if known == name:
+            return known
+    raise SweepError(f"unknown missing policy {name!r}, expected one of {', '.join(MISSING)}")
+
+
+def _compared(
+    pair: Pair,
+    named: Sequence[str] | None,
+    policies: Sequence[Missing],
+    measurement: Level | None,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+    shown: int | None,
+) -> Iterator[Row]:
+    """The rows of one pair."""
+    both = pl.concat(
+        [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
+        how="diagonal_relaxed",
+    )
+    level = measurement or own_level(both)
+    facets = [one for one in both.columns if one not in _NOT_FACETS]
+    options = _declared_options(both, declared or {})
+    # What is one thing on either side (the judges compared) tells no unit apart.
+    varying = {
+        name
+        for side in (0, 1)
+        for name in varying_facets(both.filter(pl.col(SIDE) == side), facets)
+    }
+    unit = (SIDE, "item_id", *(name for name in facets if name in varying))
+    sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
+    ordered = sides is not None and ORDER in sides.nuisance
+    names = [*(COMPARED if named is None else named)]
+    if named is None and ordered:
+        names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
+    greedy = f"; {pair.greedy}" if pair.greedy else ""
+    any_without = not both.filter(~SCORED & ~FAILED).is_empty()
+    told = policies if any_without else ("category",)
+    (asked_a, asked_b), asked_both = _n_items(both, unit)
+    replies = [replies_in(side) for side in (pair.a, pair.b)]
+    few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
+    said = "".join(
+        f"; {one.flag} ({name})" for one, name in zip(replies, pair.names, strict=True) if one.flag
+    )
+    for policy in told:
+        for name in names:
+            of_scores = name == "krippendorff_alpha" and level != "nominal"
+            # No reply without a score is a score of its own, and valid_rate counts each reply.
+            untrue = of_scores and any_without and policy == "category"
+            once = name in ("valid_rate", "position_bias")
+            if (untrue and "drop" in told) or (once and policy != told[0]):
+                continue
+            at = level if of_scores else "nominal"
+            reproduced = sides is not None and name in PAIR_COEFFICIENTS
+            asked = (both, unit, name, policy, at, tolerance, declared)
+            if reproduced or name in OF_ORDERS:
+                found, n_sides, n_items = _of_facets(*asked, sides=sides)
+            else:
+                found, n_sides, n_items = _difference(*asked)
+            kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
+            if untrue:
+                found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
+            n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
+            yield {
+                "a": pair.names[0], "b": pair.names[1], "coefficient": name,
+                "measurement": at, "missing": policy,
+                "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
+                "conditions": REPRODUCIBILITY if reproduced else kind,
+                "value_a": found.first, "value_b": found.second, "difference": found.value,
+                "low": found.low, "high": found.high, "p": found.p, "p_holm": None, "p_fdr": None,
+                "tolerance": tolerance, "p_equivalence": found.p_equivalence,
+                "p_equivalence_holm": None, "p_beyond": found.p_beyond, "p_beyond_holm": None,
+                "standing": None,
+                "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
+                "n_judgments_a": n_a, "n_judgments_b": n_b,
+                "estimator": _estimator(found, n_items) + greedy + (
+                    said if name != "valid_rate" else ""
+                ), "undefined": found.undefined,
+                "n_differing": found.n_differing, "few_informative": found.few_informative,
+                "reason": None if name == "valid_rate" else few,
+                "n_left_out_a": asked_a - asked_both, "n_left_out_b": asked_b - asked_both,
+            }  # fmt: skip
+
+
+def _estimator(found: Difference, n_items: int) -> str:
+    """How a difference was tested, and on what it rests."""
+    tested = f"; {found.method}" if found.method else ""
+    few = "; few informative questions" if found.few_informative else ""
+    return f"paired swap test over {n_items} common questions{tested}{few}"
+
+
+def _of_facets(
+    both: pl.DataFrame,
+    unit: Sequence[str],
+    name: str,
+    policy: Missing,
+    level: Level,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+    *,
+    sides: ComparedSides | None,
+) -> tuple[Difference, tuple[int, int], int]:
+    """A difference of what rests on judgments at several levels of nuisance facets."""
+    if sides is None or (name in OF_ORDERS and ORDER not in sides.nuisance):
+        none = Difference(name=name, undefined="orders_not_crossed", n_questions=0)
+        return none, *_n_items(both, unit)
+    if name == "position_bias" and SHOWN not in both.columns:
+        raise SweepError("position_bias needs the column label", where={"coefficient": name})
+    value = value_of(policy) if level == "nominal" else number_of_row()
+    categories = _categories(both, policy, declared or {})
+    if name == "swap_consistency":
+        first, second = sides.of_swaps(value)
+    elif name == "position_bias":
+        first, second = sides.of_places(_declared_options(both, declared or {}) or 2)
+    else:
+        chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
+        first, second = sides.of_coefficient(chosen, value, level, categories)
+    common = np.intersect1d(first.questions_C, second.questions_C).size
+    if not common:
+        return Difference(name=name, undefined="facets_not_crossed"), *_n_items(both, unit)
+    asked_again = {repeats_known(one.terms_CT.sum(axis=0)) for one in (first, second)}
+    if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
+        # Judgments at different levels alone agree otherwise than any two do.
+        return Difference(name=name, undefined="repeats_on_one_side"), *_n_items(both, unit)
+    found = terms_difference(first, second, margin=tolerance)
+    return found, *_n_items(both, unit)
+
+
+def _n_items(both: pl.DataFrame, unit: Sequence[str]) -> tuple[tuple[int, int], int]:
+    """Questions of a, of b, and of both."""
+    question = [name for name in unit if name in ("item_id", "benchmark")]
+    in_a, in_b = (both.filter(pl.col(SIDE) == side).select(question).unique() for side in (0, 1))
+    common = in_a.join(in_b, on=question, how="semi", nulls_equal=True).height
+    return (in_a.height, in_b.height), common
+
+
+def _difference(
+    both: pl.DataFrame,
+    unit: Sequence[str],
+    name: str,
+    policy: Missing,
+    level: Level,
+    tolerance: float | None,
+    declared: Mapping[str, int] | None,
+) -> tuple[Difference, tuple[int, int], int]:
+    """One coefficient's difference, and questions of a, of b, and of both."""
+    cluster = ("item_id", *(one for one in unit if one == "benchmark"))
+    value = value_of(policy) if level == "nominal" else number_of_row()
+    if name == "valid_rate":
+        value = pl.when(SCORED).then(0.0).when(~FAILED).then(1.0)
+    found = unit_counts(both, value, unit=unit, cluster=cluster)
+    # Units are sorted, those of a first.
+    n_first = both.filter(__side=0).select(pl.struct(unit).n_unique()).item()
+    counts = found.counts_UV
+    if name == "valid_rate":
+        counts = np.zeros((len(counts), 2), dtype=np.int64)
+        counts[:, [int(one) for one in found.values]] = found.counts_UV
+    difference = paired_difference(
+        counts[:n_first],
+        counts[n_first:],
+        _statistic(name, found, level, _categories(both, policy, declared or {})),
+        first_clusters_U=found.clusters_U[:n_first],
+        second_clusters_U=found.clusters_U[n_first:],
+        margin=tolerance,
+    )
+    halves = slice(None, n_first), slice(n_first, None)
+    in_a, in_b = (np.unique(found.clusters_U[half]) for half in halves)
+    n_common = np.intersect1d(in_a, in_b).size
+    once = any(len(counts[half]) and counts[half].sum(axis=1).max() <= 1 for half in halves)
+    if difference.undefined == "no_common_questions" and n_common and once:
+        # There are common questions; one side has no two replications of any to compare.
+        difference = replace(difference, undefined="single_replication")
+    return difference, (in_a.size, in_b.size), n_common
+
+
+def _statistic(name: str, found: UnitCounts, level: Level, n_categories: int) -> CountStatistic:
+    """The coefficient, taken apart; one that counts cannot give is refused."""
+    values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
+    n_values = 2 if name == "valid_rate" else len(found.values)
+    try:
+        return count_statistic(
+            name, n_values=n_values, values=values, level=level, n_categories=n_categories
+        )
+    except ValueError as error:
+        raise SweepError(
+            f"cannot compare {name!r}: {error}", where={"coefficient": name}
+        ) from error
+
+
+_PAIR = 2
+_NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
+
+
+def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
+    """Options on the menu, and each outcome without a verdict where that is a value."""
+    options = _declared_options(both, declared)
+    distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
+    without = outcomes_without_verdict(both) if policy == "category" else 0
+    return max(1, (distinct if options is None else options) + without)
+
+
+def _declared_options(both: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
+    """The most options declared for any benchmark of both sides."""
+    benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
+    return max((declared[name] for name in benchmarks if name in declared), default=None)

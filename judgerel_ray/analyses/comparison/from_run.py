@@ -1,0 +1,111 @@
+"""From judgments to differences of judges, temperatures and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.analyses.comparison.comparison import compare_judgments
+from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
+from judgerel_ray.analyses.serving.from_run import SharedRequests, serving_between
+from judgerel_ray.counting.given import Given, is_plain, warn_of
+from judgerel_ray.counting.item_names import otherwise_line
+from judgerel_ray.counting.spelling import spelled_alike
+from judgerel_ray.counting.verdict_names import refuse_unknown
+
+
+def compare_paths(
+    a: str | Given,
+    b: str | Given | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    tolerance: float | None = None,
+) -> pl.DataFrame:
+    """Compare two run directories or files, or what is inside one.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Parameters
+    ----------
+    a, b : str
+        Run directories or files of judgments; without the second, `by` names what is compared
+        inside the first.
+    by : sequence of str, optional
+        With two paths, columns on which groups must be equal.
+    coefficients : sequence of str, optional
+        Names; Krippendorff's alpha and agreement by default.
+    tolerance : float, optional
+        Largest difference that does not matter.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong, or there is nothing to compare.
+    StoreError
+        If a path is a folder but no run directory.
+    """
+    return compare_with_serving(
+        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False,
+    )[0]  # fmt: skip
+
+
+def compare_with_serving(
+    a: str | Given,
+    b: str | Given | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    coefficients: Sequence[str] | None = None,
+    tolerance: float | None = None,
+    serving: bool = True,
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Compare as :func:`compare_paths` does, and requests that two runs share one by one.
+
+    Effects, Raises: as of :func:`compare_paths`.
+    """
+    first = _comparable(a)
+    second = None if b is None else _comparable(b)
+    declared = dict(first.n_categories) | dict(second.n_categories if second else {})
+    frames = [first.frame] if second is None else _spelled_alike(first, second)
+    found = compare_judgments(
+        *frames,
+        by=by,
+        coefficients=coefficients,
+        tolerance=tolerance,
+        names=(str(a), str(b or a)),
+        n_categories=declared,
+    )
+    if second is not None and (line := otherwise_line(_items(first), _items(second))):
+        warn_of([line])
+    return found, serving_between(first, second) if second and serving else None
+
+
+def _items(judged: Judged) -> pl.Series:
+    """The items of judgments."""
+    if judged.tally is not None:
+        return judged.tally.nested.units["item_id"]
+    return judged.frame.select(pl.col("item_id").unique()).collect(engine="streaming").to_series()
+
+
+def _spelled_alike(first: Judged, second: Judged) -> list[pl.LazyFrame]:
+    """Both sides' judgments with one spelling of each word, unless each is taken as written."""
+    frames = [first.frame, second.frame]
+    as_written = [side.as_written for side in (first, second)]
+    for column in () if all(as_written) else ("verdict", "label"):
+        if all(column in frame.collect_schema() for frame in frames):
+            frames, lines = spelled_alike(frames, column, as_written=as_written)
+            about = "" if column == "verdict" else f"column {column}: "
+            warn_of(f"of the two, {about}{line}" for line in lines)
+    return frames
+
+
+def _comparable(path: str | Given) -> Judged:
+    """Judgments that may be compared across orders; a run's verdicts name options in any case."""
+    if isinstance(path, Given) and not is_plain(path):
+        path = replace(path, verdict_names=None)
+    judged = open_judgments(path)
+    if not judged.verdicts_known:
+        refuse_unknown("compare", {"file": str(path)})
+    return judged

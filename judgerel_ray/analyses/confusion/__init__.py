@@ -1,0 +1,1 @@
+"""Uncertainty of single judgments, from matrices of options argued for and chosen."""

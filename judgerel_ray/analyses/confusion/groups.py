@@ -1,0 +1,415 @@
+"""Judgments of a judge on a benchmark whose right option is known, and how they got their labels.
+
+Shape suffixes: N = judgments.
+
+Thresholds chosen in one place and used in another: benchmarks, judges, criteria.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.confusion.uncertainty import ScoredMatrix, UncertaintyOptions
+from judgerel_ray.stats import (
+    LabelEdges,
+    cross_fitted_labels,
+    label_accuracy,
+    label_edges,
+    threshold_transfer,
+    wagner2024_threshold,
+)
+from judgerel_ray.stats.confusion.thresholds import CrossFittedLabels, Transfer
+
+GROUP = ("judge", "benchmark", "template", "temperature", "mode")
+FOLDS = 5
+MAJORITY, NO_MAJORITY = "majority", "no_majority"
+"""The basis of an item by the label that most of its people gave, and where two are as frequent."""
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """Labels of a group's judgments, and how they were chosen.
+
+    ``kind`` is "threshold" (given), "cross-fitted" (each by a threshold chosen on other folds) or
+    "in-sample" (by the one threshold that looks best on the very judgments it labels, so what is
+    told of it is optimistic). ``threshold`` is None where folds have their own: ``fitted`` holds
+    them.
+    """
+
+    kind: str
+    low_N: Bools  # noqa: N815  a shape, not a case
+    threshold: float | None = None
+    undefined: str | None = None
+    fitted: CrossFittedLabels | None = None
+
+    @property
+    def told(self) -> str:
+        """How the labels were chosen, in words."""
+        if self.kind == "cross-fitted":
+            return f"thresholds cross-fitted in {FOLDS} folds"
+        if self.undefined is not None:
+            return "no threshold"
+        if self.kind == "threshold":
+            return f"threshold {self.threshold:g}"
+        n, n_low = self.low_N.size, int(self.low_N.sum())
+        return f"optimistic: chosen on the {n_low} low of {n} it is told of"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedGroup:
+    """Matrices of one judge, benchmark, template, temperature and mode.
+
+    ``judged`` are those whose right option is known, ``correct_N`` whether the judge's own verdict
+    was right, ``margin_N`` how sure it was, ``text_N`` the text judged. A judgment without a
+    verdict is wrong. ``unjudged`` are the others.
+    """
+
+    name: Mapping[str, object]
+    n_matrices: int
+    judged: tuple[ScoredMatrix, ...]
+    correct_N: Bools  # noqa: N815
+    margin_N: NDArray[np.float64]  # noqa: N815
+    text_N: NDArray[np.intp]  # noqa: N815
+    edges: LabelEdges
+    unjudged: tuple[ScoredMatrix, ...] = ()
+
+    @property
+    def without_majority(self) -> int:
+        """Number of judgments of items whose people have no most frequent label."""
+        return sum(one.basis == NO_MAJORITY for one in self.unjudged)
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether there are texts enough to fit on some and label the others."""
+        return np.unique(self.text_N).size >= FOLDS
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return str(self.name["benchmark"])
+
+    def criteria(self) -> list[str]:
+        """Criteria judged by, in the order they come; empty where there are none."""
+        found = [one.row["criterion"] for one in self.judged]
+        return [str(name) for name in dict.fromkeys(found) if name is not None]
+
+    def by_criterion(self, name: str) -> Bools:
+        """Mark the judgments of a criterion."""
+        return np.array([one.row["criterion"] == name for one in self.judged], dtype=bool)
+
+
+def judged_groups(
+    matrices: Sequence[ScoredMatrix], options: UncertaintyOptions
+) -> tuple[JudgedGroup, ...]:
+    """Gather matrices by judge, benchmark, template, temperature and mode.
+
+    Parameters
+    ----------
+    matrices : sequence of ScoredMatrix
+        From :func:`judgerel_ray.analyses.confusion.uncertainty.scored_matrices`.
+    options : UncertaintyOptions
+        How they were read.
+
+    Returns
+    -------
+    tuple of JudgedGroup
+        In the order of their names.
+
+    Examples
+    --------
+    >>> judged_groups([], UncertaintyOptions())
+    ()
+    """
+    found: dict[tuple[object, ...], list[ScoredMatrix]] = {}
+    for one in matrices:
+        found.setdefault(tuple(one.row[name] for name in GROUP), []).append(one)
+    return tuple(
+        _group(dict(zip(GROUP, name, strict=True)), members, options)
+        for name, members in sorted(found.items(), key=lambda pair: str(pair[0]))
+    )
+
+
+def _group(
+    name: Mapping[str, object], members: Sequence[ScoredMatrix], options: UncertaintyOptions
+) -> JudgedGroup:
+    """One group."""
+    judged = tuple(one for one in members if one.row["correct"] is not None)
+    scores = [one.scores for one in judged]
+    margins = [np.nan if one.margin is None else one.margin for one in scores]
+    return JudgedGroup(
+        name=name,
+        n_matrices=len(members),
+        judged=judged,
+        correct_N=np.array([bool(one.row["correct"]) for one in judged], dtype=bool),
+        margin_N=np.array(margins, dtype=np.float64),
+        text_N=_texts(judged),
+        edges=label_edges(
+            scores, own_choice_required=options.own_choice_required, strict=options.strict
+        ),
+        unjudged=tuple(one for one in members if one.row["correct"] is None),
+    )
+
+
+def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labelling]:
+    """Label a group's judgments in every way that is reported.
+
+    Yields
+    ------
+    Labelling
+        First the one that leads (the threshold given, else cross-fitted), then those of the
+        thresholds stated for the benchmark, then the optimistic one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import label_edges
+    >>> group = JudgedGroup(name={"benchmark": "b"}, n_matrices=0, judged=(),
+    ...                     correct_N=np.zeros(0, dtype=bool), margin_N=np.zeros(0),
+    ...                     text_N=np.zeros(0, dtype=np.intp), edges=label_edges([]))
+    >>> [one.undefined for one in labellings(group, UncertaintyOptions())]
+    ['too_few_judgments', 'no_low']
+    """
+    if options.threshold is not None:
+        yield _at(group, options.threshold)
+    elif group.has_folds:
+        fitted = cross_fitted_labels(
+            group.edges, group.correct_N, groups_N=group.text_N, n_folds=FOLDS, seed=options.seed
+        )
+        yield Labelling(kind="cross-fitted", low_N=fitted.low_N, fitted=fitted)
+    else:
+        none = np.zeros_like(group.correct_N)
+        yield Labelling(kind="threshold", low_N=none, undefined="too_few_judgments")
+    for threshold in options.thresholds.get(group.benchmark, ()):
+        if threshold != options.threshold:
+            yield _at(group, threshold)
+    lucky = wagner2024_threshold(group.edges, group.correct_N)
+    low_N = np.zeros_like(group.correct_N)
+    if lucky.threshold is not None:
+        low_N = group.edges.low(lucky.threshold)
+    yield Labelling(
+        kind="in-sample", low_N=low_N, threshold=lucky.threshold, undefined=lucky.undefined
+    )
+
+
+def labels_of_others(
+    group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
+) -> Bools | None:
+    """Label the judgments whose right option nobody knows, which chose no threshold.
+
+    Parameters
+    ----------
+    group : JudgedGroup
+    labelling : Labelling
+        Of its other judgments, by :func:`labellings`.
+    options : UncertaintyOptions
+        How matrices were read.
+
+    Returns
+    -------
+    ndarray of bool or None
+        By the threshold given, or by that of a fold without their text; None without thresholds.
+
+    Examples
+    --------
+    See ``tests/analyses/confusion/test_matched_people.py``.
+    """
+    edges = label_edges(
+        [one.scores for one in group.unjudged],
+        own_choice_required=options.own_choice_required,
+        strict=options.strict,
+    )
+    if labelling.undefined is not None:
+        return None
+    if labelling.threshold is not None:
+        return edges.low(labelling.threshold)
+    if labelling.fitted is None:
+        return None
+    folds = dict(zip((one.text for one in group.judged), labelling.fitted.fold_N, strict=True))
+    for place, text in enumerate(dict.fromkeys(one.text for one in group.unjudged)):
+        folds.setdefault(text, np.intp(place % FOLDS))
+    low = np.zeros(len(group.unjudged), dtype=bool)
+    fold_N = np.array([folds[one.text] for one in group.unjudged], dtype=np.intp)
+    for fold, threshold in enumerate(labelling.fitted.thresholds):
+        if threshold is not None:
+            low |= (fold_N == fold) & edges.low(threshold)
+    return low
+
+
+def _at(group: JudgedGroup, threshold: float) -> Labelling:
+    """Labels by one threshold."""
+    return Labelling(kind="threshold", low_N=group.edges.low(threshold), threshold=threshold)
+
+
+def _texts(judged: Sequence[ScoredMatrix]) -> NDArray[np.intp]:
+    """Number the texts judged."""
+    place: dict[str, int] = {}
+    return np.array([place.setdefault(one.text, len(place)) for one in judged], dtype=np.intp)
+
+
+def scale_steps(names: Sequence[str], scale: Sequence[str] | None) -> dict[str, float]:
+    """Place options on an ordered scale; nothing where they are none.
+
+    Examples
+    --------
+    >>> scale_steps(["1", "2", "3"], None), scale_steps(["yes", "no"], None)
+    ({'1': 1.0, '2': 2.0, '3': 3.0}, {})
+    >>> scale_steps(["good", "bad"], ("bad", "good"))
+    {'bad': 0.0, 'good': 1.0}
+    """
+    if scale is not None and set(names) <= set(scale):
+        return {name: float(place) for place, name in enumerate(scale)}
+    if len(names) > 2 and all(name.lstrip("-").isdecimal() for name in names):
+        return {name: float(name) for name in names}
+    return {}
+
+
+ACROSS = ("benchmark", "judge")
+_SCHEMA = {
+    "across": pl.String(),
+    "within": pl.String(),
+    "source": pl.String(),
+    "target": pl.String(),
+    "threshold": pl.Float64(),
+    "cross_fitted": pl.Boolean(),
+    "n": pl.Int64(),
+    "n_low": pl.Int64(),
+    "accuracy_low": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "share_low": pl.Float64(),
+    "share_low_low": pl.Float64(),
+    "share_low_high": pl.Float64(),
+    "undefined": pl.String(),
+}
+
+_Data = dict[str, tuple[LabelEdges, Bools, NDArray[np.intp]]]
+
+
+def transfer_table(
+    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
+) -> pl.DataFrame:
+    """Carry thresholds across benchmarks, across judges, and across criteria.
+
+    Parameters
+    ----------
+    groups : sequence of JudgedGroup
+        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
+    options : UncertaintyOptions, optional
+        How matrices were read.
+
+    Returns
+    -------
+    DataFrame
+        One row a ``source`` (where the threshold was chosen) and ``target`` (where it is used):
+        what they differ in (``across``) and what they share (``within``), the ``threshold`` (null
+        where both are one, labelled by cross-fitting), ``n`` judgments of the target and ``n_low``
+        of low uncertainty, ``accuracy_low`` and ``share_low`` with 95 % intervals (exact with one
+        judgment a text, else by text). No row
+        is optimistic: no judgment is labelled by a threshold that it helped to choose.
+
+    Examples
+    --------
+    >>> transfer_table([]).height
+    0
+
+    Notes
+    -----
+    Thresholds maximise the share of low among right judgments less that among wrong ones.
+    """
+    options = options or UncertaintyOptions()
+    rows = []
+    for across, within, data in _comparisons(groups):
+        carried = threshold_transfer(
+            {name: (edges, correct_N) for name, (edges, correct_N, _) in data.items()},
+            groups={name: text_N for name, (_, _, text_N) in data.items()},
+            n_folds=FOLDS,
+            seed=options.seed,
+        )
+        for found in carried:
+            edges, correct_N, text_N = data[found.target]
+            low_N = _low(found, edges, correct_N, text_N, options)
+            shares = label_accuracy(low_N, correct_N, clusters_N=text_N)
+            low, part = shares.low, shares.share_low
+            rows.append(
+                {
+                    "across": across,
+                    "within": within,
+                    "source": found.source,
+                    "target": found.target,
+                    "threshold": found.threshold,
+                    "cross_fitted": found.cross_fitted,
+                    "n": found.n,
+                    "n_low": found.n_low,
+                    "accuracy_low": low.value,
+                    "low": low.low,
+                    "high": low.high,
+                    "share_low": part.value,
+                    "share_low_low": part.low,
+                    "share_low_high": part.high,
+                    "undefined": None if found.n_low else "no_judgments",
+                }
+            )
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _low(
+    found: Transfer,
+    edges: LabelEdges,
+    correct_N: Bools,
+    text_N: NDArray[np.intp],
+    options: UncertaintyOptions,
+) -> Bools:
+    """The labels a row of the table stands for."""
+    if found.cross_fitted:
+        return cross_fitted_labels(
+            edges, correct_N, groups_N=text_N, n_folds=FOLDS, seed=options.seed
+        ).low_N
+    if found.threshold is None:
+        return np.zeros_like(correct_N)
+    return edges.low(found.threshold)
+
+
+def _comparisons(groups: Sequence[JudgedGroup]) -> Iterator[tuple[str, str, _Data]]:
+    """What is compared: groups that differ in one thing, and criteria inside a group."""
+    ready = [group for group in groups if group.has_folds]
+    for across in ACROSS:
+        shared = [name for name in GROUP if name != across]
+        parts: dict[tuple[object, ...], list[JudgedGroup]] = {}
+        for group in ready:
+            parts.setdefault(tuple(group.name[name] for name in shared), []).append(group)
+        for members in parts.values():
+            if len(members) > 1:
+                data: _Data = {
+                    str(one.name[across]): (one.edges, one.correct_N, one.text_N) for one in members
+                }
+                yield across, _label(members[0].name, shared, groups), data
+    for group in ready:
+        found: _Data = {}
+        for name in group.criteria():
+            rows = group.by_criterion(name)
+            texts = group.text_N[rows]
+            if np.unique(texts).size >= FOLDS:
+                found[name] = (group.edges.take(rows), group.correct_N[rows], texts)
+        if len(found) > 1:
+            yield "criterion", _label(group.name, GROUP, groups), found
+
+
+def _label(
+    name: Mapping[str, object], columns: Sequence[str], groups: Sequence[JudgedGroup]
+) -> str:
+    """Name what is shared, as far as groups differ in it."""
+    told = [
+        column
+        for column in columns
+        if column in ACROSS or len({group.name[column] for group in groups}) > 1
+    ]
+    return ", ".join(
+        f"temperature {name[column]:g}" if column == "temperature" else str(name[column])
+        for column in told
+    )

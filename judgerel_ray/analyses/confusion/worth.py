@@ -1,0 +1,461 @@
+"""What labels and margins of single judgments are worth, where the right option is known.
+
+Shape suffixes: N = judgments.
+
+Every score of a judgment beside every other: what it is on average, and how well it ranks.
+
+Shape suffixes: N = judgments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.confusion.groups import (
+    GROUP,
+    MAJORITY,
+    NO_MAJORITY,
+    JudgedGroup,
+    Labelling,
+    labellings,
+    scale_steps,
+)
+from judgerel_ray.analyses.confusion.models import model_quantities, set_quantities
+from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
+from judgerel_ray.counting.policy import QUANTITY, quantity_row
+from judgerel_ray.stats import (
+    acceptance_curve,
+    auroc,
+    label_accuracy,
+    learn_then_test,
+    rating_deviation,
+    risk_coverage,
+)
+from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.selective.discrimination import few_answers, with_few
+
+COVERAGES = (0.25, 0.5, 0.75)
+
+
+def uncertainty_summary(
+    groups: Sequence[JudgedGroup], options: UncertaintyOptions | None = None
+) -> pl.DataFrame:
+    """What the label and the margin are worth, by judge, benchmark, template and temperature.
+
+    Parameters
+    ----------
+    groups : sequence of JudgedGroup
+        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
+    options : UncertaintyOptions, optional
+        How matrices were read.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and ``quantity``, with ``value, low, high`` (95 %), ``k`` and ``n`` where it
+        is a share, ``threshold`` where it is of labels by one, ``estimator`` and ``undefined``:
+
+        - ``no_majority``, where there are any: judgments of items whose people have no single most
+          frequent label, so that no option is right; all else leaves them out;
+        - ``accuracy``, ``accuracy_low``, ``accuracy_high``, ``share_low``: intervals are exact
+          binomial, by text where texts are judged several times; labels by the threshold given,
+          else each by a threshold chosen on other folds; then the last three for every stated
+          threshold;
+        - ``deviation`` with ``_low`` and ``_high``, of scales only: mean distance of the judge's
+          rating from the right one, in steps of the scale;
+        - ``wagner2024_threshold`` with ``wagner2024_accuracy_low``, ``_accuracy_high`` and
+          ``_share_low``: chosen on the data it is evaluated on, so optimistic, and the row says so;
+        - ``accuracy_by_matrix``, ``accuracy_by_model``: of the option the matrix prefers, and of
+          the one a small model on its features does, cross-fitted;
+        - ``auroc`` of the margin (probability that a right judgment has the larger one) and
+          ``auroc_model``; ``aurc`` and ``excess_aurc`` (risk averaged over coverage, and what of it
+          a perfect score saves); where they rest on fewer than ten wrong, or right, answers,
+          ``estimator`` says so; ``error_of_surest_25`` and so on: share wrong among the surest
+          quarter and so on, or a little more where margins tie;
+        - ``guaranteed_threshold`` of the margin, by learn-then-test, and the ``guaranteed_share``
+          it accepts; ``conformal_coverage`` and ``conformal_size`` of cross-fitted sets.
+
+    Examples
+    --------
+    >>> uncertainty_summary([]).height
+    0
+
+    Notes
+    -----
+    Only judgments whose right option is known count, and a judgment without a verdict is wrong.
+    """
+    options = options or UncertaintyOptions()
+    found = [
+        {**group.name, "n_matrices": group.n_matrices, **quantity}
+        for group in groups
+        for quantity in _worth(group, options)
+    ]
+    schema = {**group_schema(), "n_matrices": pl.Int64(), **QUANTITY}
+    return pl.DataFrame(found, schema=schema)
+
+
+def group_schema() -> dict[str, pl.DataType]:
+    """Columns that name a group.
+
+    Examples
+    --------
+    >>> list(group_schema()) == list(GROUP)
+    True
+    """
+    return {name: pl.Float64() if name == "temperature" else pl.String() for name in GROUP}
+
+
+def _worth(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
+    """All quantities of one group."""
+    yield from _left_out(group)
+    if not group.judged:
+        yield quantity_row("accuracy", n=0, undefined="no_right_option")
+        return
+    first, *stated, in_sample = labellings(group, options)
+    yield from _by_label(group, first)
+    for labelling in stated:
+        yield from list(_by_label(group, labelling))[1:]
+    yield from _deviations(group, first, options)
+    yield from _optimistic(group, in_sample)
+    by_matrix = np.array([bool(one.row["correct_by_matrix"]) for one in group.judged])
+    matrix = clustered_share(by_matrix, clusters_N=group.text_N)
+    yield quantity_row("accuracy_by_matrix", matrix, estimator="largest u")
+    yield from model_quantities(group, options)
+    yield from _rankings(group)
+    yield from _guaranteed(group, options)
+    yield from set_quantities(group, options)
+
+
+def _whose(group: JudgedGroup) -> str:
+    """Whose most frequent label is right, where it is people's."""
+    kinds = {one.raters or "people" for one in group.judged if one.basis == MAJORITY}
+    return f"; right: the label most given by {', '.join(sorted(kinds))}" if kinds else ""
+
+
+def _left_out(group: JudgedGroup) -> Iterator[dict[str, object]]:
+    """How many judgments are of items whose people have no most frequent label, if any are."""
+    if not group.without_majority:
+        return
+    kinds = {one.raters or "people" for one in group.unjudged if one.basis == NO_MAJORITY}
+    estimator = (
+        f"items on which {', '.join(sorted(kinds))} have no single most frequent label: left out"
+    )
+    k = group.without_majority
+    row = quantity_row(
+        NO_MAJORITY, value=k / group.n_matrices, n=group.n_matrices, estimator=estimator
+    )
+    yield {**row, "k": k}
+
+
+def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, object]]:
+    """Accuracy of all, then under each label, and the share of low."""
+    shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
+    yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
+    threshold, estimator = labelling.threshold, labelling.told
+    for name, share in (
+        ("accuracy_low", shares.low),
+        ("accuracy_high", shares.high),
+        ("share_low", shares.share_low),
+    ):
+        why = labelling.undefined or ("no_judgments" if share.value is None else None)
+        if labelling.undefined is None:
+            yield quantity_row(name, share, threshold=threshold, estimator=estimator, undefined=why)
+        else:
+            yield quantity_row(name, n=len(group.judged), estimator=estimator, undefined=why)
+
+
+def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, object]]:
+    """The threshold that looks best on what chose it, without intervals: they would be wrong."""
+    shares = label_accuracy(in_sample.low_N, group.correct_N)
+    yield quantity_row(
+        "wagner2024_threshold", value=in_sample.threshold, estimator=in_sample.told,
+        undefined=in_sample.undefined,
+    )  # fmt: skip
+    for name, share in (
+        ("accuracy_low", shares.low),
+        ("accuracy_high", shares.high),
+        ("share_low", shares.share_low),
+    ):
+        why = in_sample.undefined or ("no_judgments" if share.value is None else None)
+        yield quantity_row(
+            f"wagner2024_{name}", value=share.value if in_sample.undefined is None else None,
+            n=share.n, threshold=in_sample.threshold, estimator=in_sample.told, undefined=why,
+        )  # fmt: skip
+
+
+def _deviations(
+    group: JudgedGroup, labelling: Labelling, options: UncertaintyOptions
+) -> Iterator[dict[str, object]]:
+    """Distance of ratings from the right ones by label, where all options are on one scale."""
+    ratings = [
+        scale_steps(one.options, options.scales.get(group.benchmark)) for one in group.judged
+    ]
+    if not all(ratings):
+        return
+    given, right = (
+        [
+            steps.get(str(one.row[name]), np.nan)
+            for one, steps in zip(group.judged, ratings, strict=True)
+        ]
+        for name in ("chosen", "right")
+    )
+    found = rating_deviation(given, right, labelling.low_N, clusters_N=group.text_N)
+    for name, one in (("", found.all), ("_low", found.low), ("_high", found.high)):
+        why = labelling.undefined if name else None
+        yield quantity_row(
+            f"deviation{name}", None if why else one, n=len(group.judged),
+            threshold=labelling.threshold if name else None,
+            estimator=f"steps of the scale; {labelling.told if name else 't over questions'}",
+            undefined=why or (None if one.n else "no_judgments"),
+        )  # fmt: skip
+
+
+def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
+    """How well the margin ranks right before wrong."""
+    margin_N, correct_N, text_N = group.margin_N, group.correct_N, group.text_N
+    ranking = auroc(margin_N, correct_N, clusters_N=text_N)
+    estimator = with_few("margin", margin_N, correct_N, text_N)
+    yield quantity_row(
+        "auroc", ranking, n=ranking.n_ratings, estimator=estimator, undefined=ranking.undefined
+    )
+    curve = risk_coverage(margin_N, correct_N, clusters_N=text_N)
+    estimator = with_few("margin, ties averaged", margin_N, correct_N, text_N)
+    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=estimator)
+    yield {**area, "low": curve.low, "high": curve.high}
+    estimator = "margin, ties averaged"
+    yield quantity_row("excess_aurc", value=curve.excess, n=curve.n, estimator=estimator)
+    accepted = acceptance_curve(group.margin_N, group.correct_N)
+    for coverage in COVERAGES:
+        places = np.flatnonzero(accepted.acceptance_T >= coverage - 1e-9)
+        name = f"error_of_surest_{100 * coverage:.0f}"
+        if not places.size:
+            yield quantity_row(name, n=len(group.judged), undefined="too_few_judgments")
+            continue
+        margin = float(accepted.thresholds_T[places[0]])
+        taken = group.margin_N >= margin
+        wrong = clustered_share(~group.correct_N[taken], clusters_N=group.text_N[taken])
+        estimator = f"margin >= {margin:.3g}; {wrong.method}, pointwise"
+        yield quantity_row(name, wrong, estimator=estimator)
+
+
+def _guaranteed(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[dict[str, object]]:
+    """A threshold of the margin with a bounded risk."""
+    safe = learn_then_test(
+        group.margin_N,
+        group.correct_N,
+        risk=options.risk,
+        delta=options.delta,
+        clusters_N=group.text_N,
+        seed=options.seed,
+    )
+    estimator = f"margin; wrong <= {options.risk:g} but for chance {options.delta:g}"
+    yield quantity_row(
+        "guaranteed_threshold", value=safe.threshold, estimator=estimator, undefined=safe.undefined
+    )
+    if safe.threshold is not None:
+        share = safe.n_accepted / safe.n
+        row = quantity_row("guaranteed_share", value=share, n=safe.n, estimator=estimator)
+        yield {**row, "k": safe.n_accepted}
+
+
+MATRIX_SCORES = {
+    "margin": 1,
+    "signed_margin": 1,
+    "largest_u": 1,
+    "worst_case": 1,
+    "entropy": -1,
+    "suggestibility": -1,
+    "dobrushin": -1,
+    "mutual_information": -1,
+}
+"""Scores of a matrix, with 1 where higher is surer."""
+_COLUMNS: dict[str, pl.DataType] = {
+    "score": pl.String(),
+    "surer": pl.String(),
+    "mean": pl.Float64(),
+    "mean_low": pl.Float64(),
+    "mean_high": pl.Float64(),
+    "auroc": pl.Float64(),
+    "auroc_low": pl.Float64(),
+    "auroc_high": pl.Float64(),
+    "aurc": pl.Float64(),
+    "aurc_low": pl.Float64(),
+    "aurc_high": pl.Float64(),
+    "few": pl.String(),
+    "n": pl.Int64(),
+    "tokens": pl.Float64(),
+    "undefined": pl.String(),
+}
+_BASELINE: dict[str, pl.DataType] = {
+    "judge": pl.String(),
+    "benchmark": pl.String(),
+    "item_id": pl.String(),
+    "score": pl.String(),
+    "higher_is_surer": pl.Boolean(),
+    "verdict": pl.String(),
+    "value": pl.Float64(),
+    "tokens": pl.Float64(),
+}
+
+
+def no_baselines() -> pl.DataFrame:
+    """Give the table of plain scores that holds none.
+
+    One row a judge, benchmark, item_id, ``score`` and ``verdict``: the ``value`` the score has for
+    that verdict (null where it is the same for all), whether ``higher_is_surer``, and the
+    ``tokens`` it took for the item.
+
+    Examples
+    --------
+    >>> no_baselines().height
+    0
+    """
+    return pl.DataFrame(schema=_BASELINE)
+
+
+def score_table(
+    groups: Sequence[JudgedGroup],
+    baselines: pl.DataFrame | None = None,
+    tokens: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Lay out every score of a judgment: its mean, and how well it tells right from wrong.
+
+    Parameters
+    ----------
+    groups : sequence of JudgedGroup
+        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
+    baselines : DataFrame, optional
+        Plain scores of the same judgments, as of :func:`no_baselines`.
+    tokens : DataFrame, optional
+        judge, benchmark, item_id and ``tokens`` that its matrix took.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and ``score``: ``mean`` with its interval over questions (entropies and
+        mutual information in nats, all else in [-1, 1]), ``auroc`` and ``aurc`` with theirs, of the
+        score turned so that ``surer`` is better, over ``n`` judgments that have it, ``few``
+        ("few_wrong" or "few_right") where fewer than ten texts have such a judgment, and
+        ``tokens`` an item (computed for its prompts and generated).
+
+    Examples
+    --------
+    >>> score_table([]).height
+    0
+    """
+    found = [
+        {**group.name, **row}
+        for group in groups
+        if group.judged
+        for row in _scores(group, baselines, tokens)
+    ]
+    return pl.DataFrame(found, schema={**group_schema(), **_COLUMNS})
+
+
+def _scores(
+    group: JudgedGroup, baselines: pl.DataFrame | None, tokens: pl.DataFrame | None
+) -> Iterator[dict[str, object]]:
+    """Every score of one group."""
+    cost = None if tokens is None else _mean_tokens(_mine(group, tokens))
+    for name, sign in MATRIX_SCORES.items():
+        values = np.array([_value(one.scores, name) for one in group.judged], dtype=np.float64)
+        yield _row(name, values, sign, group, cost)
+    if baselines is None:
+        return
+    mine = _mine(group, baselines)
+    for name in mine["score"].unique(maintain_order=True).to_list():
+        rows = mine.filter(pl.col("score") == name)
+        known = {
+            (row["item_id"], row["verdict"]): row["value"] for row in rows.iter_rows(named=True)
+        }
+        asked = {item for item, _ in known}
+        values = np.array([_plain(one.row, known, asked) for one in group.judged], dtype=np.float64)
+        sign = 1 if rows["higher_is_surer"][0] else -1
+        yield _row(name, values, sign, group, _mean_tokens(rows))
+
+
+def _value(scores: object, name: str) -> float:
+    """A score of a matrix; NaN where it is not there."""
+    if name == "largest_u":
+        shares = getattr(scores, "u_O", ())
+        return float(max(shares, default=np.nan))
+    value = getattr(scores, name)
+    return np.nan if value is None else float(value)
+
+
+def _plain(
+    row: Mapping[str, object], known: Mapping[tuple[object, object], float], asked: Set[object]
+) -> float:
+    """A plain score of a judgment: of its item, or of its verdict; NaN where it was not asked."""
+    item = row["item_id"]
+    if item not in asked:
+        return np.nan
+    return known.get((item, None), known.get((item, row["chosen"]), 0.0))
+
+
+def _mine(group: JudgedGroup, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the group's judge and benchmark, on the items it judged."""
+    items = [one.row["item_id"] for one in group.judged]
+    return rows.filter(
+        pl.col("judge") == group.name["judge"],
+        pl.col("benchmark") == group.benchmark,
+        pl.col("item_id").is_in(items),
+    )
+
+
+def _mean_tokens(rows: pl.DataFrame) -> float | None:
+    """Tokens an item."""
+    one = rows.unique("item_id")["tokens"].drop_nulls().to_list()
+    return float(np.mean(one)) if one else None
+
+
+def _row(
+    name: str,
+    values_N: NDArray[np.float64],
+    sign: int,
+    group: JudgedGroup,
+    tokens: float | None,
+) -> dict[str, object]:
+    """One score."""
+    there = values_N[~np.isnan(values_N)]
+    correct_N, text_N = group.correct_N, group.text_N
+    ranking = auroc(sign * values_N, correct_N, clusters_N=text_N)
+    curve = risk_coverage(sign * values_N, correct_N, clusters_N=text_N)
+    mean = float(there.mean()) if there.size else None
+    low, high = _ends(there, text_N[~np.isnan(values_N)])
+    return {
+        "score": name,
+        "surer": "higher" if sign > 0 else "lower",
+        "mean": mean,
+        "mean_low": low,
+        "mean_high": high,
+        "auroc": ranking.value,
+        "auroc_low": ranking.low,
+        "auroc_high": ranking.high,
+        "aurc": curve.aurc,
+        "aurc_low": curve.low,
+        "aurc_high": curve.high,
+        "few": few_answers(values_N, correct_N, text_N),
+        "n": int(there.size),
+        "tokens": tokens,
+        "undefined": ranking.undefined,
+    }
+
+
+def _ends(values_N: NDArray[np.float64], text_N: NDArray[np.intp]) -> tuple[float | None, ...]:
+    """Ends of the t interval of a mean, texts being what is independent."""
+    place = np.unique(text_N, return_inverse=True)[1]
+    n_texts = int(place.max()) + 1 if place.size else 0
+    if n_texts < 2:
+        return None, None
+    sums, counts = np.bincount(place, weights=values_N), np.bincount(place)
+    left_out = (sums.sum() - sums) / (counts.sum() - counts)
+    error = float(np.sqrt((n_texts - 1) / n_texts * ((left_out - left_out.mean()) ** 2).sum()))
+    half = t_quantile(n_texts - 1, 0.95) * error
+    mean = float(values_N.mean())
+    return mean - half, mean + half

@@ -1,0 +1,1 @@
+"""Verdict distributions: limits of infinitely many replications, and weighted scores."""

@@ -1,0 +1,315 @@
+"""From what engines found of verdicts to the distributions table, and how certain it is.
+
+Coefficients of endless replications, from the distributions table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.core import Scale
+from judgerel_ray.counting.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.stats import Coefficient, limit_coefficients
+from judgerel_ray.stats.verdict_distributions.limits import score_limit
+from judgerel_ray.tables import LATER_COLUMNS, Distributions
+
+PLACE = ("judge", "benchmark", "item_id", "template", "criterion", "option_order", *LATER_COLUMNS)
+"""Columns that tell one prompt's distributions from another's."""
+GROUP = ("judge", "benchmark", "temperature")
+RATED = ("criterion", "definition", SCALE)
+"""Columns that make groups of ratings, too."""
+_NOISE = 1e-6
+
+
+def distribution_table(found: Sequence[tuple[Mapping[str, object], str]]) -> pl.DataFrame:
+    """Lay out verdict distributions, one verdict at one temperature a row.
+
+    Parameters
+    ----------
+    found : sequence of (mapping, str)
+        Columns of `PLACE` of each prompt (those that are not there are null), and what an engine
+        found (the text of its completion; see ``engines.verdict_tree``).
+
+    Returns
+    -------
+    DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`, in the order given.
+
+    Examples
+    --------
+    >>> place = dict(judge="j", benchmark="b", item_id="q", template="t", criterion=None,
+    ...              option_order=0)
+    >>> text = json.dumps({"temperatures": [1.0], "verdicts": ["x", None], "low": [[0.75, 0.15]],
+    ...                    "high": [[0.8, 0.2]], "estimate": None})
+    >>> distribution_table([(place, text)])["probability"].round(4).to_list()
+    [0.8, 0.2]
+    """
+    rows = []
+    for place, text in found:
+        content = json.loads(text)
+        low_TV, high_TV = np.array(content["low"]), np.array(content["high"])
+        for t, temperature in enumerate(content["temperatures"]):
+            drawn = None if content["estimate"] is None else np.array(content["estimate"][t])
+            guess = _guess(low_TV[t], high_TV[t], drawn)
+            for v, verdict in enumerate(content["verdicts"]):
+                rows.append(
+                    {
+                        **{name: place.get(name) for name in PLACE},
+                        "temperature": temperature,
+                        "verdict": verdict,
+                        "probability": float(guess[v]),
+                        "low": float(low_TV[t, v]),
+                        "high": float(high_TV[t, v]),
+                    }
+                )
+    frame = pl.DataFrame(rows, schema=Distributions.create_empty().schema)
+    return Distributions.validate(frame)
+
+
+def _guess(
+    low_V: NDArray[np.float64], high_V: NDArray[np.float64], drawn_V: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """A distribution within the bounds: as drawn, else what is open shared as what is settled."""
+    settled = low_V.sum()
+    open_ = max(0.0, 1.0 - settled)
+    if drawn_V is not None and not np.isnan(drawn_V).any():
+        near = drawn_V
+    else:
+        near = low_V / settled if settled > 0 else high_V / high_V.sum()
+    near = np.clip(near, low_V, high_V)
+    # Clipping may leave a rest: it goes where there is room.
+    for _ in range(low_V.size):
+        rest = 1.0 - near.sum()
+        room = (high_V - near) if rest > 0 else (near - low_V)
+        if abs(rest) < _NOISE * 1e-3 or room.sum() <= 0 or open_ == 0:
+            break
+        near = np.clip(near + rest * room / room.sum(), low_V, high_V)
+    guess: NDArray[np.float64] = near / near.sum()
+    return guess
+
+
+def distribution_groups(distributions: pl.DataFrame) -> tuple[str, ...]:
+    """Name the columns of groups: judge, benchmark, what tells ratings apart, and temperature.
+
+    Examples
+    --------
+    >>> distribution_groups(pl.DataFrame({"scale": ["points5"], "criterion": [None]}))
+    ('judge', 'benchmark', 'scale', 'temperature')
+    """
+    rated = [
+        name
+        for name in RATED
+        if name in distributions.columns and distributions[name].null_count() < distributions.height
+    ]
+    return (*GROUP[:-1], *rated, GROUP[-1])
+
+
+def width_table(distributions: pl.DataFrame, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+    """Tell how far apart the certain bounds on verdict probabilities are.
+
+    Parameters
+    ----------
+    distributions : DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`.
+    by : sequence of str, optional
+        Columns of the groups; by default those of :func:`distribution_groups`.
+
+    Returns
+    -------
+    DataFrame
+        One row a group, in probability: ``mean_width`` and ``largest_width`` of a verdict's bounds,
+        ``mean_open`` and ``largest_open`` (what is left open of a prompt), over ``n_questions``, of
+        which in ``n_settled`` no verdict but one can be the most probable, however the rest falls.
+
+    Examples
+    --------
+    >>> width_table(distribution_table([])).height
+    0
+    """
+    by = distribution_groups(distributions) if by is None else by
+    units = [name for name in (*PLACE, "temperature") if name not in by]
+    width = pl.col("high") - pl.col("low")
+    best = pl.col("low").arg_max()
+    others = pl.col("high").gather(pl.int_range(pl.len()).filter(pl.int_range(pl.len()) != best))
+    prompts = distributions.group_by(*by, *units, maintain_order=True).agg(
+        mean_width=width.mean(),
+        largest_width=width.max(),
+        open=(1 - pl.col("low").sum()).clip(lower_bound=0.0),
+        settled=(pl.col("low").max() > others.max()).fill_null(value=True),
+    )
+    return (
+        prompts.group_by(*by, maintain_order=True)
+        .agg(
+            n_questions=pl.col("item_id").n_unique().cast(pl.Int64),
+            mean_width=pl.col("mean_width").mean(),
+            largest_width=pl.col("largest_width").max(),
+            mean_open=pl.col("open").mean(),
+            largest_open=pl.col("open").max(),
+            n_settled=pl.col("item_id").filter(pl.col("settled")).n_unique().cast(pl.Int64),
+        )
+        .sort(*by, maintain_order=True)
+    )
+
+
+MAJORITIES = (3, 5, 11)
+GREEDY = "temperature_0"
+"""Why a limit is undefined: nothing is drawn at temperature 0, so no two draws can agree."""
+
+_ALPHA = "krippendorff_alpha"
+
+
+def limit_table(
+    distributions: pl.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    majorities: Sequence[int] = MAJORITIES,
+    scales: Mapping[str, Scale] | None = None,
+) -> pl.DataFrame:
+    """Coefficients of endless replications, with intervals over questions.
+
+    Ratings have alpha at the level of their scale, replies without a score left out; all other
+    coefficients take verdicts for mere names.
+
+    Parameters
+    ----------
+    distributions : DataFrame
+        Of :class:`judgerel_ray.tables.Distributions`.
+    by : sequence of str, optional
+        Columns of the groups; by default those of :func:`distribution_groups`.
+    majorities : sequence of int
+        Replications that vote, for majority stability.
+    scales : mapping of str to Scale, optional
+        Scales besides the shipped ones.
+
+    Returns
+    -------
+    DataFrame
+        One row a group and coefficient: ``coefficient, value, low, high`` (95 %, by question),
+        ``measurement`` (the level), ``n_items``, ``n_categories`` (options and "no verdict" where
+        it occurs), ``undecided`` (the largest probability left open of any question),
+        ``estimator``, ``undefined``. Of temperature 0 every coefficient is undefined, by `GREEDY`:
+        it has no agreement to measure. Groups of several temperatures leave it out. Of several
+        scales together all are undefined ("several_scales"), of a scale nobody declared alpha
+        ("unknown_scale").
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.distributions.distributions import distribution_table
+    >>> limit_table(distribution_table([])).height
+    0
+    """
+    rows: list[dict[str, object]] = []
+    by = distribution_groups(distributions) if by is None else by
+    for name, part in distributions.group_by(*by, maintain_order=True):
+        for one, told in _limits(part, majorities, scales):
+            rows.append({**dict(zip(by, name, strict=True)), **told, **_told(one)})
+    kinds = {name: distributions.schema[name] for name in by}
+    return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
+
+
+_SCHEMA = {
+    "coefficient": pl.String(),
+    "measurement": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "n_items": pl.Int64(),
+    "n_categories": pl.Int64(),
+    "undecided": pl.Float64(),
+    "estimator": pl.String(),
+    "undefined": pl.String(),
+}
+
+
+def _limits(
+    part: pl.DataFrame, majorities: Sequence[int], scales: Mapping[str, Scale] | None
+) -> list[tuple[Coefficient, dict[str, object]]]:
+    """Every coefficient of one group, with what is told beside it."""
+    drawn = part.filter(pl.col("temperature") != 0)
+    greedy = drawn.is_empty()
+    part = part if greedy else drawn
+    units = [name for name in (*PLACE, "temperature") if name in part.columns]
+    names = part["verdict"].unique().sort(nulls_last=True).to_list()
+    place = {name: n for n, name in enumerate(names)}
+    shares, clusters, undecided = [], [], []
+    for key, rows in part.group_by(*units, maintain_order=True):
+        share = np.zeros(len(names))
+        for verdict, probability in rows.select("verdict", "probability").iter_rows():
+            share[place[verdict]] = probability
+        shares.append(share / share.sum())
+        clusters.append(str(key[units.index("item_id")]))
+        undecided.append(max(0.0, 1.0 - float(rows["low"].sum())))
+    matrix = np.array(shares)
+    used = matrix.sum(axis=0) > _NOISE  # "no verdict" that never occurs is no category
+    kept = matrix[:, used | np.array([name is not None for name in names])]
+    found = limit_coefficients(
+        kept / kept.sum(axis=1, keepdims=True),
+        clusters_U=np.array(clusters),
+        majorities=majorities,
+    )
+    told: dict[str, object] = {
+        "n_items": len(set(clusters)),
+        "n_categories": kept.shape[1],
+        "undecided": max(undecided),
+    }
+    at_level = _at_level(found, part[SCALE].unique().to_list(), names, matrix, clusters, scales)
+    return [
+        (_undefined(one, GREEDY) if greedy else one, {**told, "measurement": level})
+        for one, level in at_level
+    ]
+
+
+def _at_level(
+    found: Sequence[Coefficient],
+    on: Sequence[str | None],
+    names: Sequence[str | None],
+    matrix: NDArray[np.float64],
+    clusters: Sequence[str],
+    scales: Mapping[str, Scale] | None,
+) -> list[tuple[Coefficient, str]]:
+    """Each coefficient with its level: of ratings alpha at that of their scale."""
+    if on == [None]:
+        return [(one, "nominal") for one in found]
+    if len(on) > 1 or on[0] is None:
+        return [(_undefined(one, "several_scales"), "nominal") for one in found]
+    scale = known_scale(on[0], scales)
+    values = None if scale is None else scale_scores(scale)
+    if scale is None or values is None:
+        alpha = next(one for one in found if one.name == _ALPHA)
+        return [
+            (_undefined(one, "unknown_scale") if one is alpha else one, "nominal") for one in found
+        ]
+    if scale.level == "nominal":
+        return [(one, "nominal") for one in found]
+    columns = [n for n, name in enumerate(names) if name in values]
+    alpha = score_limit(
+        matrix[:, columns],
+        [values[str(names[n])] for n in columns],
+        level=scale.level,
+        clusters_U=np.array(clusters),
+    )
+    return [(alpha, scale.level) if one.name == _ALPHA else (one, "nominal") for one in found]
+
+
+def _undefined(one: Coefficient, why: str) -> Coefficient:
+    """A coefficient that has no meaning here, whatever its value would be."""
+    why = one.undefined if one.undefined == "no_verdicts" else why
+    return replace(one, value=None, low=None, high=None, undefined=why)
+
+
+def _told(one: Coefficient) -> dict[str, object]:
+    """A coefficient's own columns."""
+    return {
+        "coefficient": one.name,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "estimator": one.estimator,
+        "undefined": one.undefined,
+    }

@@ -1,0 +1,138 @@
+"""Verdict distributions of a run: from what landed, and what they say of endless replications.
+
+Replications of a run that reason first: letters drawn replaced by their distributions.
+
+Expected scores of a run, as a Python program asks for them.
+
+Loads nothing heavy: the package opens it when it is imported.
+
+What adaptive replication found: written when a run ends, and summed up for reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from judgerel_ray.analyses.distributions.distributions import limit_table
+from judgerel_ray.analyses.distributions.reasonings import reasoning_table
+from judgerel_ray.analyses.distributions.settled import settled_summary
+from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
+from judgerel_ray.config import parse_sweep
+from judgerel_ray.core import StoreError
+from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.given import Given, run_of
+from judgerel_ray.protocols import labels_for
+from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
+from judgerel_ray.store.made_tables import SETTLED, read_distributions, read_settled
+
+
+def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.DataFrame:
+    """Coefficients of endless replications of a run, from its verdict distributions.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run has no distributions.
+    """
+    run = run_of(path)
+    return limit_table(read_distributions(run), by=by, scales=declared_scales(run))
+
+
+def run_weighted(path: str | Given) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Probability-weighted scores of a run, from its distributions of ratings.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As :func:`.weighted_table`, one row a response and way of
+        asking; and as ``weighted_summary`` there, one row a group.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run has no distributions of ratings.
+    """
+    run = run_of(path)
+    found = weighted_table(read_distributions(run), scales=declared_scales(run))
+    if found.is_empty():
+        raise StoreError(
+            "the verdict distributions of the run are of no ratings",
+            where={"run": run.url},
+            hint='protocol = "rating" with mode = "exact" makes some',
+        )
+    return found, weighted_summary(found)
+
+
+_COLUMNS = ("judge", "benchmark", "item_id", "template", "option_order", "temperature", "top_k")
+_LABELS = labels_for(26 + 26 * 26)
+
+
+def run_reasoning(path: str | Given) -> pl.DataFrame:
+    """Where verdicts of a run vary: in the reasoning, or in the verdict drawn after it.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judgerel_ray.analyses.distributions.reasonings.reasoning_table`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or the run read no probabilities at its verdicts.
+    """
+    run = run_of(path)
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    if not any(ask.verdict_logprobs for ask in sweep.ask):
+        raise StoreError(
+            "the run read no probabilities at its verdicts",
+            where={"run": run.url},
+            hint="verdict_logprobs = true in an [[ask]] of best_of does",
+        )
+    scored = (pl.col("role") == "judge") & (pl.col("protocol") == "best_of")
+    judged = scan_judgments(run).filter(scored & (pl.col("outcome") != "failed"))
+    texts = scan_completions(run, columns=("key", "logprobs"))
+    place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
+    with reading(run.url):
+        rows = (
+            judged.select("key", *_COLUMNS, place.cast(pl.Int32).alias("place"))
+            .join(texts, on="key", how="inner")
+            .sort("judge", "benchmark", "temperature", "item_id", "key")
+            .collect()
+        )
+    return reasoning_table(rows)
+
+
+GROUP = ("judge", "benchmark", "protocol", "temperature")
+
+
+def run_settled(
+    path: str | Given, *, by: Sequence[str] = GROUP
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What adaptive replication found in a run: every condition, and groups of them.
+
+    Returns
+    -------
+    tuple of DataFrame
+        The settled table, and as :func:`.settled_summary`.
+
+    Raises
+    ------
+    StoreError
+        If the path is no run, or nothing of it was asked adaptively.
+    """
+    table = read_settled(run_of(path))
+    return table, settled_summary(table, by=by)
+
+
+def settled_of(run: RunDirectory | None) -> pl.DataFrame | None:
+    """What adaptive replication found in groups; None of a file, or where nothing was asked so."""
+    if run is None or not run.exists(SETTLED):
+        return None
+    return settled_summary(read_settled(run), by=GROUP)

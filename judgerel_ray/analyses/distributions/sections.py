@@ -1,0 +1,193 @@
+"""Sections of the page on verdict distributions: endless replications, and how certain they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.blocks.markup import Column, counts, key_columns, paragraph, section, table
+from judgerel_ray.blocks.plot import Plane, axes, curve, dot, figure, legend, segment
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    estimate,
+    group_columns,
+    group_label,
+    interval,
+    number,
+    reason,
+)
+
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_ALPHA = "krippendorff_alpha"
+_DRAWN = (("percent_agreement", "noise"), (_ALPHA, "point"))
+_LEGEND = [
+    ("point", "Krippendorff's alpha (in the limit also Fleiss' kappa and ICC(1))"),
+    ("noise", "how often two replications agree"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distributed:
+    """What the page says of verdict distributions.
+
+    Attributes
+    ----------
+    limits : pl.DataFrame
+        From :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+    widths : pl.DataFrame
+        From :func:`judgerel_ray.analyses.distributions.distributions.width_table`.
+    weighted : pl.DataFrame
+        From :func:`.weighted_summary`; empty without ratings.
+    aligned : pl.DataFrame
+        From :func:`.alignment_table`, where no rating was sampled.
+    """
+
+    limits: pl.DataFrame
+    widths: pl.DataFrame
+    weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
+    aligned: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+
+def distribution_sections(found: Distributed) -> list[str]:
+    """Write the sections.
+
+    Examples
+    --------
+    >>> distribution_sections(Distributed(limits=pl.DataFrame(), widths=pl.DataFrame()))
+    []
+    """
+    if found.limits.is_empty():
+        return []
+    return [
+        section("Endless replications", _limits(found.limits)),
+        section("How certain the distributions are", _widths(found.widths)),
+    ]
+
+
+def _limits(limits: pl.DataFrame) -> str:
+    """Coefficients against temperature."""
+    told = paragraph(
+        "Nothing was sampled here: the probability of every verdict was computed at every "
+        "temperature, and these are the coefficients that replications would tend to if they never "
+        "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
+        "0 draws nothing, so it has no agreement to measure, and none is shown."
+    )
+    figures = "".join(
+        _figure(part)
+        for part in limits.partition_by(
+            *(name for name in group_columns(limits) if name != "temperature"), maintain_order=True
+        )
+        if part["temperature"].n_unique() > 1
+    )
+    drawn = f'{legend(_LEGEND)}<div class="charts">{figures}</div>' if figures else ""
+    return told + drawn + _limit_table(limits)
+
+
+def _limit_table(limits: pl.DataFrame) -> str:
+    """Every coefficient, a row a judge, benchmark, way of rating and temperature."""
+    by = group_columns(limits)
+    parts = limits.partition_by(by, maintain_order=True)
+    found = [{row["coefficient"]: row for row in part.iter_rows(named=True)} for part in parts]
+    first = [part.row(0, named=True) for part in parts]
+
+    def column(name: str) -> Column:
+        rows = [mine[name] for mine in found]
+        return Column(
+            head=reason(name),
+            cells=[
+                number(row["value"]) if row["undefined"] is None else reason(row["undefined"])
+                for row in rows
+            ],
+            small=[interval(row) for row in rows],
+            is_number=True,
+        )
+
+    levels = [mine[_ALPHA]["measurement"] for mine in found]
+    columns = [
+        *key_columns(first, by),
+        counts("questions", [row["n_items"] for row in first]),
+        Column(
+            head="level of alpha",
+            cells=["" if set(levels) == {"nominal"} else str(level) for level in levels],
+        ),
+        *(column(name) for name in found[0]),
+    ]
+    caption = "Coefficients of endless replications, with 95 % intervals over questions"
+    return table(caption, columns, cards=True)
+
+
+def _figure(part: pl.DataFrame) -> str:
+    """Agreement and alpha of one judge on one benchmark."""
+    rows = part.sort("temperature").to_dicts()
+    label = group_label(rows[0], [name for name in group_columns(part) if name != "temperature"])
+    drawn = [row for row in rows if row["value"] is not None]
+    named = {name for name, _ in _DRAWN}
+    ends = [
+        cast(float, end)
+        for row in drawn
+        if row["coefficient"] in named
+        for end in (row["value"], row["low"])
+        if end is not None
+    ]
+    heats = sorted({cast(float, row["temperature"]) for row in rows})
+    least = min([0.0, *ends])
+    plane = Plane(x_to=max(1.0, *heats), y_from=max(-1.0, least))
+    shapes = [*axes(plane, across="temperature", xs=heats, ys=_QUARTERS)]
+    for name, kind in _DRAWN:
+        mine = [row for row in drawn if row["coefficient"] == name]
+        points = [(cast(float, row["temperature"]), cast(float, row["value"])) for row in mine]
+        shapes += [curve(plane, "join", list(pair)) for pair in pairwise(points)]
+        for (x, y), row in zip(points, mine, strict=True):
+            if row["low"] is not None:
+                low, high = (plane.y(cast(float, row[end])) for end in ("low", "high"))
+                shapes.append(segment("interval", plane.x(x), low, plane.x(x), high))
+            shapes.append(dot(kind, plane.x(x), plane.y(y), _said(row)))
+    told = "; ".join(_said(row) for row in drawn if row["coefficient"] in named)
+    title = f"Limits of agreement and alpha against temperature, {label}"
+    return figure(plane, shapes, label=title, told=told, caption=label)
+
+
+def _said(row: Row) -> str:
+    """One point in words."""
+    name = reason(row["coefficient"])
+    return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
+
+
+def _widths(widths: pl.DataFrame) -> str:
+    """How wide the certified bounds are."""
+    if widths.is_empty():
+        return ""
+    told = paragraph(
+        "Every probability lies between bounds that are certain. The width is how far a verdict's "
+        "are apart; open is the probability of replies that were not followed to a verdict."
+    )
+    rows = widths.to_dicts()
+
+    def small(head: str, name: str) -> Column:
+        return Column(
+            head=head, cells=[_tiny(cast(float, row[name])) for row in rows], is_number=True
+        )
+
+    columns = [
+        *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
+        counts("questions", [row["n_questions"] for row in rows]),
+        small("width, mean", "mean_width"),
+        small("width, largest", "largest_width"),
+        small("open, mean", "mean_open"),
+        small("open, largest", "largest_open"),
+        counts("questions settled", [row["n_settled"] for row in rows]),
+    ]
+    caption = (
+        "Certain bounds on the probability of verdicts, in probability; settled: whichever way the "
+        "rest falls, the most probable verdict stays the same"
+    )
+    return told + table(caption, columns, cards=True)
+
+
+def _tiny(value: float) -> str:
+    """A probability that is often next to nothing."""
+    return "0" if value < 1e-9 else f"{value:.2g}"

@@ -1,0 +1,188 @@
+"""What probabilities say, in lines: limits of endless replications, variance of reasonings.
+
+Stable verdicts of adaptive runs: as lines, and as a section of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from judgerel_ray.blocks.columns import plain_table
+from judgerel_ray.blocks.markup import Column, key_columns, paragraph, table
+from judgerel_ray.blocks.words import Row, cell, group_label, numbers, percent
+
+_TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
+         "undecided", "estimator", "undefined")  # fmt: skip
+
+
+def limits_text(limits: pl.DataFrame) -> str:
+    """Coefficients of endless replications, a block for each group.
+
+    Parameters
+    ----------
+    limits : DataFrame
+        As :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+
+    Examples
+    --------
+    >>> limits_text(pl.DataFrame({"coefficient": []}))
+    'no verdict distribution has landed'
+    """
+    if limits.is_empty():
+        return "no verdict distribution has landed"
+    blocks = []
+    for title, rows in _blocks(limits, _TOLD):
+        first = rows[0]
+        basis = (
+            f"{title}: {first['n_items']} questions, {first['n_categories']} categories, at most "
+            f"{first['undecided']:.2g} of a question left open"
+        )
+        lines = [[_named(row), *numbers(row)] for row in rows]
+        blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
+    ending = "Endless replications, nothing sampled; intervals over questions."
+    if (limits["undefined"] == "temperature_0").any():
+        ending += (
+            "\nTemperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
+        )
+    return "\n\n".join([*blocks, ending])
+
+
+def reasoning_text(split: pl.DataFrame) -> str:
+    """Where verdicts vary: between reasonings, or in the letter drawn after one.
+
+    Parameters
+    ----------
+    split : DataFrame
+        As :func:`judgerel_ray.analyses.distributions.reasonings.reasoning_table`.
+
+    Examples
+    --------
+    >>> reasoning_text(pl.DataFrame({"ratio": []}))
+    'no reply with probabilities at its verdict has landed'
+    """
+    if split.is_empty():
+        return "no reply with probabilities at its verdict has landed"
+    lines = []
+    for row in split.iter_rows(named=True):
+        parts = [row[name] for name in ("agreement", "reasoning", "verdict")]
+        ends = {"value": row["ratio"], "low": row["ratio_low"], "high": row["ratio_high"]}
+        lines.append(
+            [
+                group_label(row, ["judge", "benchmark", "temperature"]),
+                *("-" if part is None else f"{part:.3f}" for part in parts),
+                *numbers({**ends, "undefined": None}),
+                str(row["n_questions"]),
+                str(row["n_replications"]),
+            ]
+        )
+    heads = ["", "agreement", "reasoning", "verdict", "ratio", "95 %", "questions", "replies"]
+    return (
+        f"{plain_table(heads, lines)}\n\n"
+        "agreement + reasoning + verdict = 1: how often two replies agree, how much reasonings "
+        "differ,\nand how much the verdict drawn after one does. ratio: reasonings needed, as a "
+        "share of letters drawn, for the same error."
+    )
+
+
+def _named(row: Mapping[str, object]) -> str:
+    """A coefficient, with its level where that is not nominal."""
+    level = row["measurement"]
+    return f"{row['coefficient']}{'' if level == 'nominal' else f' ({level})'}"
+
+
+def _blocks(
+    frame: pl.DataFrame, told: Sequence[str]
+) -> list[tuple[str, list[Mapping[str, object]]]]:
+    """Rows of each group under its name."""
+    by = [name for name in frame.columns if name not in told]
+    found: dict[str, list[Mapping[str, object]]] = {}
+    for row in frame.iter_rows(named=True):
+        found.setdefault(group_label(row, by), []).append(row)
+    return list(found.items())
+
+
+_READ = (
+    "Every question was asked on until its most frequent verdict was settled, or the most allowed "
+    "was reached: then it has no stable verdict. Shares are of the questions asked to the end. A "
+    "settled verdict is wrong about the judge's most frequent one with at most the chance stated, "
+    "however often it was looked at. Coefficients rest on the first replications alone, which "
+    "every question has: later ones were asked where the first disagreed."
+)
+
+
+def settled_text(summary: pl.DataFrame) -> str:
+    """How many questions have a stable verdict, and what that took.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As :func:`judgerel_ray.analyses.distributions.settled.settled_summary`.
+
+    Examples
+    --------
+    >>> settled_text(pl.DataFrame())
+    'nothing was asked adaptively'
+    """
+    if summary.is_empty():
+        return "nothing was asked adaptively"
+    groups = summary.columns[: summary.columns.index("conditions")]
+    rows = summary.to_dicts()
+    heads = [*groups, *_HEADS]
+    lines = [[*(cell(row[name]) for name in groups), *_cells(row)] for row in rows]
+    return f"{plain_table(heads, lines)}\n\n{_READ}"
+
+
+def settled_section(summary: pl.DataFrame) -> str:
+    """The same as a table of the page; nothing where nothing was asked adaptively.
+
+    Examples
+    --------
+    >>> settled_section(pl.DataFrame())
+    ''
+    """
+    if summary.is_empty():
+        return ""
+    rows = summary.to_dicts()
+    groups = summary.columns[: summary.columns.index("conditions")]
+    cells = [_cells(row) for row in rows]
+    columns = [
+        *key_columns(rows, groups),
+        *(
+            Column(head=head, cells=[one[i] for one in cells], is_number=True)
+            for i, head in enumerate(_HEADS)
+        ),
+    ]
+    return f"{table('Questions with a stable verdict', columns)}{paragraph(_READ, 'soft')}"
+
+
+_HEADS = (
+    "asked",
+    "stable verdict",
+    "share [95 %]",
+    "stably none",
+    "no stable verdict",
+    "failed",
+    "still open",
+    "replications",
+    "of the most",
+)
+
+
+def _cells(row: Row) -> list[str]:
+    """A group's numbers in words."""
+    share = "-" if row["settled_share"] is None else percent(row["settled_share"])
+    if row["low"] is not None:
+        share += f" [{percent(row['low'])}, {percent(row['high'])}]"
+    return [
+        f"{row['conditions']:,}",
+        f"{row['settled']:,}",
+        share,
+        f"{row['no_verdict']:,}",
+        f"{row['unstable']:,}",
+        f"{row['failed']:,}",
+        f"{row['open']:,}",
+        f"{row['replications']:,}",
+        "-" if row["used"] is None else percent(row["used"]),
+    ]

@@ -1,0 +1,1 @@
+"""Panels of systems by their votes, and cascades of systems by their cost."""

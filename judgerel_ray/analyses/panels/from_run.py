@@ -1,0 +1,198 @@
+"""From a run or a file of answers to what panels and cascades of its systems are worth.
+
+From a run that asked a cascade to what the cascade did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
+from judgerel_ray.analyses.panels.cascaded import SCHEMA, cascaded_table
+from judgerel_ray.analyses.panels.cascades import CascadeTables, cascade_tables, orders_itself
+from judgerel_ray.analyses.panels.page import Together
+from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
+from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
+from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
+from judgerel_ray.analyses.selection.from_run import known_items, open_systems
+from judgerel_ray.analyses.selection.spending import Price
+from judgerel_ray.config import parse_sweep
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.declared import ask_benchmarks
+from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.right_answers import GOLD
+
+MOST_ON_PAGE = 300_000
+"""Verdicts of which a page still tells panels."""
+_LEAST = 2
+_MEMBER = ("judge", "role")
+_BY_REPLICATIONS = ("agreement", "support")
+
+
+def run_panels(
+    path: str | Given,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+    prices: Mapping[str, Price] | None = None,
+    confidence: str = "stated",
+    seed: int = 0,
+) -> PanelTables:
+    """Panels of the systems of a run or a file.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a column, a name or a file is wrong, nobody knows what is right, or no two systems
+        answered the same questions.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
+        return panel_tables(found, seed=seed)
+
+
+def run_cascade(
+    path: str | Given,
+    choice: CascadeChoice | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+    prices: Mapping[str, Price] | None = None,
+    confidence: str = "stated",
+) -> CascadeTables:
+    """Cascades of the systems of a run or a file.
+
+    Effects, Raises: as :func:`run_panels`; SweepError also where nothing says who is asked first
+    or when to pass on.
+    """
+    if confidence in _BY_REPLICATIONS:
+        raise SweepError(
+            f"{confidence} rests on a question's other replications, which a cascade does not buy",
+            hint="stated, margin or probability",
+        )
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
+        return cascade_tables(found, choice)
+
+
+def open_voters(
+    judged: Judged,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+    prices: Mapping[str, Price] | None = None,
+    confidence: str = "stated",
+) -> list[Voters]:
+    """Lay the systems of judgments side by side; SweepError where there are no two.
+
+    Of a run that asked a cascade, too: what all answered there is what was hard.
+    """
+    if _asks_cascade(judged):
+        raise SweepError(
+            "this run asked its models as a cascade, so all of them answered only the questions "
+            "that the first ones passed on: what they are worth together cannot be told",
+            hint="--cascade tells what the cascade did; for panels ask every model everything",
+        )
+    there = judged.frame.collect_schema().names()
+    apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
+    systems = open_systems(judged, by=apart, items=known_items(judged, gold))
+    found = read_voters(systems, judged.frame, prices=prices, confidence=confidence)
+    check_voters(found, systems)
+    return found
+
+
+def together_of(judged: Judged) -> Together | None:
+    """What a page says of panels and cascades; None where nothing is right or judges are alone.
+
+    Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
+    """
+    if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
+        return None
+    systems = open_systems(judged, items=known_items(judged, None))
+    found = read_voters(systems, judged.frame)
+    if not found:
+        return None
+    passing = [one for one in found if orders_itself(one)]
+    return Together(
+        panels=panel_tables(found).tables(),
+        cascade=cascade_tables(passing).tables() if passing else {},
+    )
+
+
+def _asks_cascade(judged: Judged) -> bool:
+    """Whether later models were asked only what earlier ones were not sure of."""
+    if judged.run is None:
+        return False
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
+    return any(ask.cascade is not None for ask in sweep.ask)
+
+
+def _is_known(judged: Judged) -> bool:
+    """Whether two judges gave verdicts, few enough, some of which may be right."""
+    columns = judged.frame.collect_schema().names()
+    if not {"judge", "verdict"} <= set(columns) or (judged.run is None and GOLD not in columns):
+        return False
+    said = judged.frame.filter(pl.col("verdict").is_not_null())
+    counted = said.select(pl.len(), judges=pl.col("judge").n_unique()).collect().row(0)
+    if counted[0] > MOST_ON_PAGE or counted[1] < _LEAST:
+        return False
+    items = known_items(judged, None)
+    right = judged.frame.select(GOLD) if items is None else items.lazy().select(GOLD)
+    names = right.drop_nulls().unique().collect()[GOLD].cast(pl.String)
+    verdicts = said.select(pl.col("verdict").cast(pl.String).unique()).collect()["verdict"]
+    return bool(verdicts.is_in(names.implode()).any())
+
+
+_COLUMNS = (
+    "benchmark", "template", "temperature", "item_id", "judge", "stage", "replication", "verdict",
+    "confidence", "prompt_tokens", "completion_tokens", "cost",
+)  # fmt: skip
+
+
+def run_cascaded(path: str | Given) -> pl.DataFrame | None:
+    """What the cascades of a run did; None of a file, or where the sweep asked none.
+
+    Effects: reads. Retry: safe, also while the run goes on.
+
+    Raises
+    ------
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    with reading_of(path):
+        return cascaded_of(open_judgments(path))
+
+
+def cascaded_of(judged: Judged) -> pl.DataFrame | None:
+    """As :func:`run_cascaded`, of judgments that are open."""
+    if judged.run is None:
+        return None
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.url)
+    asked = [(place, ask) for place, ask in enumerate(sweep.ask) if ask.cascade is not None]
+    if not asked:
+        return None
+    items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    gold = items.select("benchmark", "item_id", "gold")
+    mine = judged.frame.filter(
+        (pl.col("protocol") == "think_twice") & (pl.col("role") == "responder")
+    )
+    casts = {name: pl.String for name in ("benchmark", "judge", "template", "stage", "verdict")}
+    rows = mine.select(_COLUMNS).cast(casts).collect()  # type: ignore[arg-type]
+    found = []
+    for place, ask in asked:
+        named = ask_benchmarks(sweep, place, items)
+        here = rows.filter(pl.col("judge").is_in(ask.responders), pl.col("benchmark").is_in(named))
+        if here.height and ask.cascade is not None:
+            found.append(cascaded_table(here, gold, order=ask.responders, threshold=ask.cascade))
+    return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)

@@ -1,0 +1,356 @@
+"""Systems that answer the same questions, laid side by side: their votes, confidences and costs.
+
+What votes of a panel count: alike, by stated confidence, or by accuracy elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.selection.spending import Price, Spending, read_spending
+from judgerel_ray.analyses.selection.systems import CONFIDENCES, QUESTION, System, system_label
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.panels.search import PanelPrices
+from judgerel_ray.stats.panels.votes import Ints
+
+_APART = ("judge", "role")
+_COMPARES = ("participant", "evaluator_only")
+_OF_OTHERS = ("agreement", "support")
+_PLACE = "__place"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Voters:
+    """Systems of one group on the questions that all of them answered.
+
+    A unit is a question asked once of everyone: the n-th answer of each stands in the n-th unit
+    of the question.
+
+    Attributes
+    ----------
+    name : mapping
+        The group: benchmark, protocol, temperature and what else there is.
+    members : tuple of str
+        The systems, by judge, and by role where there are several.
+    votes_UJ : ndarray of int, shape (n_units, n_members)
+        Code of each verdict, -1 for none.
+    right_U : ndarray of int, shape (n_units,)
+        Code of the right one, -1 where nobody gave it anywhere.
+    questions_U : ndarray of int, shape (n_units,)
+        Question of each unit.
+    confidence_UJ : ndarray of float, shape (n_units, n_members)
+        As asked for; NaN for none, and for no verdict.
+    spent_UJ : ndarray of float, shape (n_units, n_members)
+        Cost of each answer, all it stands on included, as if it were bought alone.
+    more_UJ : ndarray of float, shape (n_units, n_members)
+        Cost of the question's other replies, where the confidence is how far they agree; else 0.
+    prices : PanelPrices
+        Mean costs, with what members share.
+    cost_unit : str
+        "cost", "tokens" or "requests".
+    n_dropped : int
+        Questions left out as not all were asked.
+    alone_J : tuple of int
+        Members that compare nobody's answers; all of them where that leaves fewer than two.
+    """
+
+    name: Mapping[str, object]
+    members: tuple[str, ...]
+    votes_UJ: Ints  # noqa: N815  a shape, not a case
+    right_U: Ints  # noqa: N815
+    questions_U: Ints  # noqa: N815
+    confidence_UJ: Floats  # noqa: N815
+    spent_UJ: Floats  # noqa: N815
+    more_UJ: Floats  # noqa: N815
+    prices: PanelPrices
+    cost_unit: str
+    n_dropped: int
+    alone_J: tuple[int, ...]  # noqa: N815
+
+    @property
+    def n_questions(self) -> int:
+        """Questions that all members answered."""
+        return int(self.questions_U.max()) + 1 if self.questions_U.size else 0
+
+    @property
+    def wrong_UJ(self) -> Floats:  # noqa: N802  a shape, not a case
+        """Whether each answer is wrong, no verdict being so."""
+        wrong: Floats = np.where(self.votes_UJ == self.right_U[:, None], 0.0, 1.0)
+        return wrong
+
+
+def read_voters(
+    systems: Sequence[System],
+    judgments: pl.LazyFrame,
+    *,
+    prices: Mapping[str, Price] | None = None,
+    confidence: str = "stated",
+) -> list[Voters]:
+    """Lay systems side by side, by benchmark, protocol, temperature and what else there is.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        From :func:`.read_systems`. Those that differ in judge or role
+        alone make a group.
+    judgments : LazyFrame
+        Where they were read from, for their costs.
+    prices : mapping of str to Price, optional
+        As for :func:`judgerel_ray.analyses.selection.spending.read_spending`.
+    confidence : str
+        One of :data:`judgerel_ray.analyses.selection.systems.CONFIDENCES`.
+
+    Returns
+    -------
+    list of Voters
+        Of every group with two systems or more that share a question; see :func:`check_voters`.
+
+    Raises
+    ------
+    SweepError
+        If the prices do not give the costs.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> rows = pl.LazyFrame({"item_id": ["q", "r", "r", "q"], "judge": ["a", "a", "b", "b"],
+    ...         "replication": [0] * 4, "verdict": ["1", "2", "2", None], "gold": list("1221")})
+    >>> [one] = read_voters(read_systems(rows), rows)
+    >>> one.members, one.votes_UJ.tolist(), one.right_U.tolist()
+    (('a', 'b'), [[0, -1], [1, 1]], [0, 1])
+    """
+    if "judge" not in judgments.collect_schema().names():
+        raise SweepError("panels and cascades need a column 'judge' to tell systems apart by")
+    if confidence not in CONFIDENCES:
+        raise SweepError(f"confidence must be one of {', '.join(CONFIDENCES)}, got {confidence!r}")
+    spending = read_spending(judgments, prices=prices)
+    groups: dict[tuple[object, ...], list[System]] = {}
+    for system in systems:
+        key = tuple((name, value) for name, value in system.name.items() if name not in _APART)
+        groups.setdefault(key, []).append(system)
+    found = [
+        voters
+        for group in groups.values()
+        if len(group) > 1
+        for voters in [_voters(group, spending, systems, confidence)]
+        if voters.n_questions
+    ]
+    return found
+
+
+def check_voters(found: Sequence[Voters], systems: Sequence[System]) -> None:
+    """Refuse systems of which no two answered the same questions alike.
+
+    Examples
+    --------
+    >>> check_voters([], [System(name={"judge": "a"}, label="a", rows=pl.DataFrame())])
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no two systems answered the same questions alike: ...
+    """
+    if found:
+        return
+    shared = [name for name in systems[0].name if name not in _APART] if systems else []
+    raise SweepError(
+        "no two systems answered the same questions alike: expected two judges, or roles, "
+        f"with one {', '.join(shared) or 'file'}, got "
+        f"{', '.join(system.label for system in systems[:8]) or 'none'}",
+        hint="--by benchmark lays systems side by side that differ in all else",
+    )
+
+
+def _voters(
+    group: Sequence[System], spending: Spending, every: Sequence[System], confidence: str
+) -> Voters:
+    """One group, side by side."""
+    roles = {system.name.get("role") for system in group}
+    names_apart = ["judge", *(["role"] if len(roles) > 1 else [])]
+    members = tuple(system_label(system.name, names_apart) for system in group)
+    parts = [_placed(system, spending, confidence) for system in group]
+    keys = [QUESTION, _PLACE]
+    shared = parts[0].select(*keys, GOLD)
+    for part in parts[1:]:
+        shared = shared.join(part.select(keys), on=keys)
+    shared = shared.sort(keys)
+    asked = {number for part in parts for number in part[QUESTION]}
+    lined = [shared.select(keys).join(part, on=keys, how="left") for part in parts]
+    names = pl.concat([one["verdict"] for one in lined] + [shared[GOLD]]).drop_nulls()
+    codes = {name: code for code, name in enumerate(names.unique().sort())}
+    votes = np.stack([_codes(one["verdict"], codes) for one in lined], axis=1)
+    prices = _prices(group, spending, every)
+    # What stands behind an answer beside its own reply is known by its mean.
+    behind = np.array([prices.of([j]) - _own(one, spending) for j, one in enumerate(group)])
+    spent, more, others = (
+        np.stack([one[name].to_numpy() for one in lined], axis=1)
+        for name in ("spent", "more", "others")
+    )
+    again = [
+        0.0 if one.name.get("role") in _COMPARES else cost
+        for one, cost in zip(group, behind, strict=True)
+    ]
+    return Voters(
+        name={name: value for name, value in group[0].name.items() if name not in _APART},
+        members=members,
+        votes_UJ=votes,
+        right_U=_codes(shared[GOLD], codes),
+        questions_U=shared[QUESTION].rank("dense").to_numpy().astype(np.int64) - 1,
+        confidence_UJ=np.stack([one["sure"].to_numpy() for one in lined], axis=1),
+        spent_UJ=spent + behind,
+        more_UJ=more + others * again,
+        prices=prices,
+        cost_unit=spending.unit,
+        n_dropped=len(asked) - shared[QUESTION].n_unique(),
+        alone_J=_alone(group),
+    )
+
+
+def _placed(system: System, spending: Spending, confidence: str) -> pl.DataFrame:
+    """A system's answers, numbered inside each question, with what each cost."""
+    judge = pl.lit(system.name.get("judge")).alias("judge")
+    rows = system.rows if "judge" in system.rows.columns else system.rows.with_columns(judge)
+    rows = rows.with_columns(
+        pl.Series("sure", system.scores_N(confidence)).fill_null(float("nan")),
+        spending.row.fill_null(_own(system, spending)).alias("spent"),
+    )
+    facets = [name for name in FACETS if name in rows.columns]
+    # How far replies agree is known once all are paid for.
+    pays = 1 if confidence in _OF_OTHERS else 0
+    rows = rows.with_columns(
+        more=pays * (pl.col("spent").sum().over(QUESTION, *facets) - pl.col("spent")),
+        others=pays * (pl.len().over(QUESTION, *facets).cast(pl.Float64) - 1),
+    )
+    return rows.sort(QUESTION, "replication", *facets, "verdict", "sure").select(
+        QUESTION,
+        pl.int_range(pl.len()).over(QUESTION).alias(_PLACE),
+        *("verdict", GOLD, "sure", "spent", "more", "others"),
+    )
+
+
+def _codes(values: pl.Series, codes: Mapping[str, int]) -> Ints:
+    """Names as codes, -1 for none."""
+    found: Ints = (
+        values.replace_strict(codes, default=None, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+    )
+    return found
+
+
+def _own(system: System, spending: Spending) -> float:
+    """Mean cost of the reply that holds the verdict."""
+    stages = spending.of(system.name)
+    last = [cost for stage, cost in stages.items() if stage != "select"]
+    return sum(last) / len(last) if last else 0.0
+
+
+def _prices(group: Sequence[System], spending: Spending, every: Sequence[System]) -> PanelPrices:
+    """What each member stands on, and what that costs; answers that judges compare are shared."""
+    things = dict(_things(group, spending, every))
+    names = list(things)
+    needs = np.zeros((len(group), len(names)), dtype=bool)
+    for j, system in enumerate(group):
+        for need in _needs(system, every):
+            needs[j, names.index(need)] = True
+    return PanelPrices(needs_JP=needs, prices_P=np.array([things[name] for name in names]))
+
+
+def _alone(group: Sequence[System]) -> tuple[int, ...]:
+    """Members that compare nobody's answers, where there are two."""
+    alone = [j for j, one in enumerate(group) if one.name.get("role") not in _COMPARES]
+    return tuple(alone if len(alone) > 1 else range(len(group)))
+
+
+def _needs(system: System, every: Sequence[System]) -> list[tuple[str, object]]:
+    """Its own replies, and the answers it compares."""
+    judge, role = system.name.get("judge"), system.name.get("role")
+    if role == "responder":
+        return [("answers", judge)]
+    compared = _responders(system, every) if role in _COMPARES else []
+    left_out = judge if role == "evaluator_only" else None
+    return [(str(role), judge), *(("answers", one) for one in compared if one != left_out)]
+
+
+def _responders(system: System, every: Sequence[System]) -> list[object]:
+    """Models whose answers a judge of them may compare."""
+    benchmark = system.name.get("benchmark")
+    return list(
+        dict.fromkeys(
+            one.name.get("judge")
+            for one in every
+            if one.name.get("role") == "responder" and one.name.get("benchmark") == benchmark
+        )
+    )
+
+
+def _things(
+    group: Sequence[System], spending: Spending, every: Sequence[System]
+) -> Iterator[tuple[tuple[str, object], float]]:
+    """Everything that members stand on, with its mean cost."""
+    own = {(str(one.name.get("role")), one.name.get("judge")): one for one in group}
+    for system in group:
+        for kind, judge in _needs(system, every):
+            of = own.get(("responder" if kind == "answers" else kind, judge))
+            name = {"judge": judge, "role": "responder"} if of is None else of.name
+            yield (kind, judge), sum(spending.of(name).values())
+
+
+RULES = ("majority", "confidence", "accuracy")
+"""How votes count: alike; by the confidence stated; by the log-odds of being right elsewhere."""
+N_FOLDS = 5
+
+
+def rule_weights(voters: Voters, rule: str, *, seed: int = 0) -> Floats | None:
+    """Weigh votes by a rule; None where all count alike, or nothing tells some member's weight.
+
+    Stated confidences weigh votes where every member states any: who states none would have no
+    vote at all.
+
+    By accuracy, a vote counts the log-odds of its member being right, on the questions of the
+    other folds, against one of the other verdicts at random; at least 0.
+
+    Parameters
+    ----------
+    voters : Voters
+        The members.
+    rule : str
+        One of `RULES`.
+    seed : int
+        How folds are drawn.
+
+    Returns
+    -------
+    ndarray of float or None, shape (n_units, n_members)
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> from judgerel_ray.analyses.panels.voters import read_voters
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "replication": [0, 0],
+    ...         "verdict": ["1", "2"], "gold": ["1", "1"], "confidence": [0.9, 0.4]})
+    >>> rule_weights(read_voters(read_systems(rows), rows)[0], "confidence").tolist()
+    [[0.9, 0.4]]
+    """
+    if rule == "majority":
+        return None
+    if rule == "confidence":
+        stated: Floats = np.nan_to_num(voters.confidence_UJ)
+        return stated if (stated > 0).any(axis=0).all() else None
+    n = voters.n_questions
+    if n < 2:
+        return None
+    folds = min(N_FOLDS, n)
+    fold_U = grouped_folds(np.arange(n), n_folds=folds, seed=seed)[voters.questions_U]
+    others = max(1, int(max(voters.votes_UJ.max(), voters.right_U.max())))
+    weights: Floats = np.empty(voters.votes_UJ.shape)
+    for fold in range(folds):
+        seen = voters.wrong_UJ[fold_U != fold]
+        # Half a question more of either kind: nobody is known to be always right.
+        wrong, right = seen.sum(axis=0) + 0.5, len(seen) - seen.sum(axis=0) + 0.5
+        weights[fold_U == fold] = np.maximum(0.0, np.log(right * others / wrong))
+    return weights

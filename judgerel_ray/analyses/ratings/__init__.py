@@ -1,0 +1,1 @@
+"""Ratings: consistency across scales, alignment with a reference, and ranks of judges."""

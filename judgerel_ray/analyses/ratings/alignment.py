@@ -1,0 +1,372 @@
+"""Alignment of judges with a reference: another judge's scores, or people's.
+
+A reference is one mean score for each thing rated: an item, a responder, a criterion, and, where
+the reference rated on scales, a scale.
+
+Rows of alignment with a reference: sampled scores and probability-weighted ones side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.policy import Row
+from judgerel_ray.counting.rated import QUESTION, RatedGroup, scale_ends
+from judgerel_ray.counting.scales import SCALE
+from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.intervals.paired import Difference
+from judgerel_ray.stats.ratings.correlations import CORRELATIONS, Correlation
+
+NOT_SAMPLED = "not_sampled"
+"""Why single and averaged are undefined: only distributions are there."""
+OFF_SCALE = "reference_off_scale"
+"""Why intraclass correlations are undefined: the reference has scores that the scale has not."""
+_LACKING = {
+    "no_spread": "without any one question it comes out the same",
+    "depends_on_one_question": "without one of the questions there is no value",
+    "too_few_units": "too few units",
+}
+_INTRACLASS = ("icc_agreement", "icc_consistency")
+
+
+def side_by_side(
+    sampled: Sequence[RatedGroup], weighted: Sequence[RatedGroup]
+) -> list[tuple[Mapping[str, object], RatedGroup | None, RatedGroup | None]]:
+    """Pair groups of one key: what was sampled, and what is weighted by probabilities.
+
+    Examples
+    --------
+    >>> side_by_side([], [])
+    []
+    """
+    drawn = {tuple(group.key.items()): group for group in sampled}
+    known = {tuple(group.key.items()): group for group in weighted}
+    keys = dict.fromkeys((*drawn, *known))
+    return [(dict(key), drawn.get(key), known.get(key)) for key in keys]
+
+
+def alignment_row(
+    drawn: ReferenceAgreement | None, known: ReferenceAgreement | None, name: str
+) -> Row:
+    """Write one coefficient, of what was sampled and of what was computed.
+
+    Raises
+    ------
+    ValueError
+        If there is neither.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import reference_agreement
+    >>> known = reference_agreement([1, 2, 4, 3], [1, 2, 3, 4])
+    >>> row = alignment_row(None, known, "people")
+    >>> round(row["weighted"], 3), row["n_weighted"], row["undefined"]
+    (0.8, 4, 'not_sampled')
+    """
+    found = drawn or known
+    if found is None:
+        raise ValueError("alignment_row: there must be a coefficient")
+    undefined = found.averaged.undefined
+    row: dict[str, object] = {
+        "coefficient": found.coefficient,
+        "n_items": found.averaged.n_questions,
+        "n_units": found.averaged.n_units,
+        "reference": name,
+        "estimator": _in_words(found.averaged),
+        "undefined": undefined or (NOT_SAMPLED if drawn is None else None),
+    }
+    if drawn is not None:
+        row |= {
+            **_ends("single", drawn.single),
+            **_ends("averaged", drawn.averaged),
+            "gain": drawn.gain.value,
+            "gain_low": drawn.gain.low,
+            "gain_high": drawn.gain.high,
+            "p_gain": drawn.gain.p,
+            "n_averaged": drawn.n_averaged,
+        }
+    if known is not None:
+        row |= {**_ends("weighted", known.averaged), "n_weighted": known.averaged.n_units}
+    return row
+
+
+def on_one_scale(found: ReferenceAgreement) -> ReferenceAgreement:
+    """Leave an intraclass correlation undefined where the reference is on another scale.
+
+    It compares scores as they are, so that between 0 to 1 and 1 to 5 it would tell of the units.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import reference_agreement
+    >>> found = reference_agreement([1, 2, 4], [0.1, 0.2, 0.4], coefficient="icc_agreement")
+    >>> on_one_scale(found).averaged.undefined
+    'reference_off_scale'
+    """
+    if found.coefficient not in _INTRACLASS:
+        return found
+    single, averaged = (
+        replace(one, value=None, low=None, high=None, undefined=OFF_SCALE)
+        for one in (found.single, found.averaged)
+    )
+    gain = Difference(name=found.gain.name, undefined=OFF_SCALE, n_questions=0)
+    return replace(found, single=single, averaged=averaged, gain=gain)
+
+
+def _in_words(one: Estimate) -> str:
+    """How a number was computed, and what its interval lacks."""
+    parts = [one.estimator]
+    if one.few_questions and not one.undefined:
+        parts.append("few informative questions")
+    if one.no_interval and not one.undefined:
+        parts.append(f"no interval: {_LACKING.get(one.no_interval, one.no_interval)}")
+    return "; ".join(parts)
+
+
+def _ends(name: str, one: Estimate) -> dict[str, object]:
+    """A number with its interval."""
+    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+
+
+REFERENCE_SCORE = "reference_score"
+THING = ("benchmark", QUESTION, "responder", "criterion", "definition", SCALE)
+"""Columns by which a reference is matched, those that it has."""
+ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
+    "coefficient": pl.String(), "single": pl.Float64(), "single_low": pl.Float64(),
+    "single_high": pl.Float64(), "averaged": pl.Float64(), "averaged_low": pl.Float64(),
+    "averaged_high": pl.Float64(), "gain": pl.Float64(), "gain_low": pl.Float64(),
+    "gain_high": pl.Float64(), "p_gain": pl.Float64(), "n_averaged": pl.Float64(),
+    "weighted": pl.Float64(), "weighted_low": pl.Float64(), "weighted_high": pl.Float64(),
+    "n_weighted": pl.Int64(), "n_items": pl.Int64(), "n_units": pl.Int64(),
+    "reference": pl.String(), "estimator": pl.String(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns after those of the groups and the scale, in reading order."""
+
+
+def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
+    """Take a judge's mean scores as the reference, over all its replications and templates.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        From :func:`judgerel_ray.counting.rated.rated_rows`.
+    judge : str
+        Its name.
+
+    Raises
+    ------
+    SweepError
+        If there is no such judge.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["a", "a", "b"], "item_id": ["q"] * 3, "score": [1.0, 2, 5]})
+    >>> judge_reference(rows, "a")["reference_score"].to_list()
+    [1.5]
+    """
+    names = [] if "judge" not in rows.columns else rows["judge"].drop_nulls().unique().to_list()
+    if judge not in names:
+        raise SweepError(
+            f"no judge {judge!r} to be the reference, got judges {', '.join(sorted(names))}",
+            hint="a judge's name, human, or a .csv or .parquet of item_id, criterion, score",
+        )
+    return mean_reference(rows.filter(pl.col("judge") == judge))
+
+
+def mean_reference(rows: pl.DataFrame) -> pl.DataFrame:
+    """Average scores of the same thing.
+
+    Examples
+    --------
+    >>> mean_reference(pl.DataFrame({"item_id": ["q", "q", "r"], "score": [1.0, 2.0, None]})).rows()
+    [('q', 1.5)]
+    """
+    scored = rows.filter(pl.col("score").is_not_null()).sort("score")
+    there = [name for name in THING if name in rows.columns]
+    told = [name for name in there if scored[name].null_count() < scored.height]
+    names = told if scored.height else there
+    return scored.group_by(names).agg(pl.col("score").mean().alias(REFERENCE_SCORE)).sort(names)
+
+
+def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Take the mean of people's scores of each item as the reference.
+
+    A rating that names its responder is of that response. One that names none is of the item: of
+    its one response, and no reference where rows name several.
+
+    Parameters
+    ----------
+    items : pl.DataFrame
+        Of :class:`judgerel_ray.tables.Items`.
+    rows : pl.DataFrame
+        From :func:`judgerel_ray.counting.rated.rated_rows`.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`mean_reference`; empty where nobody gave numbers.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import HumanRating, Item
+    >>> from judgerel_ray.tables import items_to_frame
+    >>> people = tuple(HumanRating(rater=str(n), score=3.0 + n) for n in range(2))
+    >>> item = Item(item_id="q", benchmark="b", category="c", question="?", ratings=people)
+    >>> human_reference(items_to_frame([item]), pl.DataFrame({"item_id": ["q"]})).rows()
+    [('b', 'q', 3.5)]
+    """
+    told = items.select("benchmark", QUESTION, "ratings").explode("ratings").unnest("ratings")
+    if "responder" in rows.columns:
+        thing = [name for name in ("benchmark", QUESTION) if name in rows.columns]
+        answers = rows.group_by(thing).agg(
+            __one=pl.col("responder").first().cast(pl.String), __n=pl.col("responder").n_unique()
+        )
+        # Items of a run of an earlier version name no responder.
+        known = told["responder"] if "responder" in told.columns else pl.lit(None, pl.String)
+        told = told.with_columns(responder=known).join(answers, on=thing)
+        told = told.filter(pl.col("responder").is_not_null() | (pl.col("__n") == 1))
+        told = told.with_columns(pl.coalesce("responder", "__one")).drop("__one", "__n")
+    return mean_reference(told.filter(pl.col("score").is_not_null()))
+
+
+def alignment_table(
+    groups: Sequence[RatedGroup],
+    reference: pl.DataFrame,
+    *,
+    name: str,
+    coefficients: Sequence[str] | None = None,
+    weighted: Sequence[RatedGroup] = (),
+) -> pl.DataFrame:
+    """Compute how far every group's scores agree with a reference, on every scale.
+
+    Parameters
+    ----------
+    groups : sequence of RatedGroup
+        From :func:`judgerel_ray.counting.rated.rated_groups`.
+    reference : pl.DataFrame
+        ``reference_score`` by columns of `THING`.
+    name : str
+        What the reference is called; the judge of that name is left out.
+    coefficients : sequence of str, optional
+        Which of :data:`judgerel_ray.stats.ratings.correlations.CORRELATIONS`; by default all.
+    weighted : sequence of RatedGroup
+        From :func:`.weighted_groups`, of the same columns.
+
+    Returns
+    -------
+    DataFrame
+        The groups' columns, ``scale`` and `ALIGNMENT_COLUMNS`: one row a group, scale and
+        coefficient. ``single`` is the mean over replications of each one's coefficient,
+        ``averaged`` that of the items' mean scores, ``gain`` the one less the other. ``weighted``
+        is that of ``n_weighted`` scores weighted by their probabilities; groups that have only
+        those are undefined, "not_sampled". Scores are compared as they are: intraclass
+        correlations need a reference on the same scale, and are undefined, "reference_off_scale",
+        where it has scores beyond the scale's ends.
+
+    Raises
+    ------
+    SweepError
+        If no rating has a reference, or a coefficient is none.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> told = {"item_id": list("qrst"), "scale": ["points5"] * 4, "replication": [0] * 4,
+    ...         "score": [1, 2, 4, 5]}
+    >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)))
+    >>> people = mean_reference(pl.DataFrame({"item_id": list("qrst"), "score": [1.0, 2, 3, 4]}))
+    >>> found = alignment_table(groups, people, name="people")
+    >>> found.filter(coefficient="spearman").select("scale", "single", "n_items").rows()
+    [('points5', 1.0, 4)]
+    """
+    wanted = CORRELATIONS if coefficients is None else coefficients
+    if unknown := sorted(set(wanted) - set(CORRELATIONS)):
+        raise SweepError(
+            f"alignment is told by {', '.join(CORRELATIONS)}, got coefficient {unknown[0]!r}"
+        )
+    named = [one for one in CORRELATIONS if one in wanted]
+    found: list[Row] = []
+    matched = False
+    for key, sampled, expected in side_by_side(groups, weighted):
+        if key.get("judge") == name:
+            continue
+        scales = [*(sampled.scores if sampled else ()), *(expected.scores if expected else ())]
+        for scale in dict.fromkeys(scales):
+            drawn, is_drawn = _compared(sampled, scale, reference, named)
+            known, is_known = _compared(expected, scale, reference, named)
+            matched |= is_drawn or is_known
+            for one, other in zip(drawn, known, strict=True):
+                found.append({**key, SCALE: scale, **alignment_row(one, other, name)})
+    if not matched:
+        by = [column for column in THING if column in reference.columns]
+        raise SweepError(f"no rating has a reference in {name} by {', '.join(by)}")
+    every = [dict(group.key) for group in (*groups, *weighted)]
+    keys = pl.DataFrame(every, infer_schema_length=None)
+    return pl.DataFrame(found, schema={**keys.schema, SCALE: pl.String(), **ALIGNMENT_COLUMNS})
+
+
+def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> Floats:
+    """Find the reference of every unit of a group on one scale; NaN where there is none.
+
+    Parameters
+    ----------
+    group : RatedGroup
+        The group.
+    scale : str
+        The scale.
+    reference : pl.DataFrame
+        As of :func:`alignment_table`; a column that is null there holds for all.
+
+    Returns
+    -------
+    ndarray of float, shape (n_units,)
+
+    Examples
+    --------
+    See ``tests/analyses/ratings/test_alignment.py``.
+    """
+    alike = {**group.key, SCALE: scale}
+    told = group.units.with_columns(**{name: pl.lit(value) for name, value in alike.items()})
+    # A paper's grid has a hundred groups, and each needs little of the whole reference.
+    for name, value in alike.items():
+        if name in THING and name in reference.columns:
+            same = pl.col(name).cast(pl.String) == pl.lit(value).cast(pl.String)
+            reference = reference.filter(same.fill_null(False) | pl.col(name).is_null())
+    by = [name for name in THING if name in reference.columns and name in told.columns]
+    typed = told.with_columns(pl.col(by).cast(pl.String))
+    found = pl.Series([None] * told.height, dtype=pl.Float64)
+    known = reference.with_columns(
+        pl.col(by).cast(pl.String),
+        __told=pl.concat_list([pl.col(name).is_not_null() for name in by]),
+    )
+    # The most particular first: what a reference does not tell holds for all.
+    for mask in sorted(known["__told"].unique().to_list(), key=sum, reverse=True):
+        columns = [name for name, there in zip(by, mask, strict=True) if there]
+        rows = known.filter(pl.col("__told") == pl.lit(mask, pl.List(pl.Boolean)))
+        rows = rows.group_by(columns).agg(pl.col(REFERENCE_SCORE).mean())
+        joined = typed.join(rows, on=columns, how="left", maintain_order="left")
+        found = found.fill_null(joined[REFERENCE_SCORE]) if found.null_count() else found
+    scores: Floats = found.fill_null(float("nan")).to_numpy().copy()
+    return scores
+
+
+def _compared(
+    group: RatedGroup | None, scale: str, reference: pl.DataFrame, named: Sequence[Correlation]
+) -> tuple[list[ReferenceAgreement | None], bool]:
+    """Every coefficient of a group on one scale, None where it has nothing there; if it has."""
+    if group is None or scale not in group.scores:
+        return [None] * len(named), False
+    truth_N, scores = reference_scores(group, scale, reference), group.scores[scale]
+    found: list[ReferenceAgreement | None] = [
+        reference_agreement(scores, truth_N, coefficient=one, questions_N=group.questions_N)
+        for one in named
+    ]
+    low, high = scale_ends(group.scales[scale])
+    if ((truth_N < low) | (truth_N > high)).any():
+        found = [None if one is None else on_one_scale(one) for one in found]
+    return found, bool((~np.isnan(truth_N)).any())

@@ -1,0 +1,297 @@
+"""From a run or a file of ratings to numbers across scales, against a reference, and to ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgerel_ray.analyses.distributions.weighted import weighted_groups, weighted_table
+from judgerel_ray.analyses.ratings.alignment import (
+    alignment_table,
+    human_reference,
+    judge_reference,
+    mean_reference,
+)
+from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table
+from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks, rank_table
+from judgerel_ray.analyses.reliability.reducing import Judged, beside_table, open_judgments
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.policy import REPEATABILITY
+from judgerel_ray.counting.rated import RatedGroup, group_names, rated_groups, rated_rows
+from judgerel_ray.counting.scales import SCALE, told_order
+from judgerel_ray.counting.source import TABLES, kind_of
+from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
+
+if TYPE_CHECKING:
+    from judgerel_ray.store import RunDirectory
+
+PEOPLE = "human"
+"""Names the human ratings of a run's items as the reference."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ratings:
+    """Ratings of a run or a file, read once for all tables of them.
+
+    Attributes
+    ----------
+    judged : Judged
+        The judgments.
+    by : tuple of str, optional
+        Columns that make a group, in place of the default ones.
+    declared : mapping of str to Scale
+        Scales besides the shipped ones and those of the run.
+    """
+
+    judged: Judged
+    by: tuple[str, ...] | None = None
+    declared: Mapping[str, Scale] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> tuple[pl.DataFrame, dict[str, Scale]]:
+        """The ratings, and their scales."""
+        return rated_rows(self.judged.frame, by=self.by or (), scales=self._scales)
+
+    @cached_property
+    def groups(self) -> list[RatedGroup]:
+        """The ratings, by group and scale."""
+        return rated_groups(*self.rows, by=self.by)
+
+    @cached_property
+    def sampled(self) -> bool:
+        """Whether any rating was sampled."""
+        columns = self.judged.frame.collect_schema().names()
+        if SCALE not in columns:
+            return False
+        mine = self.judged.frame.filter(is_judge(columns), pl.col(SCALE).is_not_null())
+        return not mine.select(SCALE).head(1).collect().is_empty()
+
+    @cached_property
+    def weighted(self) -> pl.DataFrame:
+        """Scores weighted by their probabilities; none where a run has no distributions."""
+        run = self.judged.run
+        if run is None or not run.exists(DISTRIBUTIONS):
+            return weighted_table(pl.DataFrame(schema={SCALE: pl.String}))
+        return weighted_table(read_distributions(run), scales=self._scales)
+
+    @cached_property
+    def expected(self) -> list[RatedGroup]:
+        """Those scores, by group and scale."""
+        return weighted_groups(self.weighted, by=self.by, scales=self._scales)
+
+    @cached_property
+    def scored(self) -> pl.DataFrame:
+        """Rows with scores: the ratings, and weighted scores of judges that sampled none."""
+        weighted = self.weighted.drop("low", "high", "mass")
+        if not self.sampled and not weighted.is_empty():
+            return weighted
+        rows = self.rows[0]
+        if weighted.is_empty():
+            return rows
+        others = weighted.filter(~pl.col("judge").is_in(rows["judge"].unique().to_list()))
+        return pl.concat([rows, others], how="diagonal_relaxed")
+
+    @property
+    def _scales(self) -> dict[str, Scale]:
+        """Scales besides the shipped ones."""
+        return {**self.judged.scales, **self.declared}
+
+    def own(self) -> pl.DataFrame:
+        """Self-consistency on each scale, at its own level."""
+        rows, scales = self.rows
+        names = [*group_names(rows, self.by), SCALE]
+        found = reduce_judgments(
+            rows.lazy(),
+            by=names,
+            missing=("drop",),
+            coefficients=["krippendorff_alpha"],
+            scales=scales,
+        ).filter(conditions=REPEATABILITY)  # the same prompt again, as the paper has it
+        return found.sort(told_order(names, tuple(scales)))
+
+    def across(self, choice: ScaleChoice) -> pl.DataFrame:
+        """Inter-scale consistency."""
+        return inter_scale_table(self.groups, choice)
+
+    def aligned(self, reference: str, coefficients: Sequence[str] | None = None) -> pl.DataFrame:
+        """Alignment with a reference, also of scores weighted by their probabilities."""
+        return alignment_table(
+            self.groups if self.sampled or not self.expected else [],
+            self.reference(reference),
+            name=reference,
+            coefficients=coefficients,
+            weighted=self.expected,
+        )
+
+    def ranked(
+        self, choice: ScaleChoice, *, reference: str | None = None, outside: str | None = None
+    ) -> JudgeRanks:
+        """Judges, ranked."""
+        return rank_table(
+            self.groups,
+            choice,
+            reference=None if reference is None else self.reference(reference),
+            name=reference or "",
+            outside=None if outside is None else outside_scores(outside),
+        )
+
+    def reference(self, name: str) -> pl.DataFrame:
+        """Find a reference: a judge of that name, people, or a file."""
+        rows = self.scored
+        if "judge" in rows.columns and name in rows["judge"].unique().to_list():
+            return judge_reference(rows, name)
+        if kind_of(name)[0] in TABLES:
+            found = _read_table(name, needed=("item_id", "score"), flag="--reference")
+            typed = found.with_columns(pl.col("score").cast(pl.Float64))
+            return mean_reference(typed)
+        if name != PEOPLE or self.judged.run is None:
+            return judge_reference(rows, name)
+        found = self.people()
+        if found.is_empty():
+            raise SweepError(
+                "the items of this run have no human ratings in numbers of one response each",
+                where={"run": self.judged.run.url},
+            )
+        return found
+
+    def people(self) -> pl.DataFrame:
+        """Mean human scores of the items of a run."""
+        run: RunDirectory | None = self.judged.run
+        if run is None:
+            return pl.DataFrame()
+        items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+        return human_reference(items, self.scored)
+
+
+def open_ratings(
+    path: str | Given, *, by: Sequence[str] | None = None, scale_files: Sequence[str] = ()
+) -> Ratings:
+    """Open the ratings of a run directory or a file with a column ``scale``.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a file, a scale file or a column is wrong.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    from judgerel_ray.protocols.scales import load_scale
+
+    declared = {scale.name: scale for scale in map(load_scale, scale_files)}
+    judged = open_judgments(path, extra=by or ())
+    return Ratings(judged=judged, by=None if by is None else tuple(by), declared=declared)
+
+
+def run_scales(
+    path: str | Given,
+    choice: ScaleChoice | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Consistency of ratings on each scale, and across scales.
+
+    Returns
+    -------
+    tuple of DataFrame
+        As of :func:`.reduce_judgments`, alpha alone, with replies that hold no
+        rating left out; and :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there are not the scales to compare.
+    """
+    with reading_of(path):
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        return ratings.own(), ratings.across(choice or ScaleChoice())
+
+
+def run_alignment(
+    path: str | Given,
+    reference: str,
+    *,
+    coefficients: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Alignment of judges with a reference.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there is no such reference.
+    """
+    with reading_of(path):
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        return ratings.aligned(reference, coefficients)
+
+
+def run_ranking(
+    path: str | Given,
+    choice: ScaleChoice | None = None,
+    *,
+    reference: str | None = None,
+    outside: str | None = None,
+    by: Sequence[str] | None = None,
+    scale_files: Sequence[str] = (),
+) -> JudgeRanks:
+    """Judges, ranked by their consistency, their alignment and a score from outside.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As :func:`open_ratings`; or if there are no two judges to rank.
+    """
+    with reading_of(path):
+        ratings = open_ratings(path, by=by, scale_files=scale_files)
+        found = ratings.ranked(choice or ScaleChoice(), reference=reference, outside=outside)
+    return found
+
+
+def outside_scores(path: str) -> dict[str, float]:
+    """Scores of judges from elsewhere: a file with columns judge and score."""
+    found = _read_table(path, needed=("judge", "score"), flag="--outside")
+    if found["judge"].is_duplicated().any():
+        raise SweepError("a judge may have one score from outside", where={"file": path})
+    typed = found.select(pl.col("judge").cast(pl.String), pl.col("score").cast(pl.Float64))
+    return dict(typed.drop_nulls().iter_rows())
+
+
+def _read_table(path: str, *, needed: Sequence[str], flag: str) -> pl.DataFrame:
+    """A table of a few columns; SweepError where it is not one."""
+    where = {"file": path}
+    found = beside_table(path, flag)
+    lacking = [name for name in needed if name not in found.columns]
+    if lacking:
+        raise SweepError(
+            f"{flag} needs columns {', '.join(needed)}, got {', '.join(found.columns)}",
+            where=where,
+        )
+    kind = found.schema["score"]
+    if kind == pl.String:  # text files have nothing else
+        number = pl.col("score").str.strip_chars().cast(pl.Float64, strict=False)
+        no_number = number.is_null() & ~is_no_value(pl.col("score")).fill_null(True)
+        if not found.filter(no_number).is_empty():
+            raise SweepError(f"{flag} needs numbers in column score", where=where)
+        found = found.with_columns(number.fill_nan(None))
+    elif not kind.is_numeric():
+        raise SweepError(f"{flag} needs numbers in column score", where=where)
+    if found["score"].cast(pl.Float64).is_infinite().any():
+        raise SweepError(f"{flag} needs finite numbers in column score", where=where)
+    return found

@@ -1,0 +1,299 @@
+"""Inter-scale consistency of judges: every pair of scales, and all together, in every group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from typing import cast, get_args
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.estimates import in_words, noise_columns
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.counting.policy import Row
+from judgerel_ray.counting.rated import RatedGroup, scale_ends
+from judgerel_ray.stats import (
+    SCALE_CASES,
+    SCALE_MAPPINGS,
+    Estimate,
+    QuantisationCeiling,
+    ScaleRatings,
+    disattenuated_alpha,
+    inter_scale_alpha,
+    inter_scale_interval,
+    mapping_level,
+    quantisation_ceiling,
+    scale_rank_correlation,
+    scale_ratings,
+    scale_shift,
+)
+from judgerel_ray.stats.intervals.question_statistic import whole
+from judgerel_ray.stats.ratings.inter_scale import self_consistency_terms
+from judgerel_ray.stats.ratings.rated_scales import Pairing
+from judgerel_ray.stats.ratings.scale_mapping import ScaleLevel, ScaleMapping, Tie
+from judgerel_ray.stats.ratings.scale_noise import inter_scale_floor
+
+BETWEEN = " / "
+"""What stands between the names of scales that are compared."""
+PAIRINGS: tuple[Pairing, ...] = get_args(Pairing)
+INTER_SCALE_COLUMNS: Mapping[str, pl.DataType] = {
+    "scales": pl.String(), "n_scales": pl.Int64(), "value": pl.Float64(), "low": pl.Float64(),
+    "high": pl.Float64(), "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(),
+    "p_noise": pl.Float64(), "noise": pl.Boolean(), "ceiling": pl.Float64(),
+    "disattenuated": pl.Float64(), "disattenuated_low": pl.Float64(),
+    "disattenuated_high": pl.Float64(), "shift": pl.Float64(), "shift_low": pl.Float64(),
+    "shift_high": pl.Float64(), "rank_correlation": pl.Float64(),
+    "rank_correlation_low": pl.Float64(), "rank_correlation_high": pl.Float64(),
+    "own_first": pl.Float64(), "own_second": pl.Float64(), "n_items": pl.Int64(),
+    "n_units": pl.Int64(), "n_replications": pl.Int64(), "mapping": pl.String(),
+    "level": pl.String(), "pairing": pl.String(), "tie": pl.String(), "ceiling_of": pl.String(),
+    "estimator": pl.String(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns after those of the groups, in reading order."""
+_DECIMALS = 0.1  # a scale of decimals is met at its tenths by a judge without noise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleChoice:
+    """What scales are compared, and how.
+
+    Attributes
+    ----------
+    mapping : {"minmax", "midrank", "fraction", "collapse", "binarise"}
+        How scores come onto one axis.
+    level : {"nominal", "ordinal", "interval"}
+        Level of measurement there.
+    pairing : {"all", "first"}
+        All replications of one scale with all of the other; or the first of each.
+    tie : {">mid", ">=mid"}
+        What the middle of a scale is once binarised.
+    scales : tuple of str
+        The one comparison wanted; by default every pair, and all together.
+    """
+
+    mapping: ScaleMapping = "minmax"
+    level: ScaleLevel = "interval"
+    pairing: Pairing = "all"
+    tie: Tie = ">mid"
+    scales: tuple[str, ...] = ()
+
+
+def scale_choice(
+    *, mapping: str | None = None, preset: str | None = None, pairing: str = "all"
+) -> ScaleChoice:
+    """Check how scales are to be compared.
+
+    Parameters
+    ----------
+    mapping : str, optional
+        By default min-max.
+    preset : str, optional
+        A comparison of the paper, with its scales, mapping and level.
+    pairing : str
+        "all" or "first".
+
+    Raises
+    ------
+    SweepError
+        If a name is unknown, or a mapping is given beside a preset.
+
+    Examples
+    --------
+    >>> scale_choice(preset="lee2025_case3").scales, scale_choice(mapping="collapse").level
+    (('binary', 'points10'), 'ordinal')
+    """
+    if pairing not in PAIRINGS:
+        raise SweepError(f"pairing must be one of {', '.join(PAIRINGS)}, got {pairing!r}")
+    if preset is not None:
+        case = SCALE_CASES.get(preset)
+        if case is None:
+            raise SweepError(f"preset must be one of {', '.join(SCALE_CASES)}, got {preset!r}")
+        if mapping is not None:
+            raise SweepError(
+                f"preset {preset} maps by {case.mapping}, got mapping {mapping!r} beside it",
+                hint="leave one of them out",
+            )
+        return ScaleChoice(
+            mapping=case.mapping,
+            level=case.level,
+            tie=case.tie,
+            scales=case.scales,
+            pairing=pairing,
+        )
+    if mapping is not None and mapping not in SCALE_MAPPINGS:
+        raise SweepError(f"mapping must be one of {', '.join(SCALE_MAPPINGS)}, got {mapping!r}")
+    named = cast(ScaleMapping, mapping or "minmax")
+    return ScaleChoice(mapping=named, level=mapping_level(named), pairing=pairing)
+
+
+def compared_scales(names: Sequence[str], choice: ScaleChoice) -> list[tuple[str, ...]]:
+    """List what is compared: the scales of a preset where all are there, or every pair and all.
+
+    Examples
+    --------
+    >>> compared_scales(["binary", "points5", "points10"], ScaleChoice())[-2:]
+    [('points5', 'points10'), ('binary', 'points5', 'points10')]
+    """
+    if choice.scales:
+        return [choice.scales] if set(choice.scales) <= set(names) else []
+    pairs: list[tuple[str, ...]] = list(combinations(names, 2))
+    return [*pairs, tuple(names)] if len(names) > 2 else pairs
+
+
+def group_ratings(group: RatedGroup, names: Sequence[str], choice: ScaleChoice) -> ScaleRatings:
+    """Bring a group's scores on some scales onto one axis.
+
+    Raises
+    ------
+    ValueError
+        If the scales do not allow the mapping.
+
+    Examples
+    --------
+    See ``tests/analyses/ratings/test_inter_scale.py``.
+    """
+    if choice.mapping == "collapse" and any(group.scales[name].decimals for name in names):
+        raise ValueError("group_ratings: collapse is of whole points, and a scale has decimals")
+    return scale_ratings(
+        [group.scores[name] for name in names],
+        ranges=[scale_ends(group.scales[name]) for name in names],
+        mapping=choice.mapping,
+        level=choice.level,
+        tie=choice.tie,
+        pairing=choice.pairing,
+        questions_N=group.questions_N,
+    )
+
+
+def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.DataFrame:
+    """Compute inter-scale consistency of every group.
+
+    Parameters
+    ----------
+    groups : sequence of RatedGroup
+        From :func:`judgerel_ray.counting.rated.rated_groups`.
+    choice : ScaleChoice
+        What is compared.
+
+    Returns
+    -------
+    DataFrame
+        The groups' columns and `INTER_SCALE_COLUMNS`: one row a group and comparison. ``own_first``
+        and ``own_second`` are self-consistency of each scale on the common axis; ``shift`` is
+        second less first there; ``ceiling`` is what a judge without noise reaches, its latent score
+        uniform; ``disattenuated`` is a heuristic and may exceed 1. Of more than two scales only
+        the value, its floor and the ceiling are given. ``undefined`` is "does_not_apply" where the
+        scales do not allow the mapping.
+
+    Raises
+    ------
+    SweepError
+        If no group has the scales to compare.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> told = {"item_id": list("qrs") * 2, "scale": ["points5"] * 3 + ["points10"] * 3,
+    ...         "replication": [0] * 6, "score": [1, 2, 5, 1, 4, 10]}
+    >>> found = inter_scale_table(rated_groups(*rated_rows(pl.LazyFrame(told))), ScaleChoice())
+    >>> found.select("scales", "mapping", pl.col("value", "ceiling").round(4)).rows()
+    [('points5 / points10', 'minmax', 0.9945, 0.9648)]
+    """
+    found = [
+        {**group.key, **row}
+        for group in groups
+        for names in compared_scales(list(group.scales), choice)
+        for row in [_row(group, names, choice)]
+    ]
+    if not found:
+        there = sorted({name for group in groups for name in group.scales})
+        wanted = f"{BETWEEN.join(choice.scales)}" if choice.scales else "two scales or more"
+        raise SweepError(
+            f"to compare scales takes {wanted}, got ratings on {', '.join(there)}",
+            hint="without --scales for self-consistency on each",
+        )
+    keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
+    return pl.DataFrame(found, schema={**keys.schema, **INTER_SCALE_COLUMNS})
+
+
+def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
+    """One comparison of one group."""
+    empty: Row = dict.fromkeys(INTER_SCALE_COLUMNS)
+    empty |= {
+        "scales": BETWEEN.join(names),
+        "n_scales": len(names),
+        "mapping": choice.mapping,
+        "level": choice.level,
+        "pairing": choice.pairing,
+        "tie": choice.tie if choice.mapping == "binarise" else None,
+    }
+    ceiling = _ceiling(tuple(group.scales[name] for name in names), choice)
+    if isinstance(ceiling, QuantisationCeiling):
+        empty |= {"ceiling": ceiling.value, "ceiling_of": ceiling.estimator}
+    try:
+        ratings = group_ratings(group, names, choice)
+        alpha = inter_scale_alpha(ratings)
+    except ValueError as error:
+        # Of all pairs some may not allow what others do.
+        said = str(error).partition(": ")[2] or str(error)
+        return {**empty, "estimator": said, "undefined": "does_not_apply"}
+    interval, floor = inter_scale_interval(ratings), inter_scale_floor(ratings)
+    taking = ratings.n_scales() >= 2
+    return {
+        **empty,
+        "value": alpha.value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor if alpha.value is not None else None),
+        **(_of_pair(group, names, choice, ratings) if len(names) == 2 else {}),
+        "n_items": len(set(ratings.questions_N[taking].tolist())),
+        "n_units": alpha.n_units,
+        "n_replications": max(one.shape[1] for one in ratings.scores),
+        "estimator": in_words(alpha.estimator, interval, floor),
+        "undefined": alpha.undefined,
+    }
+
+
+def _of_pair(
+    group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice, ratings: ScaleRatings
+) -> Row:
+    """What only two scales have."""
+    whole_ratings = ratings
+    if choice.pairing != "all":  # how steady a scale is takes all its replications
+        whole_ratings = group_ratings(group, names, replace(choice, pairing="all"))
+    own = [whole(self_consistency_terms(whole_ratings, place)) for place in (0, 1)]
+    return {
+        **dict(_with_ends("disattenuated", disattenuated_alpha(whole_ratings))),
+        **dict(_with_ends("shift", scale_shift(ratings))),
+        **dict(_with_ends("rank_correlation", scale_rank_correlation(ratings))),
+        "own_first": own[0] if own[0] == own[0] else None,
+        "own_second": own[1] if own[1] == own[1] else None,
+    }
+
+
+def _with_ends(name: str, found: Estimate) -> Iterator[tuple[str, float | None]]:
+    """A number with its interval."""
+    yield name, found.value
+    yield f"{name}_low", found.low
+    yield f"{name}_high", found.high
+
+
+@lru_cache(maxsize=256)
+def _ceiling(scales: tuple[Scale, ...], choice: ScaleChoice) -> QuantisationCeiling | None:
+    """What a judge without noise reaches; None where the scales do not allow the mapping."""
+    if choice.mapping == "collapse" and any(scale.decimals for scale in scales):
+        return None
+    try:
+        found = quantisation_ceiling(
+            [scale_ends(scale) for scale in scales],
+            mapping=choice.mapping,
+            level=choice.level,
+            tie=choice.tie,
+            steps=[_DECIMALS if scale.decimals else 1.0 for scale in scales],
+        )
+    except ValueError:
+        return None
+    tenths = ", decimals to tenths" if any(scale.decimals for scale in scales) else ""
+    return replace(found, estimator=found.estimator + tenths)

@@ -1,0 +1,352 @@
+"""Judges ranked by self-consistency, inter-scale consistency, alignment and a score from outside.
+
+A judge's figure is the mean over cells (a benchmark, criterion, definition, and scale or pair of
+scales) in which every judge has a value: judges are never compared on different cells. A judge that
+has a value in none of them is left out, and not in the way of the others.
+
+What judges are ranked by: measures of one group of ratings, laid out by question.
+
+Where two judges' measures rest on the same table of values, one may stand in for the other in any
+question, and :func:`.judge_difference` exchanges them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.ratings.alignment import reference_scores
+from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, group_ratings
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.policy import Row
+from judgerel_ray.counting.rated import RatedGroup
+from judgerel_ray.stats import (
+    QuestionStatistic,
+    correlation,
+    count_statistic,
+    count_terms,
+    inter_scale_terms,
+    mean_of,
+    rank_judges,
+)
+from judgerel_ray.stats.agreement.krippendorff import Level
+from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
+from judgerel_ray.stats.intervals.question_statistic import whole
+from judgerel_ray.stats.ratings.ranking import MeanRank, Rank, RankAgreement
+
+Measure = Callable[[RatedGroup], Mapping[Hashable, QuestionStatistic]]
+_MOST_VALUES = 200  # of a scale that judges share a table of: more would be mostly empty
+
+
+def own_consistency(
+    group: RatedGroup,
+    scale: str,
+    *,
+    values: Floats | None = None,
+    alpha: CountStatistic | None = None,
+) -> QuestionStatistic:
+    """Lay self-consistency on one scale out by question, at the scale's own level.
+
+    Parameters
+    ----------
+    group : RatedGroup
+        Of one judge.
+    scale : str
+        One of its scales.
+    values : ndarray of float, optional
+        Scores that occur, ascending; by default the group's.
+    alpha : CountStatistic, optional
+        Krippendorff's alpha of those values: where it is the same object for two judges, one may
+        stand in for the other.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.stats.intervals.question_statistic import whole
+    >>> told = {"item_id": list("qqrr"), "scale": ["points5"] * 4, "replication": [0, 1] * 2,
+    ...         "score": [1, 1, 5, 5]}
+    >>> [group] = rated_groups(*rated_rows(pl.LazyFrame(told)))
+    >>> whole(own_consistency(group, "points5"))
+    1.0
+    """
+    scores = group.scores[scale]
+    there = ~np.isnan(scores)
+    if values is None:
+        values = np.unique(scores[there])
+    counts = np.zeros((len(scores), values.size), dtype=np.int64)
+    np.add.at(counts, (np.nonzero(there)[0], np.searchsorted(values, scores[there])), 1)
+    return count_terms(
+        counts, alpha or _alpha(values, group.scales[scale].level), questions_U=group.questions_N
+    )
+
+
+def own_measure(groups: Sequence[RatedGroup]) -> Measure:
+    """Measure self-consistency on each scale, from one table of values for all judges.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> told = {"item_id": list("qqrr") * 2, "scale": ["points5"] * 8, "judge": ["a", "b"] * 4,
+    ...         "replication": [0, 0, 1, 1] * 2, "score": [1, 1, 1, 2, 5, 5, 5, 4]}
+    >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)), by=["judge"])
+    >>> first, second = (own_measure(groups)(group)["points5"] for group in groups)
+    >>> first.terms_CT.shape == second.terms_CT.shape
+    True
+    """
+    scores: dict[str, list[Floats]] = {}
+    for group in groups:
+        for scale, found in group.scores.items():
+            scores.setdefault(scale, []).append(np.unique(found[~np.isnan(found)]))
+    values = {scale: np.unique(np.concatenate(found)) for scale, found in scores.items()}
+    levels = {scale: one.level for group in groups for scale, one in group.scales.items()}
+    shared = {
+        scale: (one, _alpha(one, levels[scale]))
+        for scale, one in values.items()
+        if one.size <= _MOST_VALUES
+    }
+
+    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+        found: dict[Hashable, QuestionStatistic] = {}
+        for scale in group.scales:
+            table, alpha = shared.get(scale, (None, None))
+            found[scale] = own_consistency(group, scale, values=table, alpha=alpha)
+        return found
+
+    return measure
+
+
+def _alpha(values: Floats, level: Level) -> CountStatistic:
+    """Krippendorff's alpha of these values."""
+    return count_statistic("krippendorff_alpha", n_values=values.size, values=values, level=level)
+
+
+def across_measure(choice: ScaleChoice) -> Measure:
+    """Measure inter-scale consistency of each comparison: of all scales it repeats the pairs.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.stats.intervals.question_statistic import whole
+    >>> told = {"item_id": list("qrqr"), "scale": ["points5"] * 2 + ["likert5"] * 2,
+    ...         "score": [1, 5, 0, 4]}
+    >>> [group] = rated_groups(*rated_rows(pl.LazyFrame(told)))
+    >>> [whole(one) for one in across_measure(ScaleChoice())(group).values()]
+    [1.0]
+    """
+
+    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+        found: dict[Hashable, QuestionStatistic] = {}
+        for names in compared_scales(list(group.scales), choice):
+            if len(names) > 2 and not choice.scales:
+                continue
+            try:
+                found[names] = inter_scale_terms(group_ratings(group, names, choice))
+            except ValueError:  # these scales do not allow the mapping, whoever the judge is
+                continue
+        return found
+
+    return measure
+
+
+def aligned_measure(reference: pl.DataFrame) -> Measure:
+    """Measure Pearson's r of mean scores with the reference on each scale.
+
+    Examples
+    --------
+    See ``tests/analyses/ratings/test_judge_ranks.py``.
+    """
+
+    def measure(group: RatedGroup) -> Mapping[Hashable, QuestionStatistic]:
+        found: dict[Hashable, QuestionStatistic] = {}
+        for scale, scores in group.scores.items():
+            truth_N = reference_scores(group, scale, reference)
+            both = ~(np.isnan(truth_N) | np.isnan(scores).all(axis=1))
+            mean_N = _means(scores[both])
+            found[scale] = correlation("pearson", mean_N, truth_N[both], group.questions_N[both])
+        return found
+
+    return measure
+
+
+def _means(scores: Floats) -> Floats:
+    """Mean score of each unit; every one has some."""
+    there = ~np.isnan(scores)
+    means: Floats = np.where(there, scores, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return means
+
+
+SELF, ACROSS, ALIGNED, OUTSIDE = "self_consistency", "inter_scale", "alignment", "outside"
+_LEAST = 2  # judges that can be ranked
+Cells = Mapping[str, Mapping[Hashable, QuestionStatistic]]
+_TEXT = ("judge", "measure", "undefined", "first", "second")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRanks:
+    """Ranks at every temperature.
+
+    Attributes
+    ----------
+    ranks : pl.DataFrame
+        temperature, then judge, measure, value, rank, low, high (of the rank), p_best,
+        n_questions, few (whether fewer than ten questions decide a comparison), undefined; n_cells
+        (that all judges have), n_left_out (that some lack).
+    mean_ranks : pl.DataFrame
+        temperature, judge, value, low, high, p_best.
+    agreements : pl.DataFrame
+        temperature, first, second (measures), tau, low, high, n_judges.
+    """
+
+    ranks: pl.DataFrame
+    mean_ranks: pl.DataFrame
+    agreements: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give all tables by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def rank_table(
+    groups: Sequence[RatedGroup],
+    choice: ScaleChoice,
+    *,
+    reference: pl.DataFrame | None = None,
+    name: str = "",
+    outside: Mapping[str, float] | None = None,
+) -> JudgeRanks:
+    """Rank judges, at every temperature by itself.
+
+    Parameters
+    ----------
+    groups : sequence of RatedGroup
+        From :func:`.rated_groups`; ``judge`` must be among their columns.
+    choice : ScaleChoice
+        How scales are compared. Every pair is a cell, or the comparison of a preset.
+    reference : pl.DataFrame, optional
+        As of :func:`.alignment_table`: alignment is Pearson's r of the
+        items' mean scores.
+    name : str
+        What the reference is called: the judge of that name is not ranked.
+    outside : mapping of str to float, optional
+        A score of each judge from elsewhere; larger is better.
+
+    Returns
+    -------
+    JudgeRanks
+
+    Raises
+    ------
+    SweepError
+        If no two judges rated at one temperature, or none of them has a score from outside.
+
+    Examples
+    --------
+    See ``tests/analyses/ratings/test_judge_ranks.py``.
+    """
+    if not groups or "judge" not in groups[0].key:
+        raise SweepError("to rank judges takes a column judge, and groups by it")
+    mine = [group for group in groups if group.key["judge"] != name or reference is None]
+    asked = sorted({str(group.key["judge"]) for group in mine})
+    if outside is not None and not set(asked) & set(outside):
+        raise SweepError(
+            f"no judge that rated has a score from outside, rated have {', '.join(asked)}, scores "
+            f"are of {', '.join(sorted(outside)) or 'nobody'}",
+            hint="names of judges as the sweep has them",
+        )
+    heats = list(dict.fromkeys(group.key.get("temperature") for group in mine))
+    rows: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
+    for heat in heats:
+        there = [group for group in mine if group.key.get("temperature") == heat]
+        judges = list(dict.fromkeys(str(group.key["judge"]) for group in there))
+        if len(judges) < _LEAST:
+            continue
+        cells = {
+            SELF: _cells(there, own_measure(there)),
+            ACROSS: _cells(there, across_measure(choice)),
+        }
+        if reference is not None:
+            cells[ALIGNED] = _cells(there, aligned_measure(reference))
+        _rank(heat, judges, cells, outside, rows)
+    if not rows[0]:
+        raise SweepError("to rank judges takes two of them, rated at the same temperature")
+    ranks, mean_ranks, agreements = map(_frame, rows)
+    return JudgeRanks(ranks=ranks, mean_ranks=mean_ranks, agreements=agreements)
+
+
+def _rank(
+    heat: object,
+    judges: Sequence[str],
+    cells: Mapping[str, Cells],
+    outside: Mapping[str, float] | None,
+    rows: tuple[list[Row], list[Row], list[Row]],
+) -> None:
+    """Rank the judges of one temperature."""
+    measures: dict[str, Sequence[QuestionStatistic | float | None]] = {}
+    counted: dict[str, tuple[int | None, int | None]] = {OUTSIDE: (None, None)}
+    for measure, by_judge in cells.items():
+        every = list(dict.fromkeys(key for one in by_judge.values() for key in one))
+        valued = {
+            judge: {key for key, one in by_judge.get(judge, {}).items() if not np.isnan(whole(one))}
+            for judge in judges
+        }
+        # A judge without any value, as one that always says the same, has no rank by this measure;
+        # it takes nothing from the others.
+        able = [judge for judge in judges if valued[judge]]
+        usable = [key for key in every if able and all(key in valued[judge] for judge in able)]
+        counted[measure] = len(usable), len(every) - len(usable)
+        measures[measure] = [
+            mean_of(measure, [by_judge[judge][key] for key in usable])
+            if usable and judge in able
+            else None
+            for judge in judges
+        ]
+    if outside is not None:
+        measures[OUTSIDE] = [outside.get(judge) for judge in judges]
+    found = rank_judges(judges, measures)
+    at: Row = {"temperature": heat}
+    for rank in found.ranks:
+        n_cells, n_left_out = counted[rank.measure]
+        rows[0].append({**at, **_told(rank), "n_cells": n_cells, "n_left_out": n_left_out})
+    rows[1].extend({**at, **_told(one)} for one in found.mean_ranks)
+    rows[2].extend({**at, **_told(one)} for one in found.agreements)
+
+
+def _told(one: Rank | MeanRank | RankAgreement) -> Row:
+    """The fields of a frozen value; a rank by its measure first."""
+    told: Row = {field.name: getattr(one, field.name) for field in fields(one)}
+    if isinstance(one, Rank):
+        told = {"measure": told.pop("measure"), "judge": told.pop("judge"), **told}
+    return told
+
+
+def _frame(rows: list[Row]) -> pl.DataFrame:
+    """Rows with types that do not depend on what is null."""
+    names = list(rows[0]) if rows else []
+    return pl.DataFrame(rows, schema={name: _type(name) for name in names})
+
+
+def _type(name: str) -> pl.DataType:
+    """The type of a column of ranks."""
+    if name == "few":
+        return pl.Boolean()
+    if name in _TEXT:
+        return pl.String()
+    return pl.Int64() if name.startswith("n_") else pl.Float64()
+
+
+def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
+    """What a measure says of each judge in each cell."""
+    found: dict[str, dict[Hashable, QuestionStatistic]] = {}
+    for group in groups:
+        cell = tuple(
+            (name, value)
+            for name, value in group.key.items()
+            if name not in ("judge", "temperature")
+        )
+        mine = found.setdefault(str(group.key["judge"]), {})
+        for what, one in measure(group).items():
+            mine[cell, what] = one
+    return found

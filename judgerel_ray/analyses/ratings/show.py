@@ -1,0 +1,489 @@
+"""Ratings in lines: consistency on and across scales, alignment with a reference, ranks.
+
+Probability-weighted scores, in lines and on the page.
+
+Ranks of judges in lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from textwrap import fill
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.blocks.columns import plain_table, shared, told_groups
+from judgerel_ray.blocks.markup import Column, counts, key_columns, paragraph, table
+from judgerel_ray.blocks.words import Row, cell, estimate, number, p_value, percent, reason, remark
+
+WIDTH = 100
+COEFFICIENTS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "Kendall's tau-b",
+    "icc_agreement": "ICC(A,1)",
+    "icc_consistency": "ICC(C,1)",
+}
+ACROSS_HEADS = (
+    "alpha [95 %]", "noise floor", "ceiling", "on its own: first", "second", "disattenuated",
+    "shift", "rank correlation", "items", "remark",
+)  # fmt: skip
+ALIGNED_HEADS = (
+    "coefficient", "single [95 %]", "averaged [95 %]", "gain [95 %]", "p", "averaged over", "items",
+    "remark",
+)  # fmt: skip
+READ_ACROSS = (
+    "Alpha: 1 where a judge says the same on all scales, 0 where its score on one tells nothing of "
+    "that on another. Ceiling: what a judge without noise reaches, whose latent score is uniform "
+    "on the scale's range: rounding to both scales takes the rest. On its own: self-consistency of "
+    "each scale on the same axis. Disattenuated: alpha of all replications over the root of their "
+    "product, a heuristic that may exceed 1. Shift: second scale less first, on the common axis."
+)
+_WEIGHTED_HEAD = "weighted [95 %]"
+READ_ALIGNED = (
+    "Single: the mean over replications of what each gives by itself; averaged: of the mean of all "
+    "replications; weighted: of the mean of the scale's values, weighted by their probabilities, "
+    "where these were computed. Scores are compared as they are: ICC needs a reference on the same "
+    "scale. A reference is the mean of all its scores of a response, on the same scale where it "
+    "rated on several, whatever its template and temperature; its own noise lowers every "
+    "coefficient."
+)
+
+
+def scales_text(own: pl.DataFrame, across: pl.DataFrame) -> str:
+    """Write consistency on each scale, and across scales.
+
+    Parameters
+    ----------
+    own : DataFrame
+        As :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+    across : DataFrame
+        As :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
+
+    Examples
+    --------
+    >>> empty = pl.DataFrame()
+    >>> scales_text(empty, empty)
+    'no scales to compare'
+    """
+    if across.is_empty():
+        return "no scales to compare"
+    names = told_groups(own, "coefficient", always=("scale",))
+    lines = [
+        [*(cell(row[name]) for name in names), *own_cells(row)] for row in own.iter_rows(named=True)
+    ]
+    first = plain_table([*names, *OWN_HEADS], lines)
+    names = told_groups(across, "scales")
+    lines = [
+        [*(cell(row[name]) for name in names), str(row["scales"]), *across_cells(row)]
+        for row in across.iter_rows(named=True)
+    ]
+    second = plain_table([*names, "scales", *ACROSS_HEADS], lines)
+    return (
+        f"self-consistency: Krippendorff's alpha of replications\n{shared(own, 'coefficient')}"
+        f"{first}\n\ninter-scale consistency: {mapped(across)}\n{shared(across, 'scales')}{second}"
+        f"\n\n{fill(READ_ACROSS, WIDTH)}"
+    )
+
+
+OWN_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
+
+
+def own_cells(row: Row) -> list[str]:
+    """Write self-consistency of one group on one scale.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    return [
+        str(row["measurement"]),
+        estimate(row),
+        floor(row),
+        f"{row['n_items']:,}",
+        cell(row["n_replications"]),
+        remark(row),
+    ]
+
+
+def across_cells(row: Row) -> list[str]:
+    """Write inter-scale consistency of one group and comparison.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    said = remark({**row, "estimator": row["estimator"] or ""})
+    if row["undefined"] == "does_not_apply":
+        said = str(row["estimator"])
+    return [
+        estimate(row),
+        floor(row),
+        number(row["ceiling"]),
+        number(row["own_first"]),
+        number(row["own_second"]),
+        around(row, "disattenuated"),
+        around(row, "shift"),
+        around(row, "rank_correlation"),
+        cell(row["n_items"]),
+        said,
+    ]
+
+
+def floor(row: Row) -> str:
+    """Write a noise floor with its spread.
+
+    Examples
+    --------
+    >>> floor({"noise_floor": -0.01, "noise_floor_sd": 0.05}), floor({"noise_floor": None})
+    ('-0.010 ± 0.050', '-')
+    """
+    if row["noise_floor"] is None:
+        return "-"
+    return f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
+
+
+def around(row: Row, name: str) -> str:
+    """Write a number with its interval, a dash where there is none.
+
+    Examples
+    --------
+    >>> around({"shift": 0.5, "shift_low": 0.25, "shift_high": 0.75}, "shift")
+    '0.500 [0.250, 0.750]'
+    """
+    if row[name] is None:
+        return "-"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    ends = "" if low is None else f" [{number(low)}, {number(high)}]"
+    return f"{number(row[name])}{ends}"
+
+
+def mapped(across: pl.DataFrame) -> str:
+    """Say how scores came onto one axis, each way once.
+
+    Examples
+    --------
+    >>> mapped(pl.DataFrame({"mapping": ["binarise"], "level": ["nominal"], "pairing": ["all"],
+    ...                      "tie": [">mid"]}))
+    'scores mapped by binarise (1 where > the middle), nominal alpha, all replications paired'
+    """
+    said = []
+    for row in across.select("mapping", "level", "pairing", "tie").unique(
+        maintain_order=True
+    ).iter_rows(named=True):  # fmt: skip
+        tie = f" (1 where {row['tie'].removesuffix('mid')} the middle)" if row["tie"] else ""
+        how = "all replications" if row["pairing"] == "all" else "first replications"
+        said.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
+    return "; ".join(said)
+
+
+def alignment_text(found: pl.DataFrame) -> str:
+    """Write alignment with a reference.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+
+    Examples
+    --------
+    >>> alignment_text(pl.DataFrame())
+    'nothing to align'
+    """
+    if found.is_empty():
+        return "nothing to align"
+    names = told_groups(found, "coefficient", always=("scale",))
+    heads, cells = aligned_columns(found)
+    lines = [
+        [*(cell(row[name]) for name in names), *cells(row)] for row in found.iter_rows(named=True)
+    ]
+    table = plain_table([*names, *heads], lines)
+    where = shared(found, "coefficient")
+    return f"agreement with {found['reference'][0]}\n{where}{table}\n\n{fill(READ_ALIGNED, WIDTH)}"
+
+
+def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
+    """Give the heads of alignment, and what writes a row under them.
+
+    Parameters
+    ----------
+    found : DataFrame
+        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    place = ALIGNED_HEADS.index("gain [95 %]")
+    if found["weighted"].null_count() == found.height:
+        return list(ALIGNED_HEADS), aligned_cells
+
+    def cells(row: Row) -> list[str]:
+        written = aligned_cells(row)
+        return [*written[:place], around(row, "weighted"), *written[place:]]
+
+    return [*ALIGNED_HEADS[:place], _WEIGHTED_HEAD, *ALIGNED_HEADS[place:]], cells
+
+
+def aligned_cells(row: Row) -> list[str]:
+    """Write one coefficient of one group.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    single = around(row, "single")
+    return [
+        COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"])),
+        f"undefined: {reason(row['undefined'])}" if row["undefined"] else single,
+        around(row, "averaged"),
+        around(row, "gain"),
+        p_value(row["p_gain"]),
+        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
+        f"{row['n_items']:,}",
+        remark(row),
+    ]
+
+
+HEADS = (
+    "mean score", "least", "greatest", "replies with a score", "certain width, mean", "largest",
+    "responses", "items",
+)  # fmt: skip
+_READ = (
+    "The score of a response is the mean of the scale's values, each weighted by its probability: "
+    "what the mean of replications would tend to if they never ended, replies without a score left "
+    "out. Words count from 0. Certain width: how far the score could still move, whichever way the "
+    "probability falls that was not followed to a rating."
+)
+
+
+def weighted_text(summary: pl.DataFrame) -> str:
+    """Write a summary of probability-weighted scores.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As :func:`judgerel_ray.analyses.distributions.weighted.weighted_summary`.
+
+    Examples
+    --------
+    >>> weighted_text(pl.DataFrame())
+    'no rating has been explored'
+    """
+    if summary.is_empty():
+        return "no rating has been explored"
+    names = told_groups(summary, "n_items", always=("scale",))
+    lines = [
+        [*(cell(row[name]) for name in names), *_cells(row)]
+        for row in summary.iter_rows(named=True)
+    ]
+    rows = plain_table([*names, *HEADS], lines)
+    return (
+        f"probability-weighted scores\n{shared(summary, 'n_items')}{rows}\n\n{fill(_READ, WIDTH)}"
+    )
+
+
+def weighted_body(summary: pl.DataFrame) -> str:
+    """Write the page's section on probability-weighted scores; empty where there are none.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        As :func:`judgerel_ray.analyses.distributions.weighted.weighted_summary`.
+
+    Examples
+    --------
+    >>> weighted_body(pl.DataFrame())
+    ''
+    """
+    if summary.is_empty():
+        return ""
+    rows = summary.to_dicts()
+    lines = [_cells(row) for row in rows]
+    columns = [
+        *key_columns(rows, summary.columns[: summary.columns.index("n_items")]),
+        *(_column(head, [line[place] for line in lines]) for place, head in enumerate(HEADS[:-2])),
+        counts("responses", [row["n_responses"] for row in rows]),
+        counts("items", [row["n_items"] for row in rows]),
+    ]
+    return paragraph(_READ) + table("Probability-weighted scores of responses", columns, cards=True)
+
+
+def _column(head: str, cells: Sequence[str]) -> Column:
+    """A column of numbers."""
+    return Column(head=head, cells=list(cells), is_number=True)
+
+
+def _cells(row: Row) -> list[str]:
+    """One group."""
+    return [
+        *(number(row[name]) for name in ("mean", "least", "greatest")),
+        percent(row["mass"]),
+        *(_tiny(row[name]) for name in ("width", "largest_width")),
+        f"{row['n_responses']:,}",
+        f"{row['n_items']:,}",
+    ]
+
+
+def _tiny(value: object) -> str:
+    """A width that is often next to nothing."""
+    if not isinstance(value, int | float):
+        return "-"
+    return "0" if value < 1e-9 else f"{value:.2g}"
+
+
+MEASURES = {
+    "self_consistency": "self-consistency",
+    "inter_scale": "inter-scale",
+    "alignment": "alignment",
+    "outside": "outside score",
+}
+READ_RANKS = (
+    "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
+    "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
+    "from some other judge. A measure is the mean over the cells (benchmark, "
+    "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
+    "is Pearson's r of the mean scores of each response with the reference."
+)
+
+
+def ranking_text(ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame) -> str:
+    """Write the ranks of judges.
+
+    Parameters
+    ----------
+    ranks, mean_ranks, agreements : DataFrame
+        Of :class:`judgerel_ray.analyses.ratings.judge_ranks.JudgeRanks`.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    blocks = []
+    for part in ranks.partition_by("temperature", maintain_order=True):
+        heat = part["temperature"][0]
+        heads, lines = rank_cells(part, mean_ranks)
+        at = "" if heat is None else f"temperature {cell(heat)}\n"
+        cells = "; ".join(cells_said(part))
+        blocks.append(f"{at}{plain_table(heads, lines)}\n{cells}")
+    pairs = [line for row in agreements.iter_rows(named=True) if (line := agreement_line(row))]
+    return "\n\n".join(filter(None, [*blocks, "\n".join(pairs), fill(READ_RANKS, WIDTH)]))
+
+
+def rank_cells(part: pl.DataFrame, mean_ranks: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Lay the ranks of one temperature out: a line a judge, a column a measure.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    measures = part["measure"].unique(maintain_order=True).to_list()
+    heads = ["judge", *(MEASURES.get(name, name) for name in measures), "mean rank"]
+    heat = part["temperature"][0]
+    means = mean_ranks.filter(pl.col("temperature").eq_missing(pl.lit(heat, pl.Float64)))
+    lines = []
+    for row in means.iter_rows(named=True):
+        mine = part.filter(pl.col("judge") == row["judge"])
+        by_measure = {one["measure"]: one for one in mine.iter_rows(named=True)}
+        lines.append(
+            [row["judge"], *(rank_cell(by_measure[name]) for name in measures), _mean_rank(row)]
+        )
+    return heads, lines
+
+
+def rank_cell(row: Row) -> str:
+    """Write one rank: with the ranks it may be, and the value it rests on.
+
+    Examples
+    --------
+    >>> rank_cell({"rank": 1.0, "low": 1, "high": 2, "value": 0.5, "few": False,
+    ...            "undefined": None})
+    '1 [1, 2] at 0.500'
+    """
+    if row["rank"] is None:
+        return f"- ({reason(row['undefined'])})" if row["undefined"] else "-"
+    ends = "" if row["low"] is None else f" [{cell(row['low'])}, {cell(row['high'])}]"
+    few = ", few to decide" if row["few"] else ""
+    return f"{cell(row['rank'])}{ends} at {number(row['value'])}{few}"
+
+
+def cells_said(part: pl.DataFrame) -> list[str]:
+    """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
+
+    Examples
+    --------
+    >>> cells_said(pl.DataFrame({
+    ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
+    ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
+    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
+    """
+    found = []
+    for name, rows in part.group_by("measure", maintain_order=True):
+        n_cells, lost = rows.row(0, named=True)["n_cells"], rows["n_left_out"][0]
+        if n_cells is None:
+            continue
+        more = f", {lost} left out that some judge lacks" if lost else ""
+        none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
+        if n_cells and none:
+            more += f", no value of {', '.join(none)} in any"
+        found.append(f"{_called(name[0])}: mean of {_counted(n_cells)}{more}")
+    averaged = averaged_measures(part)
+    if averaged and len(averaged) < part["measure"].n_unique():
+        found.append(f"mean rank: over {' and '.join(map(_called, averaged))} alone")
+    return found
+
+
+def averaged_measures(part: pl.DataFrame) -> list[str]:
+    """Name the measures that mean ranks average: those by which every ranked judge has a rank.
+
+    Examples
+    --------
+    >>> averaged_measures(pl.DataFrame({
+    ...     "measure": ["self_consistency", "self_consistency", "outside", "outside"],
+    ...     "judge": ["a", "b"] * 2, "rank": [1.0, 2.0, None, 1.0]}))
+    ['self_consistency']
+    """
+    given = part.filter(pl.col("rank").is_not_null())
+    drawn = given.filter(pl.col("measure") != "outside")
+    ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
+    mine = given.filter(pl.col("judge").is_in(ranked))
+    counts = mine.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
+    return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
+
+
+def _counted(n_cells: int) -> str:
+    """How many cells, in words."""
+    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+
+
+def _called(measure: object) -> str:
+    """The name of a measure in words."""
+    return MEASURES.get(str(measure), str(measure))
+
+
+def agreement_line(row: Row) -> str:
+    """Say how far two measures rank judges alike; nothing where they rank nobody.
+
+    Examples
+    --------
+    >>> agreement_line({"temperature": None, "first": "inter_scale", "second": "outside",
+    ...                 "tau": 0.6, "low": None, "high": None, "n_judges": 5})
+    "inter-scale and outside score: Kendall's tau-b 0.600 over 5 judges"
+    """
+    if row["tau"] is None:
+        return ""
+    heat = "" if row["temperature"] is None else f"temperature {cell(row['temperature'])}, "
+    pair = " and ".join(
+        MEASURES.get(str(row[name]), str(row[name])) for name in ("first", "second")
+    )
+    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
+    return f"{heat}{pair}: Kendall's tau-b {number(row['tau'])}{ends} over {row['n_judges']} judges"
+
+
+def _mean_rank(row: Row) -> str:
+    """A mean rank with its interval."""
+    if row["value"] is None:
+        return "-"
+    ends = "" if row["low"] is None else f" [{number(row['low'], 1)}, {number(row['high'], 1)}]"
+    return f"{number(row['value'], 1)}{ends}"

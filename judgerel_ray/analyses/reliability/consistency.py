@@ -1,0 +1,294 @@
+"""Internal consistency: distinct items (templates, criteria, judges, scales) of one measure.
+
+Subjects are the questions, a score is the mean of its replications. Replications are no items: they
+are interchangeable, and icc1 and icck are what omega and alpha would be of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.estimates import ALIKE, in_words, noise_columns
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.policy import SCORED, Row
+from judgerel_ray.stats import (
+    Interval,
+    Omega,
+    column_noise_floor,
+    cronbach_alpha,
+    item_bootstrap,
+    item_interval,
+    mcdonald_omega,
+    omega_hierarchical,
+)
+
+Known = Literal["cronbach_alpha", "mcdonald_omega", "omega_hierarchical"]
+CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical")
+"""Coefficients of distinct items."""
+_NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
+_BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
+_IDENTICAL = "have the same score on every item (but for level and unit of the items)"
+_EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
+Measured = tuple[float | None, str | None, str]  # value, why there is none, estimator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ItemScores:
+    """Scores of subjects on distinct items.
+
+    Attributes
+    ----------
+    scores_NK : ndarray of float, shape (n_subjects, n_items)
+        Means over replications; NaN where there is none.
+    clusters_N : ndarray of int, shape (n_subjects,)
+        The question of each subject.
+    subject : tuple of str
+        Columns that make a subject.
+    column : str
+        The column whose values are the items.
+    n_unscored : int
+        Judgments without a score.
+    """
+
+    scores_NK: NDArray[np.float64]  # noqa: N815  a shape, not a case
+    clusters_N: NDArray[np.int64]  # noqa: N815
+    subject: tuple[str, ...]
+    column: str
+    n_unscored: int = 0
+
+
+def check_items(items: str | None, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of items without items, and items that are none.
+
+    Examples
+    --------
+    >>> check_items("replication", ["cronbach_alpha"], ["replication"])
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: replication is no column of distinct items: ...
+    """
+    asked = [name for name in names if name in CONSISTENCY]
+    if items is None:
+        if asked:
+            raise SweepError(
+                f"{asked[0]} needs distinct items, expected the column whose values they are",
+                hint="--items template; of replications, --coefficient icc1",
+            )
+        return
+    if items in _NO_ITEMS:
+        raise SweepError(
+            f"{items} is no column of distinct items: replications of a question are "
+            "interchangeable",
+            hint="--coefficient icc1, which is what omega would be of them",
+        )
+    if items not in columns:
+        raise SweepError(f"no column {items!r} of items, got {', '.join(columns)}")
+
+
+def item_scores(rows: pl.DataFrame, items: str, *, facets: Sequence[str]) -> ItemScores | None:
+    """Lay the scores of one group out, one row a subject and one column an item.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        Counted judgments of one group.
+    items : str
+        The column of items.
+    facets : sequence of str
+        Columns that vary in the group. Those that an item determines tell no subjects apart.
+
+    Returns
+    -------
+    ItemScores or None
+        None where a verdict has no score.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "q", "q", "r"], "template": ["x", "x", "y", "x"],
+    ...                      "score": [1.0, 3.0, 5.0, 4.0], "outcome": ["scored"] * 4,
+    ...                      "n": [1, 1, 2, 1]})
+    >>> item_scores(rows, "template", facets=["template"]).scores_NK.tolist()
+    [[2.0, 5.0], [4.0, nan]]
+    """
+    scored = rows.filter(SCORED)
+    if scored["score"].null_count() or scored.is_empty():
+        return None
+    n_items = rows[items].n_unique()
+    apart = [
+        name
+        for name in facets
+        if name != items and rows.select(pl.struct(items, name).n_unique()).item() > n_items
+    ]
+    subject = ["item_id", *apart]
+    # In a fixed order, so that no digit depends on that of the rows.
+    cells = (
+        scored.sort(*subject, items, "score")
+        .group_by(*subject, items, maintain_order=True)
+        .agg((pl.col("score") * pl.col("n")).sum() / pl.col("n").sum())
+    )
+    subjects = rows.select(subject).unique().sort(subject).with_row_index("__subject")
+    columns = rows.select(items).unique().sort(items).with_row_index("__item")
+    placed = cells.join(subjects, on=subject, nulls_equal=True)
+    placed = placed.join(columns, on=items, nulls_equal=True)
+    scores = np.full((subjects.height, columns.height), np.nan)
+    scores[placed["__subject"].to_numpy(), placed["__item"].to_numpy()] = placed["score"].to_numpy()
+    cluster = ["item_id", *(name for name in apart if name == "benchmark")]
+    clusters = subjects.select(pl.struct(cluster).rank("dense")).to_series()
+    return ItemScores(
+        scores_NK=scores,
+        clusters_N=clusters.to_numpy().astype(np.int64) - 1,
+        subject=tuple(subject),
+        column=items,
+        n_unscored=int(rows["n"].sum()) - int(scored["n"].sum()),
+    )
+
+
+def consistency_rows(
+    found: ItemScores | None,
+    names: Sequence[str],
+    basis: Row,
+    intervals: IntervalChoice = AUTO,
+) -> Iterator[Row]:
+    """Compute coefficients of distinct items of one group.
+
+    Parameters
+    ----------
+    found : ItemScores or None
+        From :func:`item_scores`; None gives ``undefined`` "no_scores".
+    names : sequence of str
+        Some of `CONSISTENCY`.
+    basis : dict
+        What all rows of the group rest on.
+    intervals : IntervalChoice
+        How intervals are made.
+
+    Yields
+    ------
+    Row
+        Subjects without a score on some item are left out (``missing`` is "drop" where there are
+        any); omegas are of correlations, with the model's denominator.
+
+    Examples
+    --------
+    >>> scores = np.array([[1.0, 1], [2, 3], [3, 3], [5, 4]])
+    >>> found = ItemScores(scores_NK=scores, clusters_N=np.arange(4), subject=("item_id",),
+    ...                    column="template")
+    >>> row = next(consistency_rows(found, ["cronbach_alpha"], {}))
+    >>> round(row["value"], 3), row["undefined"]
+    (0.92, None)
+    """
+    for name in (name for name in CONSISTENCY if name in names):
+        row: Row = {"undefined": "no_scores", "estimator": "no scores", **dict.fromkeys(_EMPTY)}
+        if found is not None:
+            row |= _row(found, name, intervals)
+        n_missing = found.n_unscored if found else basis.get("n_judgments")
+        yield {
+            **basis,
+            "coefficient": name,
+            "measurement": "interval",
+            "missing": "drop" if n_missing else "category",
+            "n_categories": None,
+            "n_missing": n_missing,
+            **row,
+        }
+
+
+def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
+    """Value, interval and floor of one coefficient."""
+    value, why, words = _MEASURES[name](found.scores_NK)
+    words += f"; items are the values of {found.column}"
+    n_partial = int(np.isnan(found.scores_NK).any(axis=1).sum())
+    if n_partial:
+        n_all = len(found.scores_NK)
+        words += (
+            f"; WARNING: {n_partial} of {n_all} subjects left out, without a score on every item"
+        )
+    interval, floor = Interval(undefined="undefined"), None
+    if value is not None:
+        interval = _interval(name, found, intervals)
+        floor = column_noise_floor(found.scores_NK, name, matrix=_matrix(name))
+    return {
+        "value": value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "unit": " x ".join(found.subject),
+        "estimator": in_words(
+            words, interval, floor, alike=_IDENTICAL if value and value > 1 - 1e-9 else ALIKE
+        ),
+        "undefined": why,
+    }
+
+
+def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
+    """Raw alpha."""
+    found = cronbach_alpha(scores_NK)
+    omega = mcdonald_omega(scores_NK, matrix="covariance").value
+    beside = "" if omega is None else f"; raw omega of the same covariances {omega:.3f}"
+    return found.value, found.undefined, found.estimator + beside
+
+
+def _omega(scores_NK: NDArray[np.float64]) -> Measured:
+    """Omega of one factor."""
+    found = mcdonald_omega(scores_NK)
+    return found.value, found.undefined, _words(found)
+
+
+def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
+    """Omega of the general factor."""
+    found = omega_hierarchical(scores_NK)
+    why = found.undefined or (None if found.hierarchical is not None else "not_identified")
+    # One solution gives both, and names itself by the first.
+    return found.hierarchical, why, _words(found).replace("omega total", "omega hierarchical", 1)
+
+
+def _words(found: Omega) -> str:
+    """The estimator, alpha of the same matrix, and what is wrong with the solution."""
+    said = [found.estimator]
+    if found.alpha is not None:
+        said.append(f"standardized alpha of the same correlations {found.alpha:.3f}")
+    said += [f"WARNING: {note}" for note in found.notes]
+    if found.heywood:
+        improper = "" if found.improper is None else f", {found.improper:.3f} without it"
+        said.append(f"Heywood case: a fitted error variance is held at its bound{improper}")
+    return "; ".join(said)
+
+
+def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interval:
+    """By drawing questions anew, or by leaving out one, or a block where each fit takes long."""
+    if choice.method == "bootstrap":
+        return item_bootstrap(
+            found.scores_NK,
+            name,
+            matrix=_matrix(name),
+            clusters_N=found.clusters_N,
+            n_resamples=choice.n_resamples,
+            seed=choice.seed,
+        )
+    clusters, n = found.clusters_N, int(found.clusters_N.max(initial=-1)) + 1
+    blocks = name == "omega_hierarchical" and n > _BLOCKS
+    if blocks:
+        clusters = clusters % _BLOCKS
+    interval = item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
+    if not blocks or interval.undefined:
+        return interval
+    return replace(interval, method=f"{interval.method} (blocks of {n})")
+
+
+def _matrix(name: Known) -> Literal["correlation", "covariance"]:
+    """Alpha is of raw scores, omega of correlations."""
+    return "covariance" if name == "cronbach_alpha" else "correlation"
+
+
+_MEASURES: Mapping[Known, Callable[[NDArray[np.float64]], Measured]] = {
+    "cronbach_alpha": _cronbach,
+    "mcdonald_omega": _omega,
+    "omega_hierarchical": _hierarchical,
+}

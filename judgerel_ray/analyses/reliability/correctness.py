@@ -1,0 +1,257 @@
+"""Accuracy beside reliability, question by question, where the right verdict is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.nesting import N
+from judgerel_ray.counting.outcomes import share_interval
+from judgerel_ray.counting.policy import FAILED, MISSING, SCORED, Missing, Row, value_of
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.tally import Tally
+from judgerel_ray.stats import Interval, clopper_pearson, measure
+from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
+
+_RIGHT = "right"  # before every verdict under a policy: they start with "=" or are outcomes
+QUESTION_COLUMNS = {
+    "item_id": pl.String(), "n_judgments": pl.Int64(), "accuracy": pl.Float64(),
+    "low": pl.Float64(), "high": pl.Float64(), "percent_agreement": pl.Float64(),
+    "agreement_right": pl.Float64(), "agreement_wrong": pl.Float64(),
+    "majority_right": pl.Float64(), "undefined": pl.String(),
+}  # fmt: skip
+"""Columns of :func:`question_table` after those of the groups."""
+_WITHOUT_GOLD = ("n_judgments", "percent_agreement", "undefined")
+
+
+def check_gold(names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Name the column of right verdicts where it is needed; refuse where it is not there.
+
+    Examples
+    --------
+    >>> check_gold(["accuracy"], ["item_id", "gold"]), check_gold(["flip_rate"], [])
+    (['gold'], [])
+    """
+    asked = [name for name in names if name in CORRECTNESS]
+    if asked and GOLD not in columns:
+        raise SweepError(
+            f"{asked[0]} needs the right verdict of every question, expected a column {GOLD!r}, "
+            f"got {', '.join(columns)}"
+        )
+    return [GOLD] if asked else []
+
+
+def correctness_rows(
+    group: Group, rows: pl.DataFrame, names: Sequence[str], missing: Sequence[Missing]
+) -> Iterator[Row]:
+    """Compute coefficients of right and wrong of one group.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rows : pl.DataFrame
+        Its counted rows, with `GOLD`.
+    names : sequence of str
+        Some of `CORRECTNESS`.
+    missing : sequence of {"category", "drop"}
+        Whether a reply without a verdict is wrong, or left out.
+
+    Yields
+    ------
+    Row
+        The columns of ``COLUMNS``; questions without gold are left out, and ``undefined`` is
+        "no_gold" where there is no other.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "B"], "gold": ["A", "A", "A", "A"]}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=CORRECTNESS[:1])
+    >>> found.select("coefficient", "value").rows()
+    [('accuracy', 0.5)]
+    """
+    known = rows.filter(pl.col(GOLD).is_not_null())
+    cluster = [name for name in group.unit if name in ("item_id", "benchmark")]
+    for policy in missing if group.n_without else MISSING[:1]:
+        found = _counts(known, policy, unit=group.unit, cluster=cluster)
+        for name in names:
+            statistic = correctness_statistic(name)
+            coefficient = measure(found.counts_UV, statistic)
+            interval = Interval(undefined="undefined")
+            if name == "accuracy" and found.counts_UV.size:
+                interval = share_interval(found, statistic, group.intervals)
+            elif coefficient.value is not None:
+                interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+            yield {
+                "coefficient": name,
+                "value": coefficient.value,
+                "low": interval.low if coefficient.value is not None else None,
+                "high": interval.high if coefficient.value is not None else None,
+                **noise_columns(None),
+                "measurement": "nominal",
+                "missing": policy,
+                "n_categories": None,
+                "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
+                "estimator": in_words(coefficient.estimator, interval, None),
+                "undefined": "no_gold" if known.is_empty() else coefficient.undefined,
+                **group.basis,
+            }
+
+
+def question_table(
+    source: pl.LazyFrame | Tally,
+    *,
+    by: Sequence[str] | None = None,
+    missing: Missing = "category",
+    block: Block = 0,
+) -> pl.DataFrame:
+    """Lay accuracy and agreement of every question side by side.
+
+    Parameters
+    ----------
+    source : pl.LazyFrame or Tally
+        Judgments; where a column ``gold`` names the right verdict, questions have an accuracy.
+    by : sequence of str, optional
+        Columns that make a group, as for :func:`.reduce_judgments`.
+    missing : {"category", "drop"}
+        Whether a reply without a verdict is wrong and a value of its own, or left out.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        The groups' columns, then `QUESTION_COLUMNS`, sorted. ``low`` and ``high`` are the exact
+        95 % interval of the accuracy on this question, were it asked again; agreement_right and
+        agreement_wrong sum to percent_agreement, within units where the question has several. No
+        number is null, and ``undefined`` says why: "no_gold", "single_replication", "no_verdicts";
+        "few_verdicts", behind it or alone, where fewer than half of the replies hold one.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or there is nothing to count.
+
+    Examples
+    --------
+    Steady and right, steady and wrong:
+
+    >>> told = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "B"], "gold": ["A", "A", "A", "A"]}
+    >>> found = question_table(pl.LazyFrame(told))
+    >>> found.select("item_id", "accuracy", "agreement_right", "agreement_wrong").rows()
+    [('q', 1.0, 1.0, 0.0), ('r', 0.0, 0.0, 1.0)]
+    """
+    columns = source.columns if isinstance(source, Tally) else source.collect_schema().names()
+    extra = [GOLD] if GOLD in columns else []
+    counted = sampled(count_judgments(source, by=by, block=block, extra=extra))
+    frame = counted.frame
+    if not extra:
+        frame = frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
+    parts: list[pl.DataFrame] = []
+    groups = counted.groups
+    for part in frame.partition_by(groups, maintain_order=True) if groups else [frame]:
+        unit = ("item_id", *varying_facets(part, counted.facets))
+        found = _counts(part, missing, unit=unit, cluster=["item_id"])
+        known = part.group_by("item_id").agg(pl.col(GOLD).is_not_null().any()).sort("item_id")
+        table = _questions(found, gold_Q=known[GOLD].to_numpy())
+        keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
+        if groups and said_of_greedy(part.select(groups).row(0, named=True), counted, counted):
+            # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
+            told = pl.when(pl.col("undefined") == "no_gold").then(pl.lit("no_gold; serving_noise"))
+            named = told.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
+            table = table.with_columns(named.alias("undefined"))
+        silent_Q = _silent(part)
+        flag = pl.concat_str("undefined", pl.lit(LeadCode.FEW_VERDICTS.value), separator="; ",
+                             ignore_nulls=True)  # fmt: skip
+        flagged = pl.when(silent_Q & (pl.col("undefined") != "no_verdicts").fill_null(True))
+        table = table.with_columns(flagged.then(flag).otherwise("undefined").alias("undefined"))
+        parts.append(table.with_columns(known["item_id"]).select(*keys, *QUESTION_COLUMNS))
+    return pl.concat(parts)
+
+
+def _silent(part: pl.DataFrame) -> pl.Series:
+    """Questions too few of whose replies hold a verdict to say anything of agreement, in order."""
+    held = part.group_by("item_id").agg(
+        n_valid=pl.col(N).filter(SCORED.fill_null(False)).sum(),
+        n_replies=pl.col(N).filter(~FAILED).sum(),
+    )
+    return held.sort("item_id").select(pl.col("n_valid") < FEWEST * pl.col("n_replies")).to_series()
+
+
+def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
+    """Every question's numbers but its name, in the order of the questions."""
+    n_questions = gold_Q.size
+    counts = found.counts_UV.astype(np.float64)
+    values = {}
+    for name in CORRECTNESS:
+        statistic = correctness_statistic(name)
+        taking = statistic.takes_part(counts)
+        sums_QT = np.zeros((n_questions, 2))
+        np.add.at(sums_QT, found.clusters_U[taking], statistic.terms(counts[taking]))
+        values[name] = statistic.value(sums_QT)
+    n_Q, right_Q = (
+        np.bincount(found.clusters_U, column, n_questions).astype(np.int64)
+        for column in (counts.sum(axis=1), counts[:, 0])
+    )
+    ends = [clopper_pearson(int(k), int(n)) for k, n in zip(right_Q, n_Q, strict=True)]
+    told = pl.DataFrame(
+        {
+            "n_judgments": n_Q,
+            "accuracy": values["accuracy"],
+            "low": [one.low for one in ends],
+            "high": [one.high for one in ends],
+            "percent_agreement": values["agreement_right"] + values["agreement_wrong"],
+            "agreement_right": values["agreement_right"],
+            "agreement_wrong": values["agreement_wrong"],
+            "majority_right": values["majority_accuracy"],
+        },
+        schema={name: QUESTION_COLUMNS[name] for name in list(QUESTION_COLUMNS)[1:-1]},
+    ).with_columns(pl.col(pl.Float64).fill_nan(None))
+    gold = pl.Series(gold_Q)
+    why = (
+        pl.when(pl.col("n_judgments") == 0).then(pl.lit("no_verdicts"))
+        .when(pl.col("agreement_right").is_null()).then(pl.lit("single_replication"))
+        .when(~gold).then(pl.lit("no_gold"))
+    )  # fmt: skip
+    told = told.with_columns(why.alias("undefined"))
+    needs_gold = [name for name in told.columns if name not in _WITHOUT_GOLD]
+    return told.with_columns(pl.when(gold).then(pl.col(name)).alias(name) for name in needs_gold)
+
+
+def _counts(
+    rows: pl.DataFrame, policy: Missing, *, unit: Sequence[str], cluster: Sequence[str]
+) -> UnitCounts:
+    """Counts by unit, the right value of each in the first column."""
+    if rows.is_empty():
+        return UnitCounts(
+            counts_UV=np.zeros((0, 1), dtype=np.int64),
+            values=(_RIGHT,),
+            clusters_U=np.zeros(0, int),
+        )
+    gold = pl.col(GOLD).cast(pl.String)
+    by_number = pl.col("score") == gold.cast(pl.Float64, strict=False)
+    by_name = pl.when(pl.col("verdict").is_not_null()).then(pl.col("verdict") == gold)
+    right = SCORED & by_name.otherwise(by_number).fill_null(False)
+    value = pl.when(right).then(pl.lit(_RIGHT)).otherwise(value_of(policy))
+    found = unit_counts(rows, value, unit=unit, cluster=cluster)
+    order = [place for place, one in enumerate(found.values) if one != _RIGHT]
+    right_U = np.zeros((len(found.counts_UV), 1), dtype=np.int64)
+    if _RIGHT in found.values:
+        right_U = found.counts_UV[:, [found.values.index(_RIGHT)]]
+    return UnitCounts(
+        counts_UV=np.concatenate([right_U, found.counts_UV[:, order]], axis=1),
+        values=(_RIGHT, *(found.values[place] for place in order)),
+        clusters_U=found.clusters_U,
+    )

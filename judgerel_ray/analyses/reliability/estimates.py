@@ -1,0 +1,329 @@
+"""One group of counted judgments to rows of coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.matrix import UnitCounts, UnitTable
+from judgerel_ray.counting.outcomes import reply_counts, share_interval
+from judgerel_ray.counting.policy import (
+    FAILED,
+    NOISE_ABOVE,
+    REPEATABILITY,
+    SCORED,
+    Missing,
+    Row,
+    number_of_row,
+    value_of,
+)
+from judgerel_ray.stats import (
+    CountStatistic,
+    Interval,
+    Level,
+    NoiseFloor,
+    count_statistic,
+    measure,
+    noise_floors,
+)
+from judgerel_ray.stats.counts.statistic import CountTable
+from judgerel_ray.stats.generalizability.facet_layout import LaidOut, lay_out
+from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
+
+_WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
+OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
+"""Coefficients that verdicts as numbers have, too."""
+_ICC = ("icc1", "icck")
+
+ALIKE = "come out alike"
+UNANIMOUS = "are unanimous"
+"""What questions have in common where leaving any of them out changes nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Group:
+    """One group: its counted rows and what all its coefficients share.
+
+    Attributes
+    ----------
+    table : UnitTable
+        Counts of its units.
+    unit : tuple of str
+        Columns that make a unit.
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Level of measurement of its own scale.
+    n_categories : int
+        Declared options, or distinct values; outcomes without a verdict left out.
+    n_outcomes : int
+        Outcomes without a verdict (unparsed, refused, ...) that occur anywhere in the file.
+    scores : tuple of float
+        Distinct scores of the file, ascending.
+    intervals : IntervalChoice
+        How its intervals are made.
+    nuisance : tuple of str
+        Columns of the unit that vary and should not matter to a verdict.
+    n_places : int, optional
+        Places an option may stand in: declared options, or as many as were ever named by place.
+    """
+
+    table: UnitTable
+    unit: tuple[str, ...]
+    level: Level
+    n_categories: int
+    n_outcomes: int
+    scores: tuple[float, ...] = ()
+    intervals: IntervalChoice = AUTO
+    nuisance: tuple[str, ...] = ()
+    n_places: int | None = None
+    _laid: dict[Missing, LaidOut] = field(default_factory=dict, repr=False)
+
+    def laid_out(self, policy: Missing) -> LaidOut:
+        """Lay verdicts as names out once, where nuisance facets vary."""
+        if policy not in self._laid and self.table.levels is not None:
+            counts = self.table.counts(value_of(policy)).counts_UV
+            apart = 1 - np.eye(counts.shape[1])
+            self._laid[policy] = lay_out(counts, self.table.levels, distances_VV=apart)
+        return self._laid[policy]
+
+    @cached_property
+    def n_without(self) -> int:
+        """Replies without a verdict."""
+        return self.table.n_rows(~SCORED & ~FAILED)
+
+    def n_categories_of(self, policy: Missing) -> int:
+        """Categories there are under a policy."""
+        return self.n_categories + (self.n_outcomes if policy == "category" else 0)
+
+    @property
+    def n_missing(self) -> int:
+        """Rows without a verdict, requests that failed included."""
+        return self.table.n_rows(~SCORED)
+
+    @cached_property
+    def n_judgments(self) -> int:
+        """Rows."""
+        return int(self.table.counts_UK.sum())
+
+    @cached_property
+    def most_of_item(self) -> int:
+        """Most judgments of one item, over all levels of nuisance facets."""
+        levels, rows_U = self.table.levels, self.table.counts_UK.sum(axis=1)
+        if levels is not None:
+            rows_U = np.bincount(levels.items_U, rows_U)
+        return int(rows_U.max(initial=0))
+
+    @cached_property
+    def basis(self) -> Mapping[str, object]:
+        """What all rows of the group rest on."""
+        return {
+            "unit": " x ".join(self.unit),
+            "conditions": None,
+            "n_items": self.table.n_items,
+            "n_replications": int(self.table.counts_UK.sum(axis=1).max(initial=0)),
+            "n_judgments": self.n_judgments,
+        }
+
+
+def group_rows(
+    group: Group,
+    *,
+    coefficients: Sequence[str],
+    missing: Sequence[Missing],
+    levels: Sequence[Level] | None,
+) -> Iterator[Row]:
+    """Compute the rows of one group.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    coefficients : sequence of str
+        Names of coefficients of counts.
+    missing : sequence of {"category", "drop"}
+        Policies; one row is enough where no verdict is missing. With none, valid_rate is left.
+    levels : sequence of str, optional
+        Levels of alpha; by default that of the group's own scale.
+
+    Yields
+    ------
+    Row
+        The columns of `COLUMNS`.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [1.0, 2.0],
+    ...                      "outcome": ["scored"] * 2, "n": [2, 2]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
+    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
+    ...               n_outcomes=0)
+    >>> asked = {"coefficients": ["krippendorff_alpha"], "missing": ["drop"], "levels": None}
+    >>> [(row["value"], row["missing"]) for row in group_rows(group, **asked)]
+    [(1.0, 'category')]
+    """
+    levels = levels or (group.level,)
+    nothing_asked = group.n_missing > 0 and not missing
+    policies = missing if group.n_without or nothing_asked else ("category",)
+    basis = group.basis
+    for policy in policies:
+        for row in _policy_rows(group, policy, coefficients, levels):
+            yield {**row, **basis, "conditions": REPEATABILITY}
+    if "valid_rate" in coefficients:
+        yield {**_valid_row(group), **basis}
+
+
+def _policy_rows(
+    group: Group, policy: Missing, coefficients: Sequence[str], levels: Sequence[Level]
+) -> Iterator[Row]:
+    """The rows of one group under one policy."""
+    named = [name for name in coefficients if name != "valid_rate"]
+    numeric = [level for level in levels if level != "nominal"]
+    nominal = [name for name in named if name not in OF_NUMBERS or "nominal" in levels]
+    yield from _nominal_rows(group, policy, nominal)
+    if "krippendorff_alpha" in named:
+        for level in numeric:
+            yield _scored_row(group, policy, "krippendorff_alpha", level)
+    if numeric:
+        # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+        for name in (name for name in named if name in _ICC):
+            yield _scored_row(group, policy, name, "interval")
+
+
+def _nominal_rows(group: Group, policy: Missing, names: Sequence[str]) -> Iterator[Row]:
+    """Coefficients of verdicts as mere names."""
+    found = group.table.counts(value_of(policy))
+    categories = group.n_categories_of(policy)
+    statistics = [
+        count_statistic(name, n_values=len(found.values), n_categories=max(1, categories))
+        for name in names
+    ]
+    if not statistics:
+        return
+    table = CountTable.of(found.counts_UV, statistics[0], function="reduce")
+    floors = noise_floors(table, statistics)
+    for statistic, floor in zip(statistics, floors, strict=True):
+        interval = group.intervals.interval(
+            found.counts_UV, statistic, found.clusters_U, p_noise=floor.p
+        )
+        row = _row(group, policy, found, statistic, interval, floor, table)
+        printed = categories if statistic.name in _WITH_CATEGORIES else None
+        yield {**row, "measurement": "nominal", "n_categories": printed}
+
+
+def _scored_row(group: Group, policy: Missing, name: str, level: Level) -> Row:
+    """A coefficient of verdicts as numbers."""
+    scored = group.table.kinds.filter(SCORED)
+    why = "no_scores" if scored["score"].null_count() else None
+    if policy == "category" and group.n_without:
+        why = "category_needs_nominal"
+    found = group.table.counts(number_of_row() if why is None else pl.lit(None, pl.Float64))
+    values = np.asarray(found.values, dtype=np.float64)
+    statistic = count_statistic(name, n_values=len(values), values=values, level=level)
+    floor = noise_floors(found.counts_UV, [statistic])[0]
+    interval = group.intervals.interval(found.counts_UV, statistic, found.clusters_U)
+    row = {**_row(group, policy, found, statistic, interval, floor), "measurement": level}
+    return {**row, "undefined": why} if why else row
+
+
+def _valid_row(group: Group) -> Row:
+    """The share of replies with a verdict; a request that failed got no reply."""
+    found = reply_counts(group.table)
+    statistic = count_statistic("valid_rate", n_values=2)
+    row = _row(
+        group, "category", found, statistic, share_interval(found, statistic, group.intervals), None
+    )
+    return {**row, "measurement": "nominal"}
+
+
+def _row(
+    group: Group,
+    policy: Missing,
+    found: UnitCounts,
+    statistic: CountStatistic,
+    interval: Interval,
+    floor: NoiseFloor | None,
+    table: CountTable | None = None,
+) -> Row:
+    """One row of the result, but for what all rows of the group rest on."""
+    coefficient = measure(found.counts_UV if table is None else table, statistic)
+    alike = _alike(group, found, statistic) if interval.undefined == "no_spread" else ALIKE
+    return {
+        "coefficient": coefficient.name,
+        "value": coefficient.value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "missing": policy,
+        "n_categories": None,
+        "n_missing": group.n_judgments - int(found.counts_UV.sum()),
+        "estimator": in_words(coefficient.estimator, interval, floor, alike=alike),
+        "undefined": coefficient.undefined,
+    }
+
+
+def _alike(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
+    """What questions that leave an interval no spread have in common."""
+    counts = found.counts_UV
+    split = counts.max(axis=1, initial=0) < counts.sum(axis=1)
+    if statistic.name == "valid_rate" or split.any():
+        return ALIKE
+    return UNANIMOUS if len(group.unit) == 1 else f"{UNANIMOUS} in each of their units"
+
+
+def noise_columns(floor: NoiseFloor | None) -> Row:
+    """Write a noise floor as columns, null where there is none.
+
+    Examples
+    --------
+    >>> noise_columns(None)["noise"] is None
+    True
+    """
+    return {
+        "noise_floor": floor.mean if floor else None,
+        "noise_floor_sd": floor.sd if floor else None,
+        "p_noise": floor.p if floor else None,
+        "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
+    }
+
+
+def in_words(
+    estimator: str, interval: Interval, floor: NoiseFloor | None, *, alike: str = ALIKE
+) -> str:
+    """Say the estimator, how its interval and floor were made, and what weakens them.
+
+    `alike` is what the questions have in common where none moves the value.
+
+    Examples
+    --------
+    >>> in_words("nominal alpha", Interval(undefined="too_few_units"), None)
+    'nominal alpha; no interval: too few units'
+    """
+    parts = [estimator]
+    if interval.undefined == "no_spread":
+        # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
+        bound = 1 - 0.05 ** (1 / interval.n_questions)
+        parts.append(
+            f"no interval: all {interval.n_questions} questions {alike}, so of all such "
+            f"questions fewer than {bound:.0%} would come out otherwise (95 %)"
+        )
+    elif interval.undefined and interval.undefined != "undefined":
+        parts.append(f"no interval: {interval.undefined.replace('_', ' ')}")
+    elif interval.method:
+        parts.append(interval.method)
+    if interval.few_informative:
+        parts.append("few informative questions")
+    elif interval.n_effective is not None and interval.n_effective < FEWEST_CARRYING:
+        few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
+        parts.append(f"{few} carry the differences between them")
+    if interval.biased:
+        parts.append("biased at this size")
+    if floor and floor.method:
+        parts.append(f"floor of {floor.method}")
+    return "; ".join(parts)

@@ -1,0 +1,438 @@
+"""What a reader should know first: how steady each judge is, and what takes the worth from that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.lead_codes import (
+    LeadCode,
+    Replies,
+    lead_code,
+    leading_row,
+    replies_told,
+    same_place_and_option,
+)
+from judgerel_ray.blocks.words import (
+    NOISE,
+    UNASKED,
+    Row,
+    conditions,
+    group_columns,
+    group_label,
+    number,
+    percent,
+    reason,
+)
+from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+
+WARNINGS = (
+    LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,
+    LeadCode.FOLLOWS_PLACE,
+)  # fmt: skip
+"""What makes agreement worth less than it looks, or nothing."""
+_MOST = 12  # groups warned of by name on a page; all stand in its table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """What leads a group: what it is, and the rows that hold its figures.
+
+    Attributes
+    ----------
+    code : LeadCode
+        Which of all findings it is.
+    answer : str, optional
+        The one answer, or place, of a judge that gives no other.
+    row : mapping, optional
+        Agreement, or of ratings the error of one.
+    repeated : mapping, optional
+        The same of the same prompt again, where `row` is of other prompts, too.
+    place, option : mapping, optional
+        How often verdicts in another order name the same place, and the same option.
+    replies : Replies, optional
+        How many replies hold a verdict, where valid_rate is there to tell.
+    apart : mapping, optional
+        `row` with replies without a verdict left out, where there are any.
+    n_items : int
+        Questions asked.
+    """
+
+    code: LeadCode
+    n_items: int
+    answer: str | None = None
+    row: Row | None = None
+    repeated: Row | None = None
+    place: Row | None = None
+    option: Row | None = None
+    replies: Replies | None = None
+    apart: Row | None = None
+
+
+def lead(rows: Sequence[Row]) -> Lead | None:
+    """Find what leads a group, as its rows say; None where none of them leads.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": None, "undefined": "no_verdicts"}
+    >>> lead([row]).code.value
+    'undefined'
+    """
+    told = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
+    if told is None:
+        return None
+    code, _, answer = str(told).partition(":")
+    row = leading_row(rows)
+    same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
+    again = [one for one in same if one.get("conditions") == REPEATABILITY]
+    reproduced = row is not None and row.get("conditions") == REPRODUCIBILITY
+    alike = [
+        one
+        for one in same
+        if one is not row and row and one.get("conditions") == row.get("conditions")
+    ]
+    kept, option = same_place_and_option(rows)
+    return Lead(
+        code=LeadCode(code),
+        n_items=cast(int, rows[0].get("n_items", 0)),
+        answer=answer or None,
+        row=row,
+        repeated=again[0] if reproduced and again else None,
+        place=kept,
+        option=option,
+        replies=replies_told(rows),
+        apart=next((one for one in alike if one.get("missing") == "drop"), None),
+    )
+
+
+def lead_text(found: Lead) -> str:
+    """Read aloud what leads a group.
+
+    Examples
+    --------
+    >>> replies = Replies(n_valid=4, n_replies=40)
+    >>> lead_text(Lead(code=LeadCode.FEW_VERDICTS, n_items=10, replies=replies))
+    "4 of 40 replies (10 %) hold a verdict: nothing is said of the judge's agreement."
+    """
+    code, row = found.code, found.row
+    if code is LeadCode.FEW_VERDICTS:
+        return f"{_held(found.replies)} hold a verdict: nothing is said of the judge's agreement."
+    if code in (LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE):
+        return _stuck(found)
+    if code is LeadCode.FOLLOWS_PLACE and found.place and found.option:
+        return (
+            "this judge follows the place more than the option: shown the same question with its "
+            "options in another order, two verdicts name the same place "
+            f"{_share(found.place)} of the time and the same option {_share(found.option)}."
+            f"{_again(found)}{_without(found)}"
+        )
+    if code is LeadCode.NAMES_UNKNOWN:
+        return (
+            "whether its verdicts stay when the options change their order is not known: the file "
+            "has several orders and does not say whether a verdict names an option or a place "
+            "(--verdict-names option or --verdict-names place, or a column label)."
+            f"{_again(found)}{_without(found)}"
+        )
+    if row is None:
+        return "none of the coefficients asked for leads."
+    said = rating_headline if row["coefficient"] == "standard_error" else headline
+    return f"{said(row, found.repeated)}{_without(found)}"
+
+
+def _held(replies: Replies | None) -> str:
+    """How many replies, of all."""
+    if replies is None:
+        return "fewer than half of the replies"
+    n, of = replies.n_valid, replies.n_replies
+    return f"{n:,} of {of:,} replies ({percent(n / of)})"
+
+
+def _stuck(found: Lead) -> str:
+    """A judge of one answer."""
+    place = found.code is LeadCode.ONE_PLACE
+    whatever = "whatever the options are" if place else "whatever the question is"
+    n = (
+        f"{found.replies.n_valid:,} of {found.replies.n_valid:,} verdicts, "
+        if found.replies
+        else ""
+    )
+    return (
+        f"this judge answers {found.answer} {whatever} ({n}{found.n_items:,} questions): agreement "
+        "says nothing about its judgment."
+    )
+
+
+def _share(row: Row) -> str:
+    """A share with its interval."""
+    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    return f"{percent(row['value'])}{ends}"
+
+
+def _again(found: Lead) -> str:
+    """How often it says the same to the same prompt, beside a lead that is about other prompts."""
+    row = found.repeated
+    if row is None or row["value"] is None:
+        return ""
+    if row["coefficient"] == "standard_error":
+        return f" Asked the same prompt again, {number(row['value'])} points."
+    return f" Asked the same prompt again, it repeats itself {_share(row)} of the time."
+
+
+def _without(found: Lead) -> str:
+    """What replies without a verdict have to do with it, where they are more than a few."""
+    replies = found.replies
+    if replies is None or replies.flag is None or found.code is LeadCode.UNDEFINED:
+        return ""
+    n = replies.n_replies - replies.n_valid
+    said = f" {n:,} of {replies.n_replies:,} replies hold no verdict"
+    if found.row is None or found.row["coefficient"] == "standard_error":
+        return f"{said}."
+    alone = found.apart
+    if alone is None or alone["value"] is None or found.row.get("missing") != "category":
+        return f"{said}."
+    return (
+        f"{said}, and two of these count as the same; between verdicts alone it is "
+        f"{percent(alone['value'])}."
+    )
+
+
+def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
+    """Read what leads every group aloud.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
+    ...        "noise_floor": 0.528, "noise": False, "undefined": None}
+    >>> said, chance = headlines(pl.DataFrame([row]))[0].split("; ")
+    >>> said
+    'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
+    >>> chance
+    'its own verdicts shuffled across the questions would agree 53 % of the time.'
+    """
+    return tuple(text for _, text in group_leads(coefficients))
+
+
+def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
+    """Find what leads every group, and read it aloud with the group's name.
+
+    Examples
+    --------
+    >>> row = {"judge": "j", "coefficient": "percent_agreement", "value": None,
+    ...        "undefined": "no_verdicts"}
+    >>> group_leads(pl.DataFrame([row]))[0][1]
+    'j: its agreement is undefined: no verdicts.'
+    """
+    columns = group_columns(coefficients)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    leads = []
+    for rows in groups.values():
+        found = lead(rows)
+        if found is not None:
+            text, label = lead_text(found), group_label(rows[0], columns)
+            leads.append((found, f"{label}: {text}" if label else text[0].upper() + text[1:]))
+    return leads
+
+
+def of_ratings(rows: Sequence[Row]) -> bool:
+    """Tell a group whose verdicts are numbers: it leads with the error of one rating.
+
+    Examples
+    --------
+    >>> of_ratings([{"coefficient": "standard_error", "value": 0.4}])
+    True
+    """
+    return any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
+
+
+def rating_headline(row: Row, repeated: Row | None = None) -> str:
+    """Read the error of one rating aloud; `repeated` is that of the same prompt again.
+
+    Examples
+    --------
+    >>> row = {"value": 0.62, "low": 0.5, "high": 0.8, "noise_floor": 1.1, "noise": False,
+    ...        "unit": "item_id", "conditions": "repeatability"}
+    >>> rating_headline(row)[:66]
+    'asked the same prompt again, one rating of this judge has a standa'
+    """
+    ends = "" if row["low"] is None else f" ({number(row['low'])} to {number(row['high'])})"
+    reproduced = row.get("conditions") == REPRODUCIBILITY
+    asked = (
+        f"asked about the same item again, {conditions(row, repeated)}"
+        if reproduced
+        else "asked the same prompt again"
+    )
+    text = (
+        f"{asked}, one rating of this judge has a standard error of {number(row['value'])} "
+        f"points{ends}; with its ratings shuffled across the questions it would be "
+        f"{number(row['noise_floor'])}."
+    )
+    if row["noise"]:
+        text += f" That is {NOISE}: these data do not show that the question matters to the rating."
+    if repeated is not None and repeated["value"] is not None:
+        text += f" Asked the same prompt again, {number(repeated['value'])} points."
+    return text
+
+
+def agreements(coefficients: pl.DataFrame) -> list[Row]:
+    """Choose each group's agreement, replies without a verdict counting as one.
+
+    Examples
+    --------
+    >>> agreements(pl.DataFrame({"coefficient": ["valid_rate"]}))
+    []
+    """
+    return first_rows(coefficients, "percent_agreement")
+
+
+def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
+    """Choose the first row of a coefficient in every group: the policy and level that lead.
+
+    Examples
+    --------
+    >>> first_rows(pl.DataFrame({"coefficient": ["x", "x"], "missing": ["category", "drop"]}), "x")
+    [{'coefficient': 'x', 'missing': 'category'}]
+    """
+    columns = list(group_columns(coefficients))
+    mine = coefficients.filter(coefficient=name)
+    if not columns:
+        return [*mine.head(1).to_dicts()]
+    return [*mine.unique(columns, keep="first", maintain_order=True).to_dicts()]
+
+
+def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:
+    """Find a coefficient's repeatability by group, where reproducibility leads.
+
+    Examples
+    --------
+    >>> repeats(pl.DataFrame({"coefficient": ["x"], "conditions": ["repeatability"]}), "x")
+    {}
+    """
+    if "conditions" not in coefficients.columns:
+        return {}
+    columns = group_columns(coefficients)
+    leading = {
+        tuple(row[one] for one in columns)
+        for row in first_rows(coefficients, name)
+        if row["conditions"] == REPRODUCIBILITY
+    }
+    again = first_rows(coefficients.filter(conditions=REPEATABILITY), name)
+    found = {tuple(row[one] for one in columns): row for row in again}
+    return {key: row for key, row in found.items() if key in leading}
+
+
+def headline(row: Row, repeated: Row | None = None) -> str:
+    """Read one group's leading agreement aloud; `repeated` is that of the same prompt again.
+
+    Examples
+    --------
+    >>> headline({"undefined": "no_verdicts"})
+    'its agreement is undefined: no verdicts.'
+    """
+    reproduced = row.get("conditions") == REPRODUCIBILITY
+    if row["undefined"] == "single_replication":
+        return "every question was asked once, so nothing shows how stable its verdicts are."
+    if row["undefined"]:
+        return f"its agreement is undefined: {reason(row['undefined'])}."
+    ends = "" if row["low"] is None else f" ({percent(row['low'])} to {percent(row['high'])})"
+    asked = (
+        f"asked about the same item again, {conditions(row, repeated)}, "
+        if reproduced
+        else "asked the same prompt again, "
+    )
+    text = (
+        f"{asked}this judge gives the same verdict {percent(row['value'])} "
+        f"of the time{ends}; its own verdicts shuffled across the questions would agree "
+        f"{percent(row['noise_floor'])} of the time."
+    )
+    if row.get("temperature") == 0 and not reproduced:
+        text += " At temperature 0 that is how steady the serving is, not the judgment."
+    if row["noise"]:
+        text += (
+            f" That is {NOISE}: these data do not show that the question matters to the verdict."
+        )
+    elif cast(float, row["value"]) < cast(float, row["noise_floor"]):
+        text += " It disagrees with itself more than chance would."
+    if reproduced and repeated is not None and repeated["value"] is not None:
+        text += f" Asked the same prompt again, it repeats itself {percent(repeated['value'])}."
+    return text
+
+
+def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
+    """Say what makes agreement worth less than it looks, in plain sentences.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+
+    Returns
+    -------
+    tuple of str
+        One sentence a group that leads with one of `WARNINGS`, and what holds of all.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...                      "verdict": ["x", "x", "y", "y"], "label": ["A"] * 4})
+    >>> print(cautions(reduce_judgments(rows))[0])
+    This judge answers A whatever the options are (4 of 4 verdicts, 2 questions): agreement says nothing about its judgment.
+    """  # noqa: E501
+    said = [text for found, text in group_leads(coefficients) if found.code in WARNINGS]
+    if len(said) > _MOST:
+        more = f"{len(said) - _MOST:,} groups more: see the remarks below."
+        said = [*said[:_MOST], more]
+    return (*said, *unasked(coefficients), *_greedy(coefficients))
+
+
+def unasked(coefficients: pl.DataFrame) -> list[str]:
+    """Say what agreement cannot show where nothing but the same prompt was asked again.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "percent_agreement", "value": 0.9, "conditions": "repeatability"}
+    >>> unasked(pl.DataFrame([row]))[0][:26]
+    'Reproducibility is unknown'
+    """
+    if "conditions" not in coefficients.columns:
+        return []
+    compared = coefficients.filter(pl.col("conditions").is_not_null())
+    valued = compared.filter(pl.col("value").is_not_null())
+    if "lead" in valued.columns:  # asked, or nothing to be had from asking
+        apart = (LeadCode.NAMES_UNKNOWN.value, LeadCode.FEW_VERDICTS.value)
+        valued = valued.filter(~pl.col("lead").is_in(apart).fill_null(False))
+    reproduced = valued.filter(conditions=REPRODUCIBILITY)
+    names = group_columns(coefficients)
+    if not names:
+        return [UNASKED] if valued.height and reproduced.is_empty() else []
+    known = set(reproduced.select(names).rows())
+    groups = list(dict.fromkeys(valued.select(names).rows()))
+    lacking = [key for key in groups if key not in known]
+    if not lacking:
+        return []
+    if len(lacking) == len(groups):
+        return [UNASKED]
+    told = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
+    return [f"Of {'; '.join(told)}: {UNASKED}"]
+
+
+def _greedy(coefficients: pl.DataFrame) -> list[str]:
+    """What agreement at temperature 0 is, where it was asked more than once."""
+    repeated = [
+        row
+        for row in agreements(coefficients)
+        if row.get("temperature") == 0
+        and row["value"] is not None
+        and row.get("conditions") != REPRODUCIBILITY
+    ]
+    if not repeated:
+        return []
+    return [
+        "Temperature 0 is greedy: asked the same prompt in the same order again, a model repeats "
+        "itself. Agreement there shows how steady the serving is, not how sound the judgment."
+    ]

@@ -1,0 +1,433 @@
+"""What a group's reader must hear first: one code, decided once for terminal, page and JSON.
+
+A coefficient answers a question that makes sense only where replies hold verdicts, where these
+differ, and where it is known what they name. The code says which of these fails, or which number
+leads; its figures stand in the group's rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.estimates import Group
+from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.nesting import N, UnitRows
+from judgerel_ray.counting.places import SHOWN, place
+from judgerel_ray.counting.policy import FAILED, LABEL, SCORED, Row
+
+FEWEST = 0.5
+"""Share of replies with a verdict below which nothing is said of agreement.
+
+Of two replies of such a judge at most one pair in four has a verdict on both sides (share squared),
+and the verdicts that are there are the choice of the smaller part: what is left out outweighs what
+is compared, whatever it would have said.
+"""
+NEARLY_ALL = 0.95
+"""Share below which agreement is flagged: one pair in ten, or more, lacks a verdict (1 - .95^2)."""
+FEW_FLAG, SOME_FLAG = "few verdicts", "replies without a verdict"
+"""How ``estimator`` begins its remark in either case."""
+_TWO = 2
+
+
+class LeadCode(StrEnum):
+    """What leads a group, the first that holds.
+
+    Attributes
+    ----------
+    FEW_VERDICTS
+        Fewer than `FEWEST` of the replies hold a verdict; figures: valid_rate.
+    ONE_ANSWER, ONE_PLACE
+        All verdicts are the same one, or name the same place; followed by ``:`` and its name.
+    NAMES_UNKNOWN
+        Orders of the options vary, and whether a verdict names an option or a place is not known.
+    FOLLOWS_PLACE
+        In another order verdicts name the same place (place_consistency) more surely than the same
+        option (swap_consistency): their intervals do not meet.
+    UNDEFINED
+        Agreement is undefined, its row says why.
+    RATING_ERROR
+        standard_error, of ratings.
+    NOISE, BELOW_CHANCE
+        percent_agreement (of ratings standard_error) cannot be told from what shuffled verdicts
+        give; or is below it.
+    AGREEMENT
+        percent_agreement.
+    """
+
+    FEW_VERDICTS = "few_verdicts"
+    ONE_ANSWER = "one_answer"
+    ONE_PLACE = "one_place"
+    NAMES_UNKNOWN = "verdict_names_unknown"
+    FOLLOWS_PLACE = "follows_place"
+    UNDEFINED = "undefined"
+    RATING_ERROR = "rating_error"
+    NOISE = "noise"
+    BELOW_CHANCE = "below_chance"
+    AGREEMENT = "agreement"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """What the replies of a group hold.
+
+    Attributes
+    ----------
+    n_valid, n_replies : int
+        Replies with a verdict, and all; requests that failed got none.
+    only : str, optional
+        The verdict that all of them hold, on two questions or more.
+    places : frozenset of str
+        The places they name, so far as labels tell, on two questions or more.
+    """
+
+    n_valid: int = 0
+    n_replies: int = 0
+    only: str | None = None
+    places: frozenset[str] = frozenset()
+
+    @property
+    def are_few(self) -> bool:
+        """Whether too few hold a verdict to say anything of agreement."""
+        return self.n_valid < FEWEST * self.n_replies
+
+    @property
+    def habit(self) -> str | None:
+        """The code of a judge that gives one answer, or names one place, whatever is asked."""
+        if len(self.places) == 1 and (place := min(self.places)) != self.only:
+            return f"{LeadCode.ONE_PLACE.value}:{place}"
+        # One option at several places is no habit: it may be the better one of every question.
+        stays = self.only is not None and len(self.places) <= 1
+        return f"{LeadCode.ONE_ANSWER.value}:{self.only}" if stays else None
+
+    @property
+    def flag(self) -> str | None:
+        """What ``estimator`` says of agreement where verdicts are missing."""
+        if self.are_few:
+            return f"{FEW_FLAG}: {self.n_valid:,} of {self.n_replies:,} replies hold one"
+        if self.n_valid < NEARLY_ALL * self.n_replies:
+            return f"{SOME_FLAG}: {self.n_replies - self.n_valid:,} of {self.n_replies:,}"
+        return None
+
+
+def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Replies:
+    """Count what the replies of a group hold.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rows : UnitRows
+        Its rows, with the label where that was counted.
+    continuous : bool
+        Whether scores are not counted one by one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> told = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "A"],
+    ...                      "score": [None] * 3, "outcome": ["scored", "refused", "scored"],
+    ...                      "n": [2, 1, 3]}, schema_overrides={"score": pl.Float64})
+    >>> nested = nest_rows(told, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...               unit=("item_id",), level="nominal", n_categories=1, n_outcomes=1)
+    >>> replies_of(group, nested)
+    Replies(n_valid=5, n_replies=6, only='A', places=frozenset())
+    """
+    table = group.table
+    n_valid, n_replies = table.n_rows(SCORED), table.n_rows(~FAILED)
+    only, places = None, frozenset[str]()
+    if n_valid and not continuous and table.n_items >= _TWO:
+        verdicts = table.kinds.filter(pl.Series(table.counts_UK.sum(axis=0) > 0) & SCORED)
+        named = verdicts.select(LABEL).to_series().unique()
+        only = str(named.item()) if named.len() == 1 else None
+        places = _places(rows, n_valid) if rows.places else frozenset()
+    return Replies(n_valid=n_valid, n_replies=n_replies, only=only, places=places)
+
+
+def replies_in(rows: pl.DataFrame) -> Replies:
+    """Count what replies hold, of counted rows.
+
+    Examples
+    --------
+    >>> told = {"outcome": ["scored", "refused", "failed"], "n": [3, 1, 1]}
+    >>> replies_in(pl.DataFrame(told)).n_replies
+    4
+    """
+    held = rows.select(n_valid=_rows(SCORED), n_replies=_rows(~FAILED)).row(0)
+    return Replies(n_valid=held[0], n_replies=held[1])
+
+
+def _rows(kind: pl.Expr) -> pl.Expr:
+    """How many rows of a kind."""
+    return pl.col(N).filter(kind.fill_null(False)).sum().cast(pl.Int64)
+
+
+def _places(rows: UnitRows, n_valid: int) -> frozenset[str]:
+    """The places that verdicts name, where labels were counted."""
+    stood = rows.by_place()
+    n_placed = stood.totals()
+    named = [name for name, n in zip(rows.places or (), n_placed, strict=True) if n]
+    return _told([*named, *([None] if n_placed.sum() < n_valid else [])])
+
+
+def _told(places: Sequence[str | None]) -> frozenset[str]:
+    """Places by name; a verdict that names none, such as a tie, is a place of its own."""
+    named = {one for one in places if one is not None}
+    return frozenset(named | {""}) if named and None in places else frozenset(named)
+
+
+def steady_within_units(group: Group) -> bool:
+    """Tell whether each unit has one verdict at most, as of a judge that always names one place.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> told = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "score": [None] * 2,
+    ...                      "outcome": ["scored"] * 2, "n": [2, 3]},
+    ...                     schema_overrides={"score": pl.Float64})
+    >>> nested = nest_rows(told, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> steady_within_units(
+    ...     Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...           unit=("item_id",), level="nominal", n_categories=1, n_outcomes=1))
+    True
+    """
+    scored = group.table.kinds.select(SCORED.fill_null(False)).to_series().to_numpy()
+    return int(((group.table.counts_UK[:, scored] > 0).sum(axis=1)).max(initial=0)) <= 1
+
+
+def named_places(
+    rows: pl.LazyFrame, columns: Sequence[str], groups: Sequence[str], keys: Sequence[Row]
+) -> list[frozenset[str]]:
+    """Find the places that the verdicts of groups name, whose labels were not counted.
+
+    One more pass over the rows, so it is asked of groups alone that cannot be told otherwise.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments.
+    columns, groups : sequence of str
+        Their columns, and those that make a group.
+    keys : sequence of mapping
+        The groups.
+
+    Returns
+    -------
+    list of frozenset of str
+        The places of each group; none where no label tells.
+
+    Examples
+    --------
+    >>> told = pl.LazyFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "label": ["A", "A"]})
+    >>> named_places(told, ["item_id", "verdict", "label"], [], [{}])
+    [frozenset({'A'})]
+    """
+    said = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns]
+    rows = rows.filter(is_judge(columns), pl.any_horizontal(said))
+    if "outcome" in columns:
+        rows = rows.filter(pl.col("outcome").cast(pl.String).fill_null("scored") == "scored")
+    wanted = [
+        pl.all_horizontal(pl.col(name).eq_missing(pl.lit(key[name])) for name in groups)
+        for key in keys
+        if groups
+    ]
+    if wanted:
+        rows = rows.filter(pl.any_horizontal(wanted))
+    found = rows.select(*groups, place()).unique().collect(engine="streaming").to_dicts()
+    return [
+        _told([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
+        for key in keys
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedGroup:
+    """One group's rows, and what is known of its replies.
+
+    Attributes
+    ----------
+    key : dict
+        The columns of the group.
+    rows : list of dict
+        Its coefficients.
+    replies : Replies
+        What its replies hold.
+    steady : bool
+        Whether each unit has one verdict at most.
+    """
+
+    key: Row
+    rows: list[Row]
+    replies: Replies
+    steady: bool
+
+
+def led(groups: Sequence[LedGroup], rows: pl.LazyFrame, *, labelled: bool) -> list[Row]:
+    """Write the rows of all groups, each with what leads its group.
+
+    Parameters
+    ----------
+    groups : sequence of LedGroup
+        The groups.
+    rows : pl.LazyFrame
+        The judgments.
+    labelled : bool
+        Whether they have labels that were not counted.
+
+    Examples
+    --------
+    >>> one = LedGroup(key={}, rows=[{"coefficient": "flip_rate", "value": 0.0}], steady=True,
+    ...                replies=Replies(n_valid=2, n_replies=2))
+    >>> led([one], pl.LazyFrame(), labelled=False)[0]["lead"] is None
+    True
+    """
+    asked = [one for one in groups if labelled and one.steady and not one.replies.are_few]
+    found = {}
+    if asked:
+        columns = rows.collect_schema().names()
+        keys = [one.key for one in asked]
+        places = named_places(rows, columns, list(asked[0].key), keys)
+        found = {id(one): seen for one, seen in zip(asked, places, strict=True)}
+    written = []
+    for one in groups:
+        code = lead_code(
+            one.rows, replace(one.replies, places=found.get(id(one), one.replies.places))
+        )
+        written += [{**one.key, **row, "lead": code} for row in one.rows]
+    return written
+
+
+def lead_code(rows: Sequence[Mapping[str, object]], replies: Replies | None = None) -> str | None:
+    """Decide what leads a group.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Its coefficients, in the order they are printed.
+    replies : Replies, optional
+        What its replies hold; by default as far as valid_rate tells.
+
+    Returns
+    -------
+    str or None
+        A `LeadCode`, after `LeadCode.ONE_ANSWER` and `LeadCode.ONE_PLACE` which it is; None where
+        no coefficient asked for is one that leads.
+
+    Examples
+    --------
+    >>> rows = [{"coefficient": "valid_rate", "value": 0.1, "n_judgments": 10, "n_missing": 0}]
+    >>> lead_code(rows)
+    'few_verdicts'
+    >>> lead_code([], Replies(n_valid=8, n_replies=8, only="A"))
+    'one_answer:A'
+    """
+    replies = replies or replies_told(rows)
+    if replies and replies.are_few:
+        return LeadCode.FEW_VERDICTS.value
+    if replies and replies.habit:
+        return replies.habit
+    first = leading_row(rows)
+    withheld = LeadCode.NAMES_UNKNOWN.value
+    if any(row.get("undefined") == withheld for row in rows):
+        return withheld
+    if follows_place(rows):
+        return LeadCode.FOLLOWS_PLACE.value
+    if first is None:
+        return None
+    if first.get("value") is None:
+        return LeadCode.UNDEFINED.value
+    if first.get("noise"):
+        return LeadCode.NOISE.value
+    if first["coefficient"] == "standard_error":
+        return LeadCode.RATING_ERROR.value
+    floor = first.get("noise_floor")
+    below = floor is not None and cast(float, first["value"]) < cast(float, floor)
+    return (LeadCode.BELOW_CHANCE if below else LeadCode.AGREEMENT).value
+
+
+def leading_row(rows: Sequence[Mapping[str, object]]) -> Mapping[str, object] | None:
+    """Choose the row that leads: of ratings the error of one, of verdicts agreement.
+
+    Examples
+    --------
+    >>> leading_row([{"coefficient": "flip_rate", "value": 0.1}])
+    >>> leading_row([{"coefficient": "standard_error", "value": 0.4}])["value"]
+    0.4
+    """
+    rated = any(row["coefficient"] == "standard_error" and row["value"] is not None for row in rows)
+    name = "standard_error" if rated else "percent_agreement"
+    return next((row for row in rows if row["coefficient"] == name), None)
+
+
+def follows_place(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Tell whether verdicts in another order keep their place more surely than their option.
+
+    Examples
+    --------
+    >>> kept = {"coefficient": "place_consistency", "value": 0.9, "low": 0.8, "high": 1.0,
+    ...         "missing": "category"}
+    >>> option = {**kept, "coefficient": "swap_consistency", "value": 0.1, "low": None,
+    ...           "high": None}
+    >>> follows_place([kept, option]), follows_place([option])
+    (True, False)
+    """
+    kept, option = same_place_and_option(rows)
+    if kept is None or option is None:
+        return False
+    low = kept["low"] if kept["low"] is not None else kept["value"]
+    high = option["high"] if option["high"] is not None else option["value"]
+    return cast(float, low) > cast(float, high)
+
+
+def same_place_and_option(
+    rows: Sequence[Mapping[str, object]],
+) -> tuple[Mapping[str, object] | None, Mapping[str, object] | None]:
+    """Find how often verdicts in another order name the same place, and the same option.
+
+    Of the latter the row that leaves the same replies out.
+
+    Examples
+    --------
+    >>> same_place_and_option([{"coefficient": "flip_rate", "value": 0.1}])
+    (None, None)
+    """
+    valued = [row for row in rows if row.get("value") is not None]
+    kept = next((row for row in valued if row["coefficient"] == "place_consistency"), None)
+    options = [row for row in valued if row["coefficient"] == "swap_consistency"]
+    alike = [row for row in options if kept and row["missing"] == kept["missing"]]
+    return kept, next(iter(alike), next(iter(options), None))
+
+
+def replies_told(rows: Sequence[Mapping[str, object]]) -> Replies | None:
+    """Read what valid_rate says of replies; None where it was not asked for.
+
+    Examples
+    --------
+    >>> replies_told([{"coefficient": "valid_rate", "value": 0.1, "n_judgments": 10,
+    ...                "n_missing": 0}])
+    Replies(n_valid=1, n_replies=10, only=None, places=frozenset())
+    """
+    row = next((row for row in rows if row["coefficient"] == "valid_rate"), None)
+    if row is None or row["value"] is None or "n_judgments" not in row:
+        return None
+    n = cast(int, row["n_judgments"]) - cast(int, row["n_missing"])
+    return Replies(n_valid=round(cast(float, row["value"]) * n), n_replies=n)
+
+
+def without_verdicts(row: Mapping[str, object]) -> list[str]:
+    """Find what a row says of replies without a verdict that are more than a few.
+
+    Examples
+    --------
+    >>> without_verdicts({"estimator": "alpha; replies without a verdict: 9 of 40"})
+    ['replies without a verdict: 9 of 40']
+    """
+    parts = str(row["estimator"]).split("; ")
+    return [part for part in parts if part.startswith(SOME_FLAG)]

@@ -1,0 +1,316 @@
+"""What the order of the options does to verdicts, where questions are asked in several orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.estimates import Group, in_words
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.matrix import unit_counts
+from judgerel_ray.counting.nesting import PLACES, UnitRows
+from judgerel_ray.counting.places import ORDER, SHOWN, Places, first_of, places_in
+from judgerel_ray.counting.policy import MISSING, NOISE_ABOVE, SCORED, Missing, Row, value_of
+from judgerel_ray.counting.tally import Tally
+from judgerel_ray.stats import Coefficient
+from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
+from judgerel_ray.stats.generalizability.facet_layout import lay_out
+from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.generalizability.order_effects import (
+    ORDER_EFFECTS,
+    first_place,
+    order_effect,
+    position_bias,
+    swap_layout,
+    swapped,
+)
+from judgerel_ray.stats.intervals.interval import student_interval
+
+_ORDER = ORDER
+BY_DEFAULT = ("swap_consistency", "place_consistency", "position_bias", "first_place")
+"""Coefficients that lead where a group was asked in several orders, in the order of reading."""
+_OF_PLACES = BY_DEFAULT[1:]
+
+
+def read_places(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> Places | None:
+    """Read the places of judgments whose questions were asked in several orders.
+
+    Examples
+    --------
+    >>> read_places(pl.LazyFrame({"item_id": ["q"], "verdict": ["A"]}), ["item_id", "verdict"])
+    """
+    if not labels_by_default(source, columns):
+        return None
+    return places_in(source.rows if isinstance(source, Tally) else source, columns)
+
+
+def labels_by_default(source: pl.LazyFrame | Tally, columns: Sequence[str]) -> list[str]:
+    """Name the column of labels where questions were asked in several orders.
+
+    Counting by label reads one more column, so it is left out where there is nothing to learn.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "label": ["A", "A"]})
+    >>> labels_by_default(rows, ["label", "option_order"])
+    ['label']
+    >>> labels_by_default(rows.head(1), ["label", "option_order"])
+    []
+    """
+    if not {SHOWN, _ORDER} <= set(columns):
+        return []
+    if isinstance(source, Tally):
+        several = source.nested.units[_ORDER].n_unique() > 1
+    else:
+        ends = source.select(low=pl.col(_ORDER).min(), high=pl.col(_ORDER).max())
+        low, high = ends.collect(engine="streaming").row(0)
+        several = low != high
+    return [SHOWN] if several else []
+
+
+def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
+    """Name the coefficients of orders that lead where a group was asked in several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"], "verdict": ["A"], "n": [2]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> orders_of(Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
+    ...                 unit=("item_id",), level="nominal", n_categories=2,
+    ...                 n_outcomes=0), nested)
+    ()
+    """
+    if _ORDER not in group.unit:
+        return ()
+    return BY_DEFAULT[:1] if rows.places is None else BY_DEFAULT
+
+
+def places_of(rows: UnitRows, placed: Sequence[str]) -> int | None:
+    """Count places that options stood in, where labels were counted; a tie stands in none.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Counted judgments.
+    placed : sequence of str
+        The verdicts that name a place.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "n": [2, 1, 1], "verdict": ["x", "y", "tie"],
+    ...                      "outcome": ["scored"] * 3, "score": [None] * 3})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> units = nested.units.with_columns(__places=pl.lit([3]))
+    >>> places_of(replace(nested, units=units, places=("A",)), ["x", "y"])
+    2
+    """
+    if rows.places is None:
+        return None
+    n_labels = rows.by_place().seen().height
+    named = SCORED & pl.col("verdict").is_in(placed)
+    if rows.seen().filter(named)["verdict"].n_unique() <= n_labels:
+        return n_labels
+    # Of one question, since others may have options of their own.
+    options = rows.long(["item_id"]).filter(named).group_by("item_id")
+    most = options.agg(pl.col("verdict").n_unique())["verdict"].max()
+    return max(int(str(most or 0)), n_labels)
+
+
+def check_order(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse coefficients of orders whose columns are not there.
+
+    Examples
+    --------
+    >>> check_order(["position_bias"], ["label", "option_order"])
+    """
+    asked = [name for name in names if name in ORDER_EFFECTS]
+    wanted = [_ORDER] if asked else []
+    placed = [name for name in asked if name in _OF_PLACES]
+    wanted += [SHOWN] if placed else []
+    for name in wanted:
+        if name not in columns:
+            of_places = name == SHOWN
+            raise SweepError(
+                f"{(placed if of_places else asked)[0]} needs the column {name}, got "
+                f"{', '.join(columns)}",
+                hint="a column label with the place where the chosen option stood (A, B); or "
+                "--verdict-names place, if that is what verdict holds"
+                if of_places
+                else "number the orders in which options were shown: 0, 1, 2; a sweep asks them "
+                "with option_orders = 2 or more",
+            )
+
+
+def order_rows(
+    group: Group, rows: UnitRows, names: Sequence[str], missing: Sequence[Missing],
+    *, continuous: bool = False,
+) -> Iterator[Row]:  # fmt: skip
+    """Compute order effects of one group.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rows : UnitRows
+        Its counted rows; swap_consistency reads the table.
+    names : sequence of str
+        Some of `ORDER_EFFECTS`.
+    missing : sequence of {"category", "drop"}
+        Policies of order_effect and swap_consistency; those of places are of verdicts alone.
+    continuous : bool
+        Whether the group's table counts no single scores.
+
+    Yields
+    ------
+    Row
+        The columns of ``COLUMNS``; ``undefined`` is "orders_not_crossed" where all was asked in one
+        order.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> told = {"item_id": ["q"] * 4 + ["r"] * 4, "replication": [0, 1] * 4,
+    ...         "option_order": [0, 0, 1, 1] * 2, "label": ["A"] * 8,
+    ...         "verdict": ["x", "x", "y", "y"] * 2}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["order_effect", "position_bias"])
+    >>> found.select("coefficient", "value").rows()
+    [('order_effect', 1.0), ('position_bias', 1.0)]
+    """
+    apart = [name for name in group.unit if name != _ORDER]
+    policies: Sequence[Missing] = missing if group.n_without else MISSING[:1]
+    verdicts: Missing = "drop" if group.n_without else "category"
+    if "swap_consistency" in names:
+        for policy in policies:
+            counts = _counts(rows.long(group.unit), group, policy) if continuous else None
+            yield _swap_row(group, policy, counts)
+    if "place_consistency" in names:
+        stood = group.table.places_UP
+        if stood is None:
+            stood = np.zeros((group.table.clusters_U.size, 1), dtype=np.int64)
+        yield _swap_row(group, verdicts, stood, of_places=True)
+    if "order_effect" in names:
+        for policy in policies:
+            counted = rows.long(group.unit)
+            found = unit_counts(counted, value_of(policy), unit=group.unit, cluster=apart)
+            yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
+    placed = [name for name in names if name in ("position_bias", "first_place")]
+    if placed:
+        labels, questions = _labels_by_order(group)
+        first = first_of(_named_places(rows)) if rows.places and labels.size else 0
+        for name in placed:
+            bias = name == "position_bias"
+            shown = position_bias(labels, questions) if bias else first_place(
+                labels, questions, first=first
+            )  # fmt: skip
+            yield _row(group, verdicts, shown, crossed=_ORDER in group.unit)
+
+
+def _counts(rows: pl.DataFrame, group: Group, policy: Missing) -> NDArray[np.int64]:
+    """Counts of the group's units, each score a value of its own."""
+    return unit_counts(rows, value_of(policy), unit=group.unit, cluster=group.unit).counts_UV
+
+
+def _named_places(rows: UnitRows) -> list[str]:
+    """Places that a verdict of these rows names: the columns of their table, in its order."""
+    numbers_UP = rows.units[PLACES].explode().to_numpy().reshape(rows.units.height, -1)
+    named_P = numbers_UP.sum(axis=0) > 0
+    return [place for place, named in zip(rows.places or (), named_P, strict=True) if named]
+
+
+def _labels_by_order(group: Group) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """How often each question named each place in each order, and the questions.
+
+    Each order weighs the same: one asked more often would pass for a place preferred.
+    """
+    table, levels = group.table, group.table.levels
+    if table.places_UP is None or levels is None or levels.orders_U is None:
+        return np.zeros((0, 2), dtype=np.int64), None
+    several = np.int64(levels.orders_U.max() + 1)
+    asked, cell = table.clusters_U * several + levels.orders_U, None
+    if (np.diff(asked) <= 0).any():  # else every unit is a question in one order, and sorted
+        asked, cell = np.unique(asked, return_inverse=True)
+    # Positions that nothing ever named are on the menu all the same.
+    n_places = max(table.places_UP.shape[1], group.n_places or 0)
+    labels = np.zeros((asked.size, n_places), np.int64, order="F")
+    for place, number_U in enumerate(table.places_UP.T):
+        together = number_U if cell is None else np.bincount(cell, number_U, asked.size)
+        labels[:, place] = together
+    return labels, asked // several
+
+
+def _swap_row(
+    group: Group,
+    policy: Missing,
+    counts: NDArray[np.int64] | None = None,
+    *,
+    of_places: bool = False,
+) -> Row:
+    """Pairs of judgments in two orders that name the same option, or the same place.
+
+    Of the group's table, or of other counts of its units: of single scores, or of places.
+    """
+    table, levels = group.table, group.table.levels
+    what = "place" if of_places else "option"
+    words = f"share of pairs of judgments in two orders with the same {what}, mean over questions"
+    none = Coefficient(
+        name="place_consistency" if of_places else "swap_consistency",
+        undefined="orders_not_crossed", estimator=words,
+        n_units=0, n_raters=0, n_ratings=0, n_missing=0,
+    )  # fmt: skip
+    if levels is None or levels.orders_U is None or table.turned_U is None:
+        return _row(group, policy, none, crossed=False)
+    if counts is None and table.turned_U is levels.items_U:
+        laid = swap_layout(group.laid_out(policy))
+        n_ratings = int(table.counts(value_of(policy)).counts_UV.sum())
+    else:
+        if counts is None:
+            counts = table.counts(value_of(policy)).counts_UV
+        n_ratings = int(counts.sum())
+        apart = 1 - np.eye(counts.shape[1])
+        laid = lay_out(counts, swapped(table.turned_U, levels.orders_U), distances_VV=apart)
+    terms = reproducibility_terms("percent_agreement", laid, levels, clusters_U=table.clusters_U)
+    if not terms.questions_C.size:
+        return _row(group, policy, none)
+    share = float(terms.value(terms.terms_CT.sum(axis=0)))
+    interval = student_interval(share, terms.left_out(), 0.95, chance_corrected=False)
+    told = replace(
+        none, value=share, undefined=None, low=interval.low, high=interval.high,
+        n_ratings=n_ratings, n_units=terms.questions_C.size,
+        estimator=in_words(words, interval, None),
+    )  # fmt: skip
+    if of_places:  # shuffled over the questions, verdicts that go by place still do
+        return _row(group, policy, told)
+    floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
+    told = replace(
+        told, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
+        estimator=in_words(words, interval, floor),
+    )  # fmt: skip
+    return _row(group, policy, told)
+
+
+def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
+    """One row of the result."""
+    return {
+        "coefficient": found.name,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "noise_floor": found.noise_floor,
+        "noise_floor_sd": found.noise_floor_sd,
+        "p_noise": found.p_noise,
+        "noise": None if found.p_noise is None else found.p_noise > NOISE_ABOVE,
+        "measurement": "nominal",
+        "missing": policy,
+        "n_categories": None,
+        "n_missing": group.n_judgments - found.n_ratings,
+        "estimator": found.estimator,
+        "undefined": found.undefined if crossed else "orders_not_crossed",
+        **group.basis,
+    }

@@ -1,0 +1,629 @@
+"""Coefficients on the page: the few that lead, and all of them folded away.
+
+Alpha against temperature as inline SVG: points, intervals, and the band noise would fill.
+
+Tables of replies, unstable questions and answers, each from one frame.
+
+Where verdicts fall among the places that options were shown in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from textwrap import shorten
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
+from judgerel_ray.analyses.reliability.lead_codes import FEW_FLAG, LeadCode, without_verdicts
+from judgerel_ray.blocks.markup import Column, Notes, counts, key_columns, paragraph, table
+from judgerel_ray.blocks.ordering import in_order, natural
+from judgerel_ray.blocks.words import (
+    GREEDY,
+    NOISE,
+    Row,
+    cell,
+    coefficient_name,
+    compared,
+    escape,
+    estimate,
+    explanation,
+    group_columns,
+    group_label,
+    interval,
+    missing_policy,
+    number,
+    percent,
+    percent_interval,
+    reason,
+    remarks,
+    times,
+)
+from judgerel_ray.core import OUTCOMES
+from judgerel_ray.counting.policy import REPRODUCIBILITY
+
+_OTHER_ORDERS = ("same option in another order", "same place in another order")
+_REMARKS = {
+    LeadCode.FEW_VERDICTS.value: "nothing is said of agreement",
+    LeadCode.FOLLOWS_PLACE.value: "follows the place",
+    LeadCode.BELOW_CHANCE.value: "less than by chance",
+}
+_FEW: Row = {
+    **dict.fromkeys(("value", "low", "high", "noise_floor", "noise_floor_sd", "noise")),
+    "undefined": LeadCode.FEW_VERDICTS.value,
+}
+
+
+def headline_table(coefficients: pl.DataFrame) -> str:
+    """Tabulate what matters most of every group: agreement, alpha, valid verdicts.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+
+    Examples
+    --------
+    >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
+    ''
+    """
+    agreements = [_said_of(row) for row in first_rows(coefficients, "percent_agreement")]
+    if not agreements:
+        return ""
+    names = group_columns(coefficients)
+
+    def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
+        """The rows of the same groups, in the order of the agreements."""
+        known = {tuple(row[name] for name in names): _said_of(row) for row in frame_rows}
+        return [known.get(tuple(row[name] for name in names)) for row in agreements]
+
+    beside_lead = beside([*repeats(coefficients, "percent_agreement").values()])
+    alphas = beside(first_rows(coefficients, "krippendorff_alpha"))
+    errors = beside(first_rows(coefficients, "standard_error"))
+    valid = beside(first_rows(coefficients, "valid_rate"))
+    kept = beside(first_rows(coefficients, "place_consistency"))
+    # Both leave out the replies without a verdict, which stand nowhere.
+    apart = coefficients.reverse() if any(kept) else coefficients
+    options = beside(first_rows(apart, "swap_consistency"))
+    notes = Notes()
+    said = [_remark(row) for row in agreements]
+    error = _values("error of one rating, points", errors)
+    rated = any(row and row["value"] is not None for row in errors)
+    columns = [
+        *key_columns(agreements, names),
+        *([error] if rated else []),  # what leads ratings
+        _shares("same verdict", agreements, notes),
+        Column(
+            head="by chance",
+            cells=[percent(row["noise_floor"]) for row in agreements],
+            is_number=True,
+        ),
+        _shares("same prompt again", beside_lead),
+        *(_shares(head, rows) for head, rows in zip(_OTHER_ORDERS, (options, kept), strict=True)),
+        _values("Krippendorff's alpha", alphas, notes),
+        _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
+        _shares("valid verdicts", valid),
+        Column(head="remark", cells=said, kind="remark"),
+    ]
+    caption = "How steady each judge is, with 95 % intervals"
+    return f"{table(caption, columns, cards=True)}{notes.html()}"
+
+
+def _why(row: Row) -> list[str]:
+    """Why a coefficient has no value."""
+    return [reason(row["undefined"])] if row["undefined"] and row["value"] is None else []
+
+
+def _said_of(row: Row) -> Row:
+    """A row without its numbers, where its group has too few verdicts for any but their share."""
+    few = row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate"
+    if not few:
+        return row
+    told = [part for part in str(row["estimator"]).split("; ") if part.startswith(FEW_FLAG)]
+    return {**row, **_FEW, "estimator": "; ".join(told)}
+
+
+def _remark(row: Row) -> str:
+    """What makes a row's agreement worth little."""
+    code, _, answer = str(row.get("lead")).partition(":")
+    said = [f"answers {answer} only"] if answer else []
+    said += [_REMARKS[code]] if code in _REMARKS else []
+    said += without_verdicts(row)
+    said += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
+    return "; ".join(said)
+
+
+def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
+    """Numbers of the notes on each row, noise apart."""
+    if notes is None:
+        return []
+    apart = (NOISE, *GREEDY)
+    said = [[text for text in remarks(row) if text not in apart] if row else [] for row in rows]
+    return [[notes.number(explanation(text)) for text in texts] for texts in said]
+
+
+def coefficient_section(coefficients: pl.DataFrame) -> str:
+    """Fold every group's coefficients away under its name, each with floor, basis and notes.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
+    >>> coefficient_section(reduce_judgments(rows)).count("<details>")
+    1
+    """
+    names = group_columns(coefficients)
+    told = [name for name in names if coefficients[name].n_unique() > 1]
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return "\n".join(
+        _folded(group_label(rows[0], told) or "All coefficients", rows) for rows in groups.values()
+    )
+
+
+def _folded(label: str, rows: Sequence[Row]) -> str:
+    """One group's coefficients."""
+    notes = Notes()
+    parts = [[*str(row["estimator"]).split("; "), *_why(row)] for row in rows]
+    shared = set.intersection(*map(set, parts)) if len(rows) > 1 else set()
+    marks = [
+        sorted(notes.number(explanation(text)) for text in texts if text not in shared)
+        for texts in parts
+    ]
+    first = rows[0]
+    units = dict.fromkeys((row["conditions"], row["unit"]) for row in rows if row["conditions"])
+    told = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
+    basis = (
+        f"Unit of agreement: {', '.join(told) or first['unit']}. Questions asked: "
+        f"{first['n_items']:,}, each "
+        f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
+        f"judgments: {first['n_judgments']:,}."
+    )
+    if shared:
+        basis += (
+            f" Everywhere: {'; '.join(explanation(text) for text in parts[0] if text in shared)}."
+        )
+    columns = [
+        Column(head="coefficient", cells=[coefficient_name(row) for row in rows], marks=marks),
+        Column(head="two judgments", cells=[cell(row["conditions"]) for row in rows]),
+        Column(head="no verdict", cells=[missing_policy(row) for row in rows]),
+        _values("value [95 %]", rows),
+        _floors(rows),
+        Column(head="p of noise", cells=[number(row["p_noise"]) for row in rows], is_number=True),
+        counts("categories", [row["n_categories"] for row in rows]),
+        counts("questions compared", [compared(row) for row in rows]),
+        counts("left out", [row["n_missing"] or None for row in rows]),
+        Column(head="remark", cells=[NOISE if row["noise"] else "" for row in rows], kind="remark"),
+    ]
+    return (
+        f"<details><summary>{escape(label)}</summary>{paragraph(basis)}"
+        f"{table(f'Coefficients: {label}', columns)}{notes.html()}</details>"
+    )
+
+
+def _shares(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+    """Shares in percent with their intervals; in words where there is none."""
+    cells = [
+        "-" if row is None else _none(row) if row["value"] is None else percent(row["value"])
+        for row in rows
+    ]
+    small = ["" if row is None else percent_interval(row["low"], row["high"]) for row in rows]
+    marks = _marked(rows, notes)
+    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+
+
+def _values(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
+    """Coefficients with their intervals."""
+    cells = [
+        "-" if row is None else _none(row) if row["value"] is None else number(row["value"])
+        for row in rows
+    ]
+    small = ["" if row is None else interval(row) for row in rows]
+    marks = _marked(rows, notes)
+    return Column(head=head, cells=cells, small=small, marks=marks, is_number=True)
+
+
+def _none(row: Row) -> str:
+    """Why there is no value, shortly."""
+    if row["low"] is not None:
+        return ""
+    return "asked once" if row["undefined"] == "single_replication" else reason(row["undefined"])
+
+
+def _floors(rows: Sequence[Row]) -> Column:
+    """Noise floors with their spread."""
+    cells = [number(row["noise_floor"]) for row in rows]
+    small = [
+        "" if row["noise_floor_sd"] is None else f"± {number(row['noise_floor_sd'])}"
+        for row in rows
+    ]
+    return Column(head="noise floor", cells=cells, small=small, is_number=True)
+
+
+_WIDTH, _HEIGHT = 320, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 14, 12, 40
+_LABEL_WIDTH = 24.0  # of a temperature such as 0.75, in the figure's units
+_BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    """From temperature and alpha to places in the figure."""
+
+    low: float
+    hottest: float
+
+    def x(self, temperature: object) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * cast(float, temperature) / self.hottest
+
+    def y(self, alpha: object) -> float:
+        inside = max(self.low, cast(float, alpha))
+        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - inside) / (1 - self.low)
+
+
+def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
+    """Draw alpha against temperature, one figure a judge, benchmark and what else makes a group.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+
+    Returns
+    -------
+    tuple of str
+        HTML figures; none where alpha is not defined at two temperatures at least.
+
+    Examples
+    --------
+    >>> alpha_charts(pl.DataFrame({"coefficient": ["valid_rate"]}))
+    ()
+    """
+    columns = group_columns(coefficients)
+    if "temperature" not in columns:
+        return ()
+    rest = [name for name in columns if name != "temperature"]
+    of_orders = pl.lit(False)  # whether orders or templates are compared, and not repeats
+    if "conditions" in coefficients.columns:
+        of_orders = (pl.col("conditions") == REPRODUCIBILITY).fill_null(False)
+    alphas = coefficients.filter(
+        # Of temperature 0 asked more than once it is the server's, no point of a judge's curve.
+        (pl.col("temperature") != 0) | (pl.col("n_replications") < 2) | of_orders,
+        pl.col("coefficient") == "krippendorff_alpha",
+        pl.col("value").is_not_null(),
+        pl.col("temperature").is_not_null(),
+    )
+    if alphas["temperature"].n_unique() < 2:
+        return ()
+    # One level and one policy a figure: the first that has a value.
+    keys = [*rest, "temperature"]
+    alphas = in_order(alphas.unique(keys, keep="first", maintain_order=True), keys)
+    parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
+    hottest = float(alphas.select(pl.col("temperature").max()).item())
+    scale = _Scale(low=max(-1.0, min(0.0, _least(alphas))), hottest=max(1.0, hottest))
+    told = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
+    return tuple(_figure(part.to_dicts(), told, scale) for part in parts)
+
+
+def _least(alphas: pl.DataFrame) -> float:
+    """The lowest number drawn."""
+    floor = pl.col("noise_floor") - _BAND * pl.col("noise_floor_sd")
+    return float(alphas.select(pl.min_horizontal("value", "low", floor).min()).item())
+
+
+def _figure(rows: Sequence[Row], rest: Sequence[str], scale: _Scale) -> str:
+    """One figure with its caption and, for those who cannot see it, its numbers in words."""
+    label = group_label(rows[0], rest) or "all judgments"
+    told = "; ".join(f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows)
+    shapes = [*_axes(rows, scale), *_band(rows, scale), *_marks(rows, scale)]
+    return (
+        f'<figure><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{escape(f"Alpha against temperature, {label}. {told}")}">'
+        f"{''.join(shapes)}</svg><figcaption>{escape(label)}</figcaption></figure>"
+    )
+
+
+def _axes(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
+    """Lines at quarters of alpha, and the temperatures asked."""
+    right = _WIDTH - _RIGHT
+    for alpha in (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0):
+        if alpha >= scale.low:
+            y = scale.y(alpha)
+            kind = "zero" if alpha == 0 else "grid"
+            yield f'<line class="{kind}" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            yield _text(_LEFT - 9, y + 4, number(alpha, 2), "end")
+    written = -_LABEL_WIDTH
+    for row in rows:
+        # 0.5 and 1 lie on each other where 10 was asked too: the second has its point alone.
+        x = scale.x(row["temperature"])
+        if x - written >= _LABEL_WIDTH:
+            yield _text(x, _HEIGHT - 22, cell(row["temperature"]), "middle")
+            written = x
+    yield _text((_LEFT + right) / 2, _HEIGHT - 5, "temperature", "middle")
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    """A label."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _band(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
+    """Where alpha would fall if verdicts did not depend on the question."""
+    floors = [
+        (scale.x(row["temperature"]), cast(float, row["noise_floor"]), _BAND * cast(float, sd))
+        for row in rows
+        if (sd := row["noise_floor_sd"]) is not None
+    ]
+    # A lone temperature still needs a band one can see.
+    edges = [(x - 6, *rest) for x, *rest in floors[:1]] + floors
+    edges += [(x + 6, *rest) for x, *rest in floors[-1:]]
+    upper = [f"{x:.1f},{scale.y(mean + half) - 1:.1f}" for x, mean, half in edges]
+    lower = [f"{x:.1f},{scale.y(mean - half) + 1:.1f}" for x, mean, half in reversed(edges)]
+    if floors:
+        yield f'<polygon class="band" points="{" ".join(upper + lower)}"/>'
+
+
+def _marks(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
+    """Points, hollow where they are noise, joined by a line, with their intervals."""
+    points = [(scale.x(row["temperature"]), scale.y(row["value"])) for row in rows]
+    for (x1, y1), (x2, y2) in pairwise(points):
+        yield f'<line class="join" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+    for (x, y), row in zip(points, rows, strict=True):
+        if row["low"] is not None:
+            ends = f'y1="{scale.y(row["low"]):.1f}" y2="{scale.y(row["high"]):.1f}"'
+            yield f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" {ends}/>'
+        kind = "noise" if row["noise"] else "point"
+        said = escape(f"temperature {cell(row['temperature'])}: {estimate(row)}")
+        place = f'cx="{x:.1f}" cy="{y:.1f}" r="4"'
+        yield f'<circle class="{kind}" {place}><title>{said}</title></circle>'
+
+
+Questions = Mapping[tuple[str, str], str]
+"""Texts of questions by benchmark and item_id."""
+_LONGEST_QUESTION = 160
+
+
+def outcome_section(outcomes: pl.DataFrame) -> str:
+    """Tabulate what became of the requests; outcomes that never occurred are left out.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.outcomes import outcome_table
+    >>> rows = pl.LazyFrame({"item_id": ["q", "r"], "verdict": ["A", None]})
+    >>> "unparsed" in outcome_section(outcome_table(rows))
+    True
+    """
+    rows = outcomes.to_dicts()
+    seen = [name for name in OUTCOMES if name == "scored" or outcomes[name].sum()]
+    names = outcomes.columns[: outcomes.columns.index("n_items")]
+    columns = [
+        *key_columns(rows, names),
+        Column(head="questions", cells=[f"{row['n_items']:,}" for row in rows], is_number=True),
+        Column(
+            head="replies",
+            cells=[f"{row['n_landed'] - row['failed']:,}" for row in rows],
+            is_number=True,
+        ),
+        *(
+            Column(
+                head=name.replace("_", " "),
+                cells=[f"{row[name]:,}" for row in rows],
+                small=[
+                    _part(row[name], row["n_landed"] - (0 if name == "failed" else row["failed"]))
+                    for row in rows
+                ],
+                is_number=True,
+            )
+            for name in seen
+        ),
+    ]
+    return table(_counted("failed" in seen), columns)
+
+
+def _counted(some_failed: bool) -> str:
+    """What the table of outcomes counts, and what its shares are of."""
+    text = "Outcome of every reply, counted, with shares of the replies"
+    return f"{text}; failed requests with their share of all that landed" if some_failed else text
+
+
+def _part(n: int, whole: int) -> str:
+    """A share in percent, where it is some and not all."""
+    return percent(n / whole) if 0 < n < whole else ""
+
+
+def unstable_section(
+    unstable: pl.DataFrame, groups: Sequence[str], questions: Questions | None = None
+) -> str:
+    """Tabulate the questions whose replications agree least, with what they said.
+
+    Where `questions` has their texts, these name them, and their ids stand small beside.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.stability import least_stable
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
+    >>> unstable_section(least_stable(rows), [])
+    '<p>No question that was asked twice got two different verdicts.</p>'
+    """
+    rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
+    if not rows:
+        return paragraph("No question that was asked twice got two different verdicts.")
+    told = unstable.columns[: unstable.columns.index("agreement")]
+    # Facets that say nothing, or the same everywhere, would only widen the table.
+    names = [
+        name
+        for name in told
+        if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
+    ]
+    columns = [
+        *_named(rows, names, questions or {}),
+        Column(
+            head="pairs that agree", cells=[percent(row["agreement"]) for row in rows],
+            is_number=True,
+        ),
+        Column(head="replies", cells=[f"{row['n_replications']:,}" for row in rows],
+               is_number=True),
+        Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
+    ]  # fmt: skip
+    return table("Questions by the share of agreeing pairs of replications", columns)
+
+
+def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:
+    """What names every row; a question by its text, where that is known."""
+    keys = {name: column for name, column in zip(names, key_columns(rows, names), strict=True)}
+    texts = [question_text(row, questions) for row in rows]
+    if any(texts):
+        ids = keys["item_id"].cells
+        keys["item_id"] = Column(
+            head="question",
+            cells=[text or one for text, one in zip(texts, ids, strict=True)],
+            small=[one if text else "" for text, one in zip(texts, ids, strict=True)],
+            kind="prose",
+        )
+    return list(keys.values())
+
+
+def question_text(row: Row, questions: Questions) -> str:
+    """The text of a row's question, cut to a length that a table holds; nothing where unknown.
+
+    Examples
+    --------
+    >>> question_text({"benchmark": "b", "item_id": "q1"}, {("b", "q1"): "Which is  larger?"})
+    'Which is larger?'
+    """
+    text = questions.get((str(row.get("benchmark")), str(row["item_id"])), "")
+    return shorten(text, _LONGEST_QUESTION, placeholder=" …")
+
+
+def _verdicts(row: Row) -> str:
+    """What the replications said, the most frequent first."""
+    shares = cast("list[dict[str, object]]", row["verdicts"])
+    return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
+
+
+def answer_section(answers: pl.DataFrame | None) -> str:
+    """Tabulate candidate answers that responders wrote.
+
+    Parameters
+    ----------
+    answers : pl.DataFrame, optional
+        ``judge``, ``benchmark``, ``stage``, ``temperature``, ``questions``, ``answers`` and
+        ``tokens`` (mean of the new ones).
+
+    Examples
+    --------
+    >>> answer_section(None)
+    ''
+    """
+    if answers is None or answers.is_empty():
+        return ""
+    rows = answers.to_dicts()
+    heads: Mapping[str, str] = {"judge": "written by"}
+    names = [name for name in answers.columns if name not in ("questions", "answers", "tokens")]
+    columns = [
+        *(
+            Column(head=heads.get(name, name), cells=[cell(row[name]) for row in rows])
+            for name in names
+        ),
+        counts("questions", [row["questions"] for row in rows]),
+        counts("answers", [row["answers"] for row in rows]),
+        Column(
+            head="new tokens each (mean)",
+            cells=[number(row["tokens"], 1) for row in rows],
+            is_number=True,
+        ),
+    ]
+    return table("Candidate answers that landed", columns)
+
+
+_MOST_LABELS = 12
+
+
+def place_section(positions: pl.DataFrame | None) -> str:
+    """Tabulate how often verdicts name each place, or each answer where places are not known.
+
+    Parameters
+    ----------
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
+
+    Examples
+    --------
+    >>> place_section(None)
+    ''
+    """
+    if positions is None or positions.is_empty():
+        return ""
+    # What one scale calls 5 is another thing on the next: each has a table of its own.
+    parts = [positions]
+    if "scale" in positions.columns:
+        parts = positions.partition_by("scale", maintain_order=True)
+    tables = [(part, shown) for part in parts if (shown := _place_table(part))]
+    places = [part for part, _ in tables if part["is_place"].any()]
+    paragraphs = dict.fromkeys(_orders_asked(part.to_dicts()) for part in places)
+    return "".join([*map(paragraph, paragraphs), *(shown for _, shown in tables)])
+
+
+def _place_table(positions: pl.DataFrame) -> str:
+    """Tabulate the shares of one scale; nothing where it has more values than a table shows."""
+    rows = positions.to_dicts()
+    shares = [_by_label(row) for row in rows]
+    labels = sorted({label for share in shares for label in share}, key=natural)
+    if len(labels) > _MOST_LABELS:
+        return ""
+    names = positions.columns[: positions.columns.index("n_verdicts")]
+    columns = [
+        *key_columns(rows, names),
+        Column(head="verdicts", cells=[f"{row['n_verdicts']:,}" for row in rows], is_number=True),
+        *(
+            Column(
+                head=label,
+                cells=[percent(share[label][0]) if label in share else "0 %" for share in shares],
+                small=[_around(*share[label]) if label in share else "" for share in shares],
+                is_number=True,
+            )
+            for label in labels
+        ),
+        Column(
+            head="even",
+            cells=[percent(1 / n) if (n := row["n_options"]) else "-" for row in rows],
+            is_number=True,
+        ),
+    ]
+    if not any(row["is_place"] for row in rows):
+        return table("Share of verdicts that give each answer, with 95 % intervals", columns)
+    return table("Share of verdicts that name each place, with 95 % intervals", columns)
+
+
+def _by_label(row: Row) -> dict[str, tuple[object, object]]:
+    """Share and half its interval, by label."""
+    shares = cast("list[dict[str, object]]", row["shares"])
+    return {str(one["label"]): (one["share"], one["half"]) for one in shares}
+
+
+def _orders_asked(rows: Sequence[Row]) -> str:
+    """What the orders asked can show."""
+    if any(cast(int, row["n_orders"]) > 1 for row in rows):
+        return (
+            "Questions were asked with their options in several orders, drawn at random. A judge "
+            "that goes by the options names the same option in another order, and every place "
+            "about as often; one that goes by the place names the same place."
+        )
+    return (
+        "Every question was asked with its options in one order, the same in all replications; "
+        "orders differ between questions, drawn at random. A judge that goes by the options names "
+        "every place about as often. What it would say in another order was not asked: "
+        "option_orders = 2 or more asks it."
+    )
+
+
+def _around(share: object, half: object) -> str:
+    """The interval of a share from half its width."""
+    if half is None:
+        return ""
+    middle, width = cast(float, share), cast(float, half)
+    return percent_interval(max(0.0, middle - width), min(1.0, middle + width))

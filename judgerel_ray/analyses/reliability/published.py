@@ -1,0 +1,417 @@
+"""What was published, by name: schroeder2024 on rows of judgments, always with its warning.
+
+Numbers that schroeder2024 printed about judges and answers, each with what it leaves out.
+
+Table 1 is agreement between judges, replication by replication; Table 4 how many of the answers
+judged are right; Table 5 the accuracy that a judge gives a model.
+
+Rows of judgments as the codes of schroeder2024: what counts do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.counting.columns import is_judge, outcome_column
+from judgerel_ray.counting.grouping import Block
+from judgerel_ray.counting.matrix import UnitCounts
+from judgerel_ray.counting.outcomes import share_interval
+from judgerel_ray.counting.policy import NOISE_ABOVE, Row
+from judgerel_ray.stats import Interval, count_statistic
+from judgerel_ray.stats.intervals.precision import t_quantile
+
+REPLICATION, SHOWN = "__replication", "__label"
+"""Columns of :func:`read_labels` besides the keys and the outcome."""
+
+
+def read_labels(
+    rows: pl.LazyFrame, columns: Sequence[str], *, keys: Sequence[str], block: Block
+) -> pl.DataFrame:
+    """Read what the published estimator needs of every row: counts do not tell it.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments.
+    columns : sequence of str
+        Their columns.
+    keys : sequence of str
+        Columns of groups and units to keep.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        The keys, the replication (blocks one after the other), the letter shown, and the outcome.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"], "replication": [0], "verdict": ["B"]})
+    >>> read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0).rows()
+    [('q', {'block': None, 'replication': 0}, 'B', 'scored')]
+    """
+    rows = rows.filter(is_judge(columns))
+    in_block = pl.lit(None, pl.Int64)
+    if "block" in columns:
+        in_block = pl.col("block").cast(pl.Int64)
+        if block != "all":
+            rows = rows.filter(pl.col("block").fill_null(0) == block)
+    shown = [pl.col(name).cast(pl.String) for name in ("label", "verdict") if name in columns]
+    return rows.select(
+        *keys,
+        pl.struct(in_block.alias("block"), "replication").alias(REPLICATION),
+        pl.coalesce(*shown, pl.lit(None, pl.String)).alias(SHOWN),
+        outcome_column(columns).alias("outcome"),
+    ).collect(engine="streaming")
+
+
+def code_table(
+    rows: pl.DataFrame, *, unit: Sequence[str], raters: Sequence[str] = ()
+) -> NDArray[np.float64] | None:
+    """Lay out the codes of one group, or None where a verdict has no code.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        From :func:`read_labels`.
+    unit : sequence of str
+        Columns that make a unit.
+    raters : sequence of str
+        Columns that tell raters apart, each of whom has replications; none where there is one.
+
+    Returns
+    -------
+    ndarray of float, shape (n_replications, n_units), or None
+        With raters (n_raters, n_replications, n_units). All sorted; NaN where there is no row.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r"], "replication": [1, 0, 0],
+    ...                      "verdict": ["B", "A", None]})
+    >>> labels = read_labels(rows, ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
+    >>> code_table(labels, unit=["item_id"]).tolist()
+    [[1.0, 6.0], [2.0, nan]]
+    """
+    from judgerel_ray.legacy import codes_from_verdicts
+
+    try:
+        codes = codes_from_verdicts(
+            rows[SHOWN].to_list(),
+            rows["outcome"].to_list(),
+            coding="correctness" if is_correctness(rows) else "letters",
+        )
+    except ValueError:
+        return None
+    axes = [list(raters)] if raters else []
+    place = [
+        rows.select(columns).join(
+            rows.select(columns).unique().sort(columns).with_row_index("__place"),
+            on=columns, nulls_equal=True, maintain_order="left",
+        )["__place"]
+        for columns in (*axes, [REPLICATION], list(unit))
+    ]  # fmt: skip
+    shape = [int(places.max() or 0) + 1 for places in place]  # type: ignore[arg-type]
+    table = np.full(shape, np.nan)
+    table[tuple(places.to_numpy() for places in place)] = codes
+    return table
+
+
+def is_correctness(rows: pl.DataFrame) -> bool:
+    """Tell whether verdicts are correct and incorrect.
+
+    Examples
+    --------
+    >>> is_correctness(pl.DataFrame({"__label": ["Correct", None]}))
+    True
+    """
+    shown = rows[SHOWN].drop_nulls().str.to_lowercase().unique()
+    words = not shown.is_empty() and set(shown) <= {"correct", "incorrect"}
+    return words or ("protocol" in rows.columns and set(rows["protocol"]) == {"correctness"})
+
+
+_FIVE = ("min", "q1", "median", "q3", "max")
+_SPREADS = {
+    "schroeder2024_irr": "agrees",
+    "schroeder2024_irr_never_agrees": "never_agrees",
+    "schroeder2024_irr_left_out": "left_out",
+}
+_RULES = {
+    "agrees": "as coded: no answer counts as an answer like any other",
+    "never_agrees": "no answer never agrees",
+    "left_out": "pairs without two answers are left out",
+}
+_ACCURACY = "schroeder2024_accuracy"
+_MONTE_CARLO = "schroeder2024_accuracy_monte_carlo"
+_RIGHT = "schroeder2024_right_answers"
+PRINTED = (*_SPREADS, _RIGHT, _ACCURACY, _MONTE_CARLO)
+"""Tables 1, 4 and 5 by name; the first four are five rows each, from minimum to maximum."""
+_NONE = Interval(undefined="undefined")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """One number, or why there is none."""
+
+    name: str
+    words: str
+    value: float | None = None
+    interval: Interval = _NONE
+    undefined: str | None = None
+
+
+def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
+    """Compute printed numbers of one group.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rows : pl.DataFrame
+        Its rows, from :func:`judgerel_ray.analyses.reliability.published.read_labels`.
+    names : sequence of str
+        Some of `PRINTED`.
+
+    Yields
+    ------
+    Row
+        The columns of ``COLUMNS``. ``undefined`` is "single_judge" where judges are compared and
+        the group has one (leave the judge out of ``by``), "no_letter_codes" where a verdict has no
+        code, "no_right_and_wrong" where verdicts are not correct and incorrect.
+
+    Examples
+    --------
+    Three judgments of two questions, two of them correct:
+
+    >>> from judgerel_ray.analyses.reliability.published import read_labels
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> counts = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["correct"] * 2,
+    ...                        "score": [None] * 2, "outcome": ["scored"] * 2, "n": [1, 1]})
+    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
+    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=2,
+    ...               n_outcomes=0)
+    >>> told = {"item_id": ["q", "q", "r"], "replication": [0, 1, 0],
+    ...         "verdict": ["correct", "correct", "incorrect"]}
+    >>> labels = read_labels(pl.LazyFrame(told), list(told), keys=["item_id"], block=0)
+    >>> [(row["coefficient"], row["value"]) for row in
+    ...  printed_rows(group, labels, ["schroeder2024_right_answers"])][2]
+    ('schroeder2024_right_answers_median', 1.0)
+    """
+    found: list[_Found] = []
+    for name in names:
+        if name in _SPREADS:
+            found += _spread(group, rows, name)
+        elif name == _RIGHT:
+            found += _right(rows)
+        else:
+            found.append(_accuracy(group, rows, name))
+    for one in found:
+        yield {
+            "coefficient": one.name,
+            "value": one.value,
+            "low": one.interval.low,
+            "high": one.interval.high,
+            **noise_columns(None),
+            "measurement": "nominal",
+            "missing": None,
+            "n_categories": None,
+            "n_missing": 0,
+            "estimator": in_words(one.words, one.interval, None),
+            "undefined": one.undefined,
+            **group.basis,
+        }
+
+
+def _spread(group: Group, rows: pl.DataFrame, name: str) -> list[_Found]:
+    """Table 1: five numbers of the agreement between judges, over replications."""
+    from judgerel_ray.legacy import inter_rater_spread
+
+    rule = _SPREADS[name]
+    words = f"agreement of pairs of judges in each replication; {_RULES[rule]}"
+    if "judge" not in group.unit:
+        return _five(name, words, undefined="single_judge")
+    apart = [one for one in group.unit if one not in ("judge", "judge_fingerprint")]
+    codes = code_table(rows, unit=apart, raters=["judge"])
+    if codes is None:
+        return _five(name, words, undefined="no_letter_codes")
+    found = inter_rater_spread(codes, non_response=rule)  # type: ignore[arg-type]
+    return _five(
+        name, words, [*found.summary] if found.summary else None, undefined="no_pair_of_answers"
+    )
+
+
+def _right(rows: pl.DataFrame) -> list[_Found]:
+    """Table 4: five numbers of how many verdicts on a question are "correct"."""
+    from judgerel_ray.legacy import five_numbers
+
+    words = "verdicts that say correct, by question"
+    if not is_correctness(rows):
+        return _five(_RIGHT, words, undefined="no_right_and_wrong")
+    right = pl.col(SHOWN).str.to_lowercase() == "correct"
+    found = five_numbers(rows.group_by("item_id").agg(right.sum().alias("n"))["n"].to_numpy())
+    rules = rows["definition"].unique().to_list() if "definition" in rows.columns else []
+    if len(rules) == 1 and rules[0]:
+        words += f"; rule: {rules[0]}"
+    return _five(_RIGHT, words, [*found] if found else None, undefined="no_verdicts")
+
+
+def _five(
+    name: str, words: str, numbers: Sequence[float] | None = None, *, undefined: str
+) -> list[_Found]:
+    """Five numbers as rows; without them, the reason in each."""
+    return [
+        _Found(
+            name=f"{name}_{one}",
+            words=words,
+            value=None if numbers is None else float(numbers[place]),
+            undefined=undefined if numbers is None else None,
+        )
+        for place, one in enumerate(_FIVE)
+    ]
+
+
+def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
+    """Table 5: the accuracy that a judge gives a model, with one of its two errors."""
+    from judgerel_ray.legacy import head_to_tail_accuracy
+
+    words = "share of verdicts that say correct; a reply without a verdict says incorrect"
+    codes = code_table(rows, unit=group.unit) if is_correctness(rows) else None
+    if codes is None:
+        return _Found(name=name, words=words, undefined="no_right_and_wrong")
+    found = head_to_tail_accuracy(codes)
+    if found.value is None:
+        return _Found(name=name, words=words, undefined="no_verdicts")
+    if name == _ACCURACY:
+        interval = _by_question(group, codes)
+        error, told = found.sampling_se, "sampling s.e. (other questions might have been asked)"
+    else:
+        error, told = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
+        interval = _by_replication(found.value, error, found.n_replications)
+    words += f"; {told} {'unknown' if error is None else f'{error:.2g}'}"
+    if name == _MONTE_CARLO:
+        words += "; WARNING: Monte-Carlo error only, of the same questions asked again"
+    return _Found(name=name, words=words, value=found.value, interval=interval)
+
+
+def _by_question(group: Group, codes_RQ: NDArray[np.float64]) -> Interval:
+    """The interval of the accuracy over questions."""
+    right = np.nansum(codes_RQ, axis=0).astype(np.int64)
+    counts = np.stack([right, (~np.isnan(codes_RQ)).sum(axis=0) - right], axis=1)
+    found = UnitCounts(
+        counts_UV=counts, values=("correct", "incorrect"), clusters_U=group.table.clusters_U
+    )
+    return share_interval(found, count_statistic("valid_rate", n_values=2))
+
+
+def _by_replication(value: float, error: float | None, n: int) -> Interval:
+    """The interval of the accuracy over replications of the same questions."""
+    if error is None:
+        return Interval(undefined="single_replication", n_questions=n)
+    if error < 1e-12:
+        return Interval(undefined="replications_all_alike", n_questions=n)
+    half = t_quantile(n - 1, 0.95) * error
+    return Interval(
+        low=max(0.0, value - half),
+        high=min(1.0, value + half),
+        method=f"t over {n} replications",
+        n_questions=n,
+    )
+
+
+ESTIMATOR = ("schroeder2024_alpha", "schroeder2024_omega")
+"""The published estimator."""
+PUBLISHED = (*ESTIMATOR, *PRINTED)
+"""All that has its name from the paper it is in."""
+
+
+def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
+    """Compute what was published of one group, as its authors did.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rows : pl.DataFrame
+        Its rows, from :func:`read_labels`.
+    names : sequence of str
+        Some of `PUBLISHED`.
+
+    Yields
+    ------
+    Row
+        One a name, or those of :func:`.printed_rows`, whatever is
+        missing: the authors have their own rule for that. ``undefined`` is "no_letter_codes" where
+        verdicts are other than A to E, or correct and incorrect.
+
+    Raises
+    ------
+    SweepError
+        If factor_analyzer is not installed (extra ``legacy``).
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.published import read_labels
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],
+    ...                        "outcome": ["scored"], "n": [1]})
+    >>> nested = nest_rows(counts, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
+    >>> group = Group(table=table, unit=("item_id",), level="nominal", n_categories=1,
+    ...               n_outcomes=0)
+    >>> labels = read_labels(pl.LazyFrame({"item_id": ["q"], "replication": [0],
+    ...                                    "verdict": ["7"]}),
+    ...                      ["item_id", "replication", "verdict"], keys=["item_id"], block=0)
+    >>> [row["undefined"] for row in published_rows(group, labels, ["schroeder2024_alpha"])]
+    ['no_letter_codes']
+    """
+    yield from printed_rows(group, rows, [name for name in names if name in PRINTED])
+    if wanted := [name for name in names if name in ESTIMATOR]:
+        yield from _estimator_rows(group, rows, wanted)
+
+
+def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
+    """Alpha and omega of one group."""
+    from judgerel_ray.legacy import WARNING, schroeder2024, schroeder2024_noise_floor
+
+    codes = code_table(rows, unit=group.unit)
+    found = None if codes is None else schroeder2024(codes)
+    noise = None if codes is None else schroeder2024_noise_floor(codes, observed=found)
+    for name in names:
+        omega = name.endswith("omega")
+        null = (noise.omega if omega else noise.alpha) if noise else None
+        words = ["schroeder2024"]
+        if found:
+            words.append(
+                f"{found.n_varying} of {found.n_questions} questions vary, {found.n_constant} that "
+                f"do not count as 1, {found.n_silent} never answered are dropped"
+            )
+        if omega and found and found.n_improper:
+            words.append(f"{found.n_improper} uniquenesses below 0")
+        words += [f"floor of {null.method}"] if null and null.method else []
+        why = (found.omega_undefined if omega else found.alpha_undefined) if found else None
+        yield {
+            "coefficient": name,
+            "value": (found.omega if omega else found.alpha) if found else None,
+            "low": None,
+            "high": None,
+            "noise_floor": null.mean if null else None,
+            "noise_floor_sd": null.sd if null else None,
+            "p_noise": null.p if null else None,
+            "noise": null.p > NOISE_ABOVE if null and null.p is not None else None,
+            "measurement": "interval",
+            "missing": None,
+            "n_categories": None,
+            "n_missing": 0 if codes is None else int(np.isnan(codes).sum()),
+            "estimator": "; ".join([*words, f"WARNING: {WARNING}"]),
+            "undefined": why if found else "no_letter_codes",
+            **group.basis,
+        }

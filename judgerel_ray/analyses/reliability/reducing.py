@@ -1,0 +1,374 @@
+"""From a run directory or a file of judgments to coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
+from judgerel_ray.analyses.serving.from_run import (
+    only_asked,
+    serving_asked,
+    with_serving,
+    without_serving,
+)
+from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.counting.declared import declared_menus, declared_scales, right_verdicts
+from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, warn_of
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.judgments import tally_file
+from judgerel_ray.counting.nesting import N
+from judgerel_ray.counting.right_answers import GOLD, Strangers, contradicting, gold_strangers
+from judgerel_ray.counting.tally import Tally
+from judgerel_ray.counting.verdict_names import named_verdicts
+from judgerel_ray.stats import DEFAULT_COEFFICIENTS
+from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+
+if TYPE_CHECKING:  # coefficients of a file are there before these are imported
+    from judgerel_ray.store import RunDirectory
+    from judgerel_ray.store.outputs import Output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReduceOptions:
+    """What ``reduce`` computes; None is the default of ARCHITECTURE 3.1."""
+
+    by: tuple[str, ...] | None = None
+    measurement: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ("category", "drop")
+    coefficients: tuple[str, ...] | None = None
+    block: str = "0"
+    items: str | None = None
+    nuisance: tuple[str, ...] = ()
+    tolerance: Mapping[str, float] | None = None
+    bands: bool = False
+    intervals: IntervalChoice = AUTO
+
+    def __post_init__(self) -> None:
+        if self.block not in ("0", "all"):
+            raise SweepError(f"block must be 0 or all, got {self.block!r}")
+
+    @property
+    def told_apart(self) -> list[str]:
+        """Columns that tell rows apart, besides those that make a unit."""
+        right = [GOLD] if set(self.coefficients or ()) & set(CORRECTNESS) else []
+        return [*(self.by or ()), *([self.items] if self.items else []), *self.nuisance, *right]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Judgments with what is declared about them, wherever they come from."""
+
+    frame: pl.LazyFrame
+    menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Verdicts declared, by protocol and benchmark: the options, and a tie where there is one."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Scales of ratings that a run declares, by name."""
+    run: RunDirectory | None = None
+    tally: Tally | None = None
+    """Their counts, where they are known from checking them."""
+    verdicts_known: bool = True
+    """Whether verdicts name options, where options were shown in several orders."""
+    as_written: bool = True
+    """Whether every spelling is a verdict of its own, as in a run."""
+    only: tuple[pl.Expr, ...] = ()
+    """What rows were chosen by, of those of a run."""
+
+    def keyed(self) -> pl.LazyFrame:
+        """The judgments with keys and seeds, most of a run's bytes: read where they are needed."""
+        if self.run is None:
+            return self.frame
+        from judgerel_ray.store import scan_judgments
+
+        rows = scan_judgments(self.run)
+        return rows.filter(*self.only) if self.only else rows
+
+    @property
+    def source(self) -> pl.LazyFrame | Tally:
+        """What reducers start from."""
+        return self.tally or self.frame
+
+    @property
+    def n_categories(self) -> dict[str, int]:
+        """Verdicts by benchmark, of those that all protocols declare alike."""
+        return _alike(self.menus)
+
+    @property
+    def n_options(self) -> dict[str, int]:
+        """Options by benchmark, likewise: what is shown in orders, which a tie is not."""
+        run = self.run
+        return self.n_categories if run is None else _alike(declared_menus(run, ties=False))
+
+
+def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Sizes by benchmark, where all protocols have the same."""
+    found: dict[str, set[int]] = {}
+    for menu in menus.values():
+        for benchmark, size in menu.items():
+            found.setdefault(benchmark, set()).add(size)
+    return {name: sizes.pop() for name, sizes in found.items() if len(sizes) == 1}
+
+
+def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:
+    """Coefficients of a run directory or a file of judgments.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a name or a file is wrong.
+    StoreError
+        If the path is a folder but no run directory, or a file cannot be read.
+    """
+    options = options or ReduceOptions()
+    with reading_of(path):
+        judged = open_judgments(path, extra=options.told_apart)
+        found = tolerated(judged, without_serving(options))
+        serving = serving_asked(judged, found, options)
+    found = only_asked(with_bands(found) if options.bands else found, options)
+    return with_serving(found, serving)
+
+
+def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options, against the tolerances given, or those of the run's own sweep.
+
+    Without coefficients of choice, those that have a tolerance are among them.
+    """
+    own = {} if options.tolerance or judged.run is None else sweep_tolerance(judged.run)
+    if (
+        options.coefficients is None
+        and not options.items
+        and not set(own) <= set(DEFAULT_COEFFICIENTS)
+    ):
+        more = tuple(name for name in own if name not in DEFAULT_COEFFICIENTS)
+        options = replace(options, coefficients=(*DEFAULT_COEFFICIENTS, *more))
+    if set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = with_gold(judged)
+    found = reduce_judged(judged, options)
+    if options.tolerance:
+        return with_tolerance(found, options.tolerance)
+    there = set(found["coefficient"])
+    own = {name: value for name, value in own.items() if name in there}
+    return with_tolerance(found, own) if own else found
+
+
+def sweep_tolerance(run: RunDirectory) -> dict[str, float]:
+    """Tolerances that a run's sweep sets for itself."""
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    return dict(sweep.tolerance)
+
+
+def with_gold(judged: Judged) -> Judged:
+    """The judgments, with the right option of each item where a run knows it.
+
+    Warns
+    -----
+    ReadingWarning
+        If gold of a file is none of its verdicts; where none of it is, it is left out, for an
+        accuracy of 0 would say how it was written.
+    """
+    if judged.run is None:
+        if GOLD not in judged.frame.collect_schema():
+            return judged
+        strangers = strangers_of(judged)
+        if strangers is None or strangers.n_rows < strangers.of_rows:
+            return judged
+        unknown = judged.frame.with_columns(pl.lit(None, pl.String).alias(GOLD))
+        return replace(judged, frame=unknown, tally=None)
+    items = pl.read_parquet(judged.run.read_bytes("items.parquet"))
+    right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
+    if right.is_empty():
+        return judged
+    asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
+    joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
+    return replace(judged, frame=joined.with_columns(asked))
+
+
+def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers | None:
+    """Tell what of gold, of a table or of the judgments' own, is no verdict, and say so in a line.
+
+    So is gold of the judgments' own said that differs between the rows of one question.
+
+    Warns
+    -----
+    ReadingWarning
+        If there is any.
+    """
+    counts = None if judged.tally is None else judged.tally.nested
+    # Counts know gold where they tell rows apart by it; to spell that of every row takes longer.
+    if gold is not None:
+        counted = gold.group_by(GOLD).len("n")
+    elif counts is not None and GOLD in counts.units.columns:
+        by_unit = counts.units.select(GOLD, n=pl.col(N).list.sum())
+        counted = by_unit.group_by(GOLD).agg(pl.col("n").sum())
+    else:
+        counted = judged.frame.group_by(GOLD).len("n").collect(engine="streaming")
+    if counts is not None:
+        kinds = counts.kinds
+    else:
+        said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
+        kinds = judged.frame.select(said).unique().collect(engine="streaming")
+    found = gold_strangers(counted, kinds)
+    told = [found.line()] if found is not None else []
+    if gold is None and counts is not None and (differing := contradicting(counts)):
+        told.append(differing)
+    warn_of(told)
+    return found
+
+
+def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+    """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
+
+    Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
+    what those of a file name in several orders, a column ``label`` tells, or what is given.
+
+    Warns
+    -----
+    ReadingWarning
+        If a file was read otherwise than it is written.
+    """
+    path = looked_at(path)
+    rows = path.rows if isinstance(path, Given) else path
+    names = path.verdict_names if isinstance(path, Given) else None
+    run = path.run if isinstance(path, Given) else None
+    if run is not None:
+        from judgerel_ray.store import CHEAP_COLUMNS, scan_judgments
+
+        if names == "place":
+            raise SweepError(
+                "verdicts of a run name options, and its column label their places",
+                where={"run": str(path)},
+                hint="leave --verdict-names out",
+            )
+        scales = declared_scales(run)
+        frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
+        return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
+    if not is_plain(path) and "://" in str(path) and not Path(str(path)).suffix:
+        from judgerel_ray.store import RunDirectory
+
+        RunDirectory.open(str(path))  # says that there is none
+    exact = isinstance(path, Given) and path.exact_values
+    tally = tally_file(rows, extra=extra, exact_values=exact)
+    warn_of(tally.notes)
+    named = named_verdicts(tally, names, {"file": str(path)})
+    warn_of(named.notes)
+    return Judged(
+        frame=named.rows,
+        tally=None if named.changed else tally,
+        verdicts_known=named.known,
+        as_written=tally.spellings is None,
+    )
+
+
+def beside_table(path: str, flag: str) -> pl.DataFrame:
+    """A table that a flag names beside the judgments, read as they are.
+
+    Raises
+    ------
+    SweepError
+        If it cannot be read, naming the flag.
+    """
+    from judgerel_ray.counting.source import read_source, readable
+
+    try:
+        source = read_source(path)
+        warn_of(source.notes)
+        with readable(source.where):
+            return source.rows.collect()
+    except SweepError as error:
+        reason = error.problem.removeprefix("cannot be read: ")
+        problem = f"{flag} cannot be read: {reason}"
+        raise SweepError(problem, where=error.where, hint=error.hint) from error
+
+
+def write_coefficients(
+    frame: pl.DataFrame,
+    out: str | Output,
+    *,
+    reads: Sequence[str] = (),
+    force: bool = False,
+) -> None:
+    """Write coefficients by the file's ending: .parquet, .csv or .json.
+
+    `reads` names what they are of, which `out` must not be; by `force` a file at `out` may go that
+    is no earlier output. An `out` of :func:`output_to` has both.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If `out` must not be written.
+    """
+    from judgerel_ray.analyses.reliability.show import coefficients_json
+    from judgerel_ray.store.outputs import output_to
+
+    output = output_to(out, "table", reads=reads, force=force) if isinstance(out, str) else out
+    if output.ending == ".json":
+        output.write(f"{coefficients_json(frame)}\n".encode())
+    else:
+        output.write_frame(frame)
+
+
+def verify_path(path: str) -> tuple[list[str], int]:
+    """Findings of a run directory in lines, and how many of them are errors.
+
+    Effects: reads every committed file. Retry: safe.
+    """
+    from judgerel_ray.store import RunDirectory, verify_run
+
+    findings = verify_run(RunDirectory.open(path))
+    lines = [f"{found.level}: {found.name}: {found.message}" for found in findings]
+    return lines, sum(found.level == "error" for found in findings)
+
+
+def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
+    """Coefficients by the options.
+
+    Protocols that share a benchmark have menus of their own (five answers, or right and wrong):
+    each is reduced by itself, or its chance agreement would be that of another's menu.
+    """
+    together = judged.n_categories
+    apart = len(judged.menus) > 1 and (options.by is None or "protocol" in options.by)
+    if not apart or all(together.items() >= menu.items() for menu in judged.menus.values()):
+        return _reduce_source(judged, judged.source, together, options)
+    parts = []
+    for protocol, menu in sorted(judged.menus.items()):
+        rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
+        if not rows.select("role").head(1).collect().is_empty():
+            parts.append(_reduce_source(judged, rows, menu, options))
+    if not parts:
+        return _reduce_source(judged, judged.source, together, options)
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def _reduce_source(
+    judged: Judged,
+    source: pl.LazyFrame | Tally,
+    n_categories: Mapping[str, int],
+    options: ReduceOptions,
+) -> pl.DataFrame:
+    """Coefficients of some judgments."""
+    block: Literal[0, "all"] = "all" if options.block == "all" else 0
+    return reduce_judgments(
+        source,
+        by=options.by,
+        measurement=options.measurement,
+        missing=options.missing,
+        coefficients=options.coefficients,
+        block=block,
+        n_categories=n_categories,
+        items=options.items,
+        nuisance=options.nuisance,
+        intervals=options.intervals,
+        scales=judged.scales,
+        verdicts_known=judged.verdicts_known,
+    )

@@ -1,0 +1,449 @@
+"""Reproducibility of one group: agreement about an item, nuisance facets drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import factorial
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.leading import positive_interval
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.policy import (
+    REPRODUCIBILITY,
+    SCORED,
+    Missing,
+    Row,
+    number_of_row,
+    value_of,
+)
+from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
+from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.generalizability.facet_agreement import (
+    PAIR_COEFFICIENTS,
+    PairCoefficient,
+    left_out_values,
+    pair_value,
+    repeats_known,
+    reproducibility_terms,
+)
+from judgerel_ray.stats.generalizability.facet_layout import MOMENT_FORM, FacetLevels, lay_out
+from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
+from judgerel_ray.stats.intervals.bootstrap import between, bootstrap_weights
+from judgerel_ray.stats.intervals.interval import flagged, student_interval
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+
+
+def leads(coefficients: pl.DataFrame) -> pl.Expr:
+    """Tell the rows that lead: of each coefficient of a group the first, which is reproducibility.
+
+    A judge that goes by position repeats itself; what its verdicts are worth is told by rows that
+    lead alone.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["icc1"] * 3, "missing": ["drop", "drop", "category"],
+    ...                      "measurement": ["nominal"] * 3,
+    ...                      "conditions": ["reproducibility", "repeatability", "repeatability"]})
+    >>> rows.select(leads(rows)).to_series().to_list()
+    [True, False, True]
+    """
+    if "conditions" not in coefficients.columns:
+        return pl.lit(True)
+    groups = coefficients.columns[: coefficients.columns.index("coefficient")]
+    key = [*groups, "coefficient", "missing", "measurement"]
+    first = pl.col("conditions").first().over(key)
+    return pl.col("conditions").eq_missing(first)
+
+
+NUISANCE = ("option_order", "template", "definition")
+"""Facets that should not matter to a verdict, where they are recorded."""
+_OF_SCORES = ("krippendorff_alpha", "icc1")
+_POOLED = ("entropy_agreement", "total_agreement")
+_NO_FACETS = ("item_id", "replication", "verdict", "score", "outcome", "label")
+_WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger")
+_COUNTED_OPTIONS = 8  # more orders than anybody asks for
+
+
+def checked_nuisance(
+    nuisance: Sequence[str] | None, groups: Sequence[str], columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Name the facets that should not matter to a verdict; a chosen one must be recorded.
+
+    Examples
+    --------
+    >>> checked_nuisance(None, ["template"], ["template", "option_order"])
+    ('option_order', 'definition')
+    >>> checked_nuisance(["criterion"], [], ["criterion", "option_order"])
+    ('option_order', 'template', 'definition', 'criterion')
+    """
+    chosen = nuisance or ()
+    for name in chosen:
+        if name not in columns or name in _NO_FACETS:
+            raise SweepError(
+                f"no facet {name!r} to treat as a nuisance, got columns {', '.join(columns)}",
+                where={"nuisance": ",".join(chosen)},
+            )
+        if name in groups:
+            raise SweepError(
+                f"{name} cannot be both a nuisance facet and a column that makes groups",
+                where={"nuisance": ",".join(chosen)},
+            )
+    return tuple(name for name in dict.fromkeys((*NUISANCE, *chosen)) if name not in groups)
+
+
+def possible_orders(n_options: int | None) -> float | None:
+    """How many orders so many declared options have; None where their number is not known.
+
+    Examples
+    --------
+    >>> possible_orders(5), possible_orders(None)
+    (120.0, None)
+    """
+    return None if n_options is None else float(factorial(min(n_options, _COUNTED_OPTIONS)))
+
+
+def reproducible_rows(
+    group: Group,
+    *,
+    coefficients: Sequence[str],
+    missing: Sequence[Missing],
+    levels: Sequence[Level] | None,
+    moments_U3: NDArray[np.float64] | None = None,
+) -> Iterator[Row]:
+    """Compute the reproducibility of one group, where nuisance facets vary in it.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    coefficients : sequence of str
+        Names of coefficients; those that compare no two judgments have none.
+    missing : sequence of {"category", "drop"}
+        Policies; one is enough where no verdict is missing.
+    levels : sequence of str, optional
+        Levels of alpha; by default that of the group's own scale.
+    moments_U3 : ndarray of float, shape (n_units, 3), optional
+        Number, sum and sum of squares of the scores of each unit, where they are continuous.
+
+    Yields
+    ------
+    Row
+        The columns of ``COLUMNS``, with ``conditions`` "reproducibility". ``undefined`` is
+        "facets_not_crossed" where no item was asked at two levels of its nuisance facets, and of
+        coefficients of more than two judgments "levels_unequal" where levels were asked unequally
+        often.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> told = {"item_id": ["q", "q", "r", "r"] * 2, "replication": [0] * 4 + [1] * 4,
+    ...         "option_order": [0, 1, 0, 1] * 2, "verdict": ["x", "y", "x", "y"] * 2}
+    >>> found = reduce_judgments(pl.LazyFrame(told), coefficients=["percent_agreement"])
+    >>> found.select("value", "unit", "conditions").rows()
+    [(0.5, 'item_id', 'reproducibility'), (1.0, 'item_id x option_order', 'repeatability')]
+    """
+    facets = group.table.levels
+    if facets is None or not group.nuisance:
+        return
+    named = [name for name in PAIR_COEFFICIENTS if name in coefficients]
+    policies: Sequence[Missing] = missing if group.n_without else ("category",)
+    chosen = levels or (group.level,)
+    for policy in policies:
+        for level in dict.fromkeys(("nominal", *chosen)):
+            mine = [
+                name
+                for name in named
+                if (level in chosen if name in _OF_SCORES else level == "nominal")
+            ]
+            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+            if level in ("ordinal", "ratio"):
+                mine = [name for name in mine if name != "icc1"]
+                if "icc1" in named and "interval" not in chosen:
+                    yield from _rows(group, facets, policy, ["icc1"], "interval", moments_U3)
+            yield from _rows(group, facets, policy, mine, level, moments_U3)
+        if moments_U3 is None:
+            others = [name for name in coefficients if name.startswith(_POOLED)]
+            yield from _pooled_rows(group, facets, policy, others)
+    if "class_agreement" in coefficients and moments_U3 is None:
+        yield from _class_rows(group, facets)
+    if "standard_error" in coefficients:
+        last: Missing = "drop" if group.n_without else "category"
+        yield from _rows(group, facets, last, ["standard_error"], "interval", moments_U3)
+
+
+def _class_rows(group: Group, facets: FacetLevels) -> Iterator[Row]:
+    """Agreement on each class, replies without a verdict left out."""
+    found = group.table.counts(value_of("drop"))
+    policy: Missing = "drop" if group.n_without else "category"
+    one = Wanted(name="class_agreement")
+    for place, value in enumerate(found.values):
+        chosen = np.zeros((len(found.values), len(found.values)))
+        chosen[place, place] = 1.0
+        laid = lay_out(found.counts_UV, facets, distances_VV=chosen)
+        floor = facet_floors(laid, facets, [one])[0]
+        terms = reproducibility_terms(one.name, laid, facets, clusters_U=group.table.clusters_U)
+        pooled = _by_question(group, terms, found.counts_UV)
+        row = _row(group, terms, pooled, one, floor, None, "nominal")
+        name = f"class_agreement:{str(value).removeprefix('=')}"
+        n_counted = int(found.counts_UV.sum())
+        yield _completed(group, {**row, "coefficient": name}, policy, "nominal", None, n_counted)
+
+
+def _pooled_rows(
+    group: Group, facets: FacetLevels, policy: Missing, names: Sequence[str]
+) -> Iterator[Row]:
+    """Coefficients of more than two judgments: of all that an item has, at all its levels."""
+    if not names:
+        return
+    found = group.table.counts(value_of(policy))
+    m_U = found.counts_UV.sum(axis=1)
+    n_levels = np.bincount(facets.items_U, m_U > 0)
+    n_items = n_levels.size
+    first = np.full(n_items, 0)
+    np.maximum.at(first, facets.items_U, m_U)
+    asked = m_U > 0
+    even = bool((m_U[asked] == first[facets.items_U[asked]]).all())
+    several = n_levels > 1
+    pooled = np.zeros((n_items, found.counts_UV.shape[1]), dtype=np.int64)
+    np.add.at(pooled, facets.items_U, found.counts_UV)
+    owners = np.zeros(n_items, dtype=np.int64)
+    owners[facets.items_U] = group.table.clusters_U
+    pooled, owners = pooled[several], owners[several]
+    why = None if several.any() else "facets_not_crossed"
+    why = why or (None if even else "levels_unequal")
+    categories = group.n_categories_of(policy)
+    statistics = [
+        count_statistic(name, n_values=pooled.shape[1], n_categories=max(1, categories))
+        for name in names
+    ]
+    for statistic, floor in zip(statistics, noise_floors(pooled, statistics), strict=True):
+        row: Row = {
+            "coefficient": statistic.name, "value": None, "low": None, "high": None,
+            **noise_columns(None), "undefined": why, "estimator": statistic.estimator,
+        }  # fmt: skip
+        if not why:
+            value = measure(pooled, statistic)
+            interval = group.intervals.interval(pooled, statistic, owners)
+            words = f"{statistic.estimator}, of all judgments of an item over its levels"
+            row |= {
+                "value": value.value, "low": interval.low, "high": interval.high,
+                **noise_columns(floor), "undefined": value.undefined,
+                "estimator": in_words(words, interval, floor),
+            }  # fmt: skip
+        printed = categories if statistic.name == "entropy_agreement" else None
+        yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
+
+
+def _completed(
+    group: Group,
+    row: Row,
+    policy: Missing,
+    level: Level,
+    n_categories: int | None,
+    n_counted: int,
+) -> Row:
+    """A row with what all rows of reproducibility say."""
+    return {
+        **row,
+        **group.basis,
+        "unit": " x ".join(name for name in group.unit if name not in group.nuisance),
+        "conditions": REPRODUCIBILITY,
+        "measurement": level,
+        "missing": policy,
+        "n_categories": n_categories,
+        "n_replications": group.most_of_item,
+        "n_missing": group.n_judgments - n_counted,
+    }
+
+
+def _rows(
+    group: Group,
+    facets: FacetLevels,
+    policy: Missing,
+    names: Sequence[PairCoefficient],
+    level: Level,
+    moments_U3: NDArray[np.float64] | None,
+) -> Iterator[Row]:
+    """The rows of one policy and level."""
+    if not names:
+        return
+    categories = group.n_categories_of(policy)
+    wanted = [Wanted(name=name, n_categories=max(1, categories)) for name in names]
+    why = _why_not(group, policy, level, moments_U3)
+    units: NDArray[np.generic]
+    if why or moments_U3 is not None:
+        units = np.zeros((0, 3)) if moments_U3 is None else moments_U3
+        distances, values = None, None
+        counted = 0 if moments_U3 is None else int(moments_U3[:, 0].sum())
+    else:
+        found = group.table.counts(value_of(policy) if level == "nominal" else number_of_row())
+        units, counted = found.counts_UV, int(found.counts_UV.sum())
+        values = np.asarray(found.values, dtype=np.float64) if level != "nominal" else None
+        distances = level_distances(found.counts_UV, values, level, facets)
+    floors: Sequence[NoiseFloor | None] = [None] * len(names)
+    terms: QuestionTerms | None = None
+    pooled = None
+    left_out: Sequence[Floats | None] = [None] * len(names)
+    if not why:
+        by_name = level == "nominal"
+        laid = group.laid_out(policy) if by_name else lay_out(units, facets, distances_VV=distances)
+        floors = facet_floors(laid, facets, wanted)
+        terms = reproducibility_terms(names[0], laid, facets, clusters_U=group.table.clusters_U)
+        pooled = _by_question(group, terms, units) if distances is not None else None
+        several = [(one.name, one.n_categories) for one in wanted]
+        left_out = left_out_values(terms.terms_CT, several, laid.form_FF)
+    for one, floor, without in zip(wanted, floors, left_out, strict=True):
+        if terms is not None:
+            form = MOMENT_FORM if distances is None else distances
+            value = pair_value(one.name, form, one.n_categories)
+            terms = replace(terms, name=one.name, value=value)
+        row = _row(group, terms, pooled, one, floor, why, level, without)
+        printed = categories if one.name in _WITH_CATEGORIES else None
+        yield _completed(group, row, policy, level, printed, counted)
+
+
+def _why_not(
+    group: Group, policy: Missing, level: Level, moments_U3: NDArray[np.float64] | None
+) -> str | None:
+    """Why these data have no such coefficient at all."""
+    if level == "nominal":
+        return "continuous_scores" if moments_U3 is not None else None
+    if policy == "category" and group.n_without:
+        return "category_needs_nominal"
+    if moments_U3 is not None:
+        return None if level == "interval" else "continuous_scores"
+    scored = group.table.kinds.filter(SCORED)
+    return "no_scores" if scored["score"].null_count() else None
+
+
+def level_distances(
+    counts_UV: NDArray[np.int64],
+    values: NDArray[np.float64] | None,
+    level: Level,
+    facets: FacetLevels,
+) -> NDArray[np.float64]:
+    """Tell how far values lie apart, by the level of measurement.
+
+    Examples
+    --------
+    >>> facets = FacetLevels(items_U=np.array([0]), levels_U=np.array([0]))
+    >>> level_distances(np.array([[1, 1]]), np.array([1.0, 3.0]), "interval", facets).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
+    """
+    n_values = counts_UV.shape[1]
+    if level == "nominal" or values is None:
+        return np.asarray(1 - np.eye(n_values))
+    if level == "interval":
+        return np.asarray((values[:, None] - values) ** 2)
+    statistic = alpha_statistic(n_values=n_values, values=values, level=level)
+    if level == "ordinal" and statistic.at_totals is not None:
+        # Midranks of verdicts that weigh as in the coefficient: items alike, levels alike.
+        m_U = counts_UV.sum(axis=1)
+        several = np.bincount(facets.items_U, m_U > 0)[facets.items_U] > 1
+        shares = counts_UV / np.maximum(m_U, 1)[:, None] * (several & (m_U > 0))[:, None]
+        n_levels = np.bincount(facets.items_U, m_U > 0)[facets.items_U]
+        totals = (shares / np.maximum(n_levels, 1)[:, None]).sum(axis=0)
+        statistic = statistic.at_totals(totals)
+    pairs = statistic.pairs
+    if pairs is None or pairs.distances_VV is None:
+        raise ValueError(f"reproducibility: no distances at level {level!r}")
+    scale = pairs.distances_VV.max(initial=0.0)
+    return pairs.distances_VV / scale if scale > 0 else pairs.distances_VV
+
+
+def _by_question(
+    group: Group, terms: QuestionTerms, units: NDArray[np.generic]
+) -> NDArray[np.float64]:
+    """How often each question that takes part received each value, over all its levels."""
+    n = len(terms.terms_CT)
+    if not n:
+        return np.zeros((0, units.shape[1]))
+    owner = np.minimum(np.searchsorted(terms.questions_C, group.table.clusters_U), n - 1)
+    mine = terms.questions_C[owner] == group.table.clusters_U
+    columns = [np.bincount(owner[mine], column[mine], n).astype(np.float64) for column in units.T]
+    return np.stack(columns, axis=1)
+
+
+def _row(
+    group: Group,
+    terms: QuestionTerms | None,
+    pooled_CV: NDArray[np.float64] | None,
+    one: Wanted,
+    floor: NoiseFloor | None,
+    why: str | None,
+    level: Level,
+    left_out: Floats | None = None,
+) -> Row:
+    """One coefficient with its interval and its floor."""
+    words = f"{level} alpha" if one.name == "krippendorff_alpha" else one.name.replace("_", " ")
+    words += f", {_drawn(group.nuisance)} drawn at random for each of two judgments"
+    empty: Row = {
+        "coefficient": one.name, "value": None, "low": None, "high": None,
+        **noise_columns(None), "estimator": words, "undefined": why,
+    }  # fmt: skip
+    if why or terms is None:
+        return empty
+    if not terms.questions_C.size:
+        return {**empty, "undefined": "facets_not_crossed"}
+    total = terms.terms_CT.sum(axis=0)
+    value = float(terms.value(total))
+    if np.isnan(value):
+        return {**empty, "undefined": "no_variance"}
+    if not repeats_known(total):
+        words += "; no prompt was asked twice, so only judgments at different levels are compared"
+    interval = _interval(group, terms, value, pooled_CV, one, left_out)
+    return {
+        **empty,
+        "value": value,
+        "low": interval.low,
+        "high": interval.high,
+        **noise_columns(floor),
+        "estimator": in_words(words, interval, floor),
+        "undefined": None,
+    }
+
+
+def _interval(
+    group: Group,
+    terms: QuestionTerms,
+    value: float,
+    pooled_CV: NDArray[np.float64] | None,
+    one: Wanted,
+    left_out: Floats | None,
+) -> Interval:
+    """The interval by question, with what weakens it."""
+    n = len(terms.terms_CT)
+    if one.name == "standard_error":
+        return positive_interval(terms, value)
+    like = "percent_agreement" if one.name == "class_agreement" else one.name
+    statistic = count_statistic(like, n_values=1 if pooled_CV is None else pooled_CV.shape[1])
+    choice = group.intervals
+    if choice.method == "bootstrap":
+        if n < 2:
+            return Interval(undefined="too_few_units", n_questions=n)
+        draws = bootstrap_weights(n, n_resamples=choice.n_resamples, seed=choice.seed)
+        values = np.concatenate([terms.at(weights) for weights in draws])
+        said = f"{choice.n_resamples} resamples of {n}"
+        found = replace(between(value, values, 0.95, "percentile", said), n_questions=n)
+    else:
+        without = terms.left_out() if left_out is None else left_out
+        found = student_interval(
+            value, without, 0.95, chance_corrected=statistic.chance_corrected,
+            less_bias=statistic.less_bias,
+        )  # fmt: skip
+    if found.low is not None:  # no agreement beyond chance is below -1
+        found = replace(found, low=max(found.low, -1.0))
+    if found.undefined or pooled_CV is None:
+        return found
+    return flagged(found, pooled_CV, np.arange(n), statistic)
+
+
+def _drawn(names: Sequence[str]) -> str:
+    """The nuisance facets in words."""
+    return " and ".join(name.replace("_", " ") for name in names)

@@ -1,0 +1,493 @@
+"""Coefficients on a terminal, as plain text, and as JSON.
+
+Requests that failed, in words: a request that was never answered is no reply.
+
+How coefficients stand to tolerances and verbal bands, and questions one by one, as text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
+from typing import cast
+
+import polars as pl
+from rich.console import Console
+
+from judgerel_ray.analyses.reliability.headlines import (
+    WARNINGS,
+    group_leads,
+    lead,
+    lead_text,
+    of_ratings,
+    unasked,
+)
+from judgerel_ray.blocks.columns import WIDTH, plain_table
+from judgerel_ray.blocks.words import (
+    NOISE,
+    Row,
+    cell,
+    coefficient_name,
+    compared,
+    conditions,
+    estimate,
+    explanation,
+    group_columns,
+    group_label,
+    number,
+    reason,
+    remarks,
+    times,
+)
+from judgerel_ray.core import LONGEST_WORD, printable, shortened
+from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+
+
+def failed_by_group(
+    failures: pl.DataFrame | None, columns: Sequence[str]
+) -> dict[tuple[str, ...], dict[str, int]]:
+    """Counts of failed requests by reason, of every group that has any, by its values as written.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> failed_by_group(rows, ["judge"])
+    {('j',): {'prompt_too_long': 8}}
+    """
+    found: dict[tuple[str, ...], dict[str, int]] = {}
+    for row in failures.to_dicts() if failures is not None else ():
+        group = found.setdefault(tuple(cell(row[name]) for name in columns), {})
+        group[row["reason"]] = group.get(row["reason"], 0) + row["n"]
+    return found
+
+
+def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
+    """Say how many requests failed, `of` how many, and why.
+
+    Examples
+    --------
+    >>> failed_text({"prompt_too_long": 8}), failed_text({"a": 1, "b": 1}, of=3)
+    ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
+    """
+    n = sum(reasons.values())
+    said = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
+    whole = f"{n:,} of {of:,} requests" if of else f"{n:,} request{'s' if n != 1 else ''}"
+    return f"{whole} failed ({', '.join(said)})"
+
+
+def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
+    """Say of every judge how many of its requests failed: no number rests on them.
+
+    Parameters
+    ----------
+    failures : pl.DataFrame or None
+        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
+    outcomes : pl.DataFrame
+        From :func:`judgerel_ray.counting.outcomes.outcome_table`, with the same groups.
+
+    Examples
+    --------
+    >>> failed = pl.DataFrame({"judge": ["j"], "reason": ["prompt_too_long"], "n": [8]})
+    >>> list(failure_lines(failed, pl.DataFrame({"judge": ["j"], "n_landed": [16]})))
+    ['j: 8 of 16 requests failed (prompt_too_long); every number rests on 8 replies.']
+    """
+    by = ["judge"] if "judge" in outcomes.columns else []
+    landed: dict[tuple[str, ...], int] = {}
+    for row in outcomes.to_dicts():
+        who = tuple(cell(row[name]) for name in by)
+        landed[who] = landed.get(who, 0) + row["n_landed"]
+    for who, reasons in failed_by_group(failures, by).items():
+        n = landed[who]
+        yield (
+            f"{f'{who[0]}: ' if by else ''}{failed_text(reasons, of=n)}; every number rests on "
+            f"{n - sum(reasons.values()):,} replies."
+        )
+
+
+_HEADS = ("coefficient", "value [95 %]", "noise floor", "remark")
+_COMPACT = 2  # rows a group at most, for all groups to stand in one table
+_POLICIES = {
+    "category": "a reply without a verdict counts as a verdict of its own:",
+    "drop": "replies without a verdict left out:",
+    "bounds": "replies without a verdict, from worst to best case:",
+}
+_COUNTED = {"category": "counted", "drop": "left out", "bounds": "bounds"}
+_LEGEND = (
+    "How to read it: agreement is the share of pairs of judgments with the same verdict, flip rate "
+    "the share with different ones. Krippendorff's alpha and Fleiss' kappa are 1 where a judge "
+    "always agrees with itself and 0 where it does as often as its own verdicts, shuffled, would. "
+    "Gwet's AC1 and Brennan-Prediger are 1 there too, but shuffled verdicts give far more than 0 "
+    "where one verdict dominates: read them beside their noise floor, which is what a coefficient "
+    "gives, on average, when the verdicts are shuffled across the questions. [95 %] is the "
+    "interval over questions. Where replies are left out and questions keep different numbers of "
+    "verdicts, alpha weighs a question by that number, Fleiss' kappa and agreement weigh all alike."
+)
+_CATEGORIES = (
+    "categories: the verdicts there are to choose from, as far as known; where replies without a "
+    "verdict count, one more for each kind of them in the file (unparsed, refused, ...); Gwet's "
+    "AC1 and Brennan-Prediger rest on their number"
+)
+_NOISE = f'"noise": {NOISE}; over 5 % of shuffles come as far from the floor as the judge did'
+
+
+def print_coefficients(
+    coefficients: pl.DataFrame,
+    *,
+    console: Console | None = None,
+    failures: pl.DataFrame | None = None,
+    named: bool = True,
+) -> None:
+    """Print coefficients: a table on a terminal, aligned plain text anywhere else.
+
+    What is the same in every row (the judge, the unit) is said once, above.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+    console : rich.console.Console, optional
+        Where to print; standard output by default.
+    failures : pl.DataFrame, optional
+        From :func:`judgerel_ray.counting.outcomes.failed_requests`, with the same groups.
+    named : bool
+        Whether coefficients were asked for by name; else those of verdicts as names are left out
+        of ratings, whose reader asks by how many points they are off.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> found = reduce_judgments(pl.LazyFrame(rows), coefficients=["flip_rate"])
+    >>> print_coefficients(found)  # doctest: +ELLIPSIS
+    unit: item_id
+    <BLANKLINE>
+    2 questions asked, each up to 2 times: 4 replies
+    <BLANKLINE>
+    a reply without a verdict counts as a verdict of its own:
+    (2 questions with two verdicts or more)
+    coefficient  value [95 %]          noise floor  remark
+    flip rate    0.500 [0.000, 1.000]  0.500        noise [1]
+    ...
+    """
+    console = console or Console()
+
+    def say(text: str, style: str | None = None) -> None:
+        console.print(
+            shortened(printable(text, lines=True), LONGEST_WORD),
+            style=style,
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    notes: dict[str, int] = {}
+    names = group_columns(coefficients)
+    told = [name for name in names if coefficients[name].n_unique() > 1]
+    one_unit = coefficients["unit"].n_unique() == 1
+    for name in (*names, *(["unit"] if one_unit else [])):
+        if name not in told and coefficients.height:
+            say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
+    groups = [_in_order(rows if named else _of_their_kind(rows)) for rows in _groups(coefficients)]
+    failed = failed_by_group(failures, group_columns(coefficients))
+    compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
+    if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= WIDTH:
+        say(compact)
+        for found, text in group_leads(coefficients):  # the rest is in the table
+            if found.code in WARNINGS:
+                say("")
+                for line in _wrapped(text):
+                    say(line)
+    else:
+        notes.clear()
+        for rows in groups:
+            say("")
+            if label := group_label(rows[0], told):
+                say(label, style="bold")
+            mine = failed.get(tuple(cell(rows[0][name]) for name in group_columns(coefficients)))
+            for line in _basis(rows, notes, mine or {}):
+                say(line)
+            for text in _blocks(rows, notes):
+                say(f"\n{text}")
+    say("")
+    for text in unasked(coefficients):
+        for line in _wrapped(text):
+            say(line)
+        say("")
+    for line in _legend(coefficients, notes):
+        say(line)
+
+
+def coefficients_json(coefficients: pl.DataFrame) -> str:
+    """Write coefficients as a JSON list, one object a row; null where there is no number.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite: reducers give null.
+
+    Examples
+    --------
+    >>> print(coefficients_json(pl.DataFrame({"value": [None], "undefined": ["no_variance"]})))
+    [
+     {"value": null, "undefined": "no_variance"}
+    ]
+    """
+    rows = [json.dumps(row, allow_nan=False, default=str) for row in coefficients.to_dicts()]
+    return "[\n" + ",\n".join(f" {row}" for row in rows) + "\n]" if rows else "[]"
+
+
+def _groups(coefficients: pl.DataFrame) -> list[list[Row]]:
+    """Rows by group, in the order they come in."""
+    columns = group_columns(coefficients)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in coefficients.iter_rows(named=True):
+        groups.setdefault(tuple(row[name] for name in columns), []).append(row)
+    return list(groups.values())
+
+
+def _of_their_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows without those that take ratings for mere names."""
+    if not of_ratings(rows):
+        return [*rows]
+    return [
+        row for row in rows if row["measurement"] != "nominal" or row["coefficient"] == "valid_rate"
+    ]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Row]:
+    """Rows of pass and fail with agreement first, on both and on each; others as they come."""
+    if not any(str(row["coefficient"]).startswith("class_agreement") for row in rows):
+        return [*rows]
+    first = ("percent_agreement", "class_agreement")
+    return sorted(rows, key=lambda row: not str(row["coefficient"]).startswith(first))
+
+
+def _compact(
+    coefficients: pl.DataFrame,
+    told: Sequence[str],
+    notes: dict[str, int],
+    failed: Mapping[tuple[str, ...], Mapping[str, int]],
+) -> str:
+    """All groups in one table; what is the same in every row is said above it."""
+    rows = coefficients.to_dicts()
+    columns = {name: [cell(row[name]) for row in rows] for name in told} | {
+        "coefficient": [coefficient_name(row) for row in rows],
+        "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
+        "questions": [f"{row['n_items']:,}" for row in rows],
+        "times asked": [f"{row['n_replications']:,}" for row in rows],
+        "failed requests": [
+            _failed(failed.get(tuple(cell(row[name]) for name in group_columns(coefficients))))
+            for row in rows
+        ],
+        "categories": [cell(row["n_categories"]) for row in rows],
+        "conditions": [cell(row["conditions"]) for row in rows],
+        "unit": [cell(row["unit"]) for row in rows],
+        "value [95 %]": [_value(row) for row in rows],
+        "noise floor": [number(row["noise_floor"]) for row in rows],
+        "remark": [_marks(row, notes) for row in rows],
+    }
+    shown = ("value [95 %]", "noise floor", "remark")
+    alike = [name for name, cells in columns.items() if len(set(cells)) == 1 and name not in shown]
+    said = [f"{name}: {columns[name][0]}" for name in alike if columns[name][0] != "-"]
+    kept = {name: cells for name, cells in columns.items() if name not in alike}
+    table = plain_table(list(kept), list(zip(*kept.values(), strict=True)))
+    return "\n".join([*said, "", table])
+
+
+def _failed(reasons: Mapping[str, int] | None) -> str:
+    """A group's failed requests in a cell; a dash where there are none."""
+    return f"{sum(reasons.values()):,} ({', '.join(reasons)})" if reasons else "-"
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes."""
+    return max(map(len, text.splitlines()))
+
+
+def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]) -> list[str]:
+    """What a group rests on, and its agreement in a sentence."""
+    first = rows[0]
+    replies = cast(int, first["n_judgments"]) - sum(failed.values())
+    text = (
+        f"{_n(first['n_items'], 'question')} asked, each "
+        f"{_often(first)}: {_n(replies, 'reply', 'replies')}"
+    )
+
+    for row in rows:
+        if row["coefficient"] == "valid_rate":
+            marks = _marks(row, notes)
+            text += f", valid verdicts {_value(row)}{' ' * bool(marks)}{marks}"
+    lines = _wrapped(f"{text}; {failed_text(failed)}" if failed else text)
+    found = lead(rows)
+    if found is None:
+        return lines
+    said = lead_text(found)
+    return lines + _wrapped(said[0].upper() + said[1:])
+
+
+def _often(row: Row) -> str:
+    """How often a question was asked, at most."""
+    return times(1) if row["n_replications"] == 1 else f"up to {times(row['n_replications'])}"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines that fit; a number keeps its percent sign, an interval its two ends."""
+    tied = re.sub(r" %|, (?=[-0-9.]+\])", lambda found: found[0].replace(" ", "\u00a0"), text)
+    return [
+        line.replace("\u00a0", " ")
+        for line in wrap(shortened(tied, WIDTH), WIDTH, subsequent_indent=indent)
+    ]
+
+
+def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
+    """A group's tables, by what a reply without a verdict counts as and what is compared."""
+    whole = any(row["coefficient"] == "valid_rate" and row["value"] == 1 for row in rows)
+    rest = [row for row in rows if row["coefficient"] != "valid_rate"]
+    both = any(row["conditions"] == REPRODUCIBILITY for row in rest)
+    for policy in dict.fromkeys(row["missing"] for row in rest):
+        of_policy = [row for row in rest if row["missing"] == policy]
+        said = [] if whole and policy == "category" else [_POLICIES.get(str(policy), "")]
+        if said and both:
+            yield said.pop()
+        kinds = dict.fromkeys(row["conditions"] for row in of_policy) if both else [None]
+        for kind in kinds:
+            mine = [row for row in of_policy if not both or row["conditions"] == kind]
+            yield _block(mine, [*said, *(_compared(mine[0], of_policy) if both else [])], notes)
+
+
+def _compared(row: Row, rows: Sequence[Row]) -> list[str]:
+    """What the judgments of a table have in common."""
+    if row["conditions"] is None:
+        return ["Where the options stood:"]
+    again = next((one for one in rows if one["conditions"] == REPEATABILITY), None)
+    return _wrapped(f"{conditions(row, again)}; unit: {row['unit']}:".capitalize())
+
+
+def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> str:
+    """One table, under what it rests on."""
+    menus = {cast(int, n) for row in rows if (n := row["n_categories"]) is not None}
+    counts = {n for row in rows if (n := compared(row)) is not None}
+    basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
+    basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
+    above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]
+    lines = [
+        [coefficient_name(row), _value(row), number(row["noise_floor"]), _marks(row, notes)]
+        for row in rows
+    ]
+    return "\n".join([*above, plain_table(_HEADS, lines)])
+
+
+def _value(row: Row) -> str:
+    """The value with its interval; why there is none."""
+    return estimate(row).replace("undefined: ", "none: ")
+
+
+def _marks(row: Row, notes: dict[str, int]) -> str:
+    """What takes from a value: noise by name, the rest by its number among the notes."""
+    said = remarks(row)
+    if row["undefined"] and row["value"] is None:
+        said = [*said, reason(row["undefined"])]
+    numbers = [f"[{notes.setdefault(text, len(notes) + 1)}]" for text in said if text != NOISE]
+    return " ".join([*(["noise"] if NOISE in said else []), *numbers])
+
+
+def _legend(coefficients: pl.DataFrame, notes: dict[str, int]) -> Iterator[str]:
+    """What marks and columns mean."""
+    for text, n in notes.items():
+        yield from _wrapped(f"[{n}] {explanation(text)}", "    ")
+    if coefficients["noise"].any():
+        yield from _wrapped(_NOISE)
+    if coefficients["n_categories"].drop_nulls().len():
+        yield from _wrapped(_CATEGORIES)
+    yield from _wrapped(_LEGEND)
+
+
+def _n(n: object, one: str, many: str | None = None) -> str:
+    """A number of things."""
+    return f"{cast(int, n):,} {one if n == 1 else many or one + 's'}"
+
+
+def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
+    """Write the coefficients that have a tolerance or a band, one line each; nothing without.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns of :func:`judgerel_ray.analyses.reliability.tolerance.with_tolerance`, of
+        :func:`judgerel_ray.analyses.reliability.tolerance.with_bands`, or of both.
+    source : str
+        Who set the tolerances.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["j"], "coefficient": ["flip_rate"], "missing": ["drop"],
+    ...                      "measurement": ["nominal"], "value": [0.03], "low": [0.01],
+    ...                      "high": [0.04], "undefined": [None], "tolerance": [0.05],
+    ...                      "standing": ["meets"]})
+    >>> print(tolerance_text(rows))
+    The whole interval decides, never the point:
+    judge  coefficient  no verdict  value [95 %]          tolerance  standing
+    j      flip rate    drop        0.030 [0.010, 0.040]  0.05       meets
+    """
+    asked = [name for name in ("standing", "band") if name in coefficients.columns]
+    if not asked:
+        return ""
+    rows = coefficients.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in asked))
+    groups = group_columns(coefficients)
+    tolerated = ["tolerance", "standing"] if "standing" in asked else []
+    shown = [*tolerated, *(["band"] if "band" in asked else [])]
+    lines = [
+        [
+            *(cell(row[name]) for name in groups),
+            coefficient_name(row),
+            cell(row["missing"]),
+            estimate(row),
+            *(cell(row[name]) for name in shown),
+        ]
+        for row in rows.iter_rows(named=True)
+    ]
+    heads = [*groups, "coefficient", "no verdict", "value [95 %]", *shown]
+    said = f"Tolerances of {source}. " if source and tolerated else ""
+    return f"{said}The whole interval decides, never the point:\n{plain_table(heads, lines)}"
+
+
+def questions_text(questions: pl.DataFrame) -> str:
+    """Write accuracy and agreement of every question, one line each.
+
+    Parameters
+    ----------
+    questions : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.correctness.question_table`.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q"], "n_judgments": [3], "accuracy": [1.0],
+    ...                      "low": [0.292], "high": [1.0], "percent_agreement": [1.0],
+    ...                      "agreement_right": [1.0], "agreement_wrong": [0.0],
+    ...                      "majority_right": [1.0], "undefined": [None]})
+    >>> print(questions_text(rows))
+    item_id  judgments  accuracy [95 %]       agreement  on right  on wrong  majority right  remark
+    q        3          1.000 [0.292, 1.000]  1.000      1.000     0.000     1.000
+    """
+    groups = [*questions.columns[: questions.columns.index("item_id")], "item_id"]
+    numbers = ("percent_agreement", "agreement_right", "agreement_wrong", "majority_right")
+    lines = [
+        [
+            *(cell(row[name]) for name in groups),
+            cell(row["n_judgments"]),
+            "-"
+            if row["accuracy"] is None
+            else estimate({**row, "value": row["accuracy"], "undefined": None}),
+            *(number(row[name]) for name in numbers),
+            reason(row["undefined"]) if row["undefined"] else "",
+        ]
+        for row in questions.iter_rows(named=True)
+    ]
+    heads = [
+        *groups, "judgments", "accuracy [95 %]", "agreement", "on right", "on wrong",
+        "majority right", "remark",
+    ]  # fmt: skip
+    return plain_table(heads, lines)

@@ -1,0 +1,133 @@
+"""Tolerances a domain sets for itself, judged against the interval and not the point.
+
+The published verbal bands of reliability, given to intervals and never to points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.reproducibility import leads
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.tolerance import check_reachable
+from judgerel_ray.counting.greedy import SERVING_NOISE
+
+MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
+AT_MOST = ("flip_rate",)
+"""Coefficients of which less is better; a tolerance on any other is the least allowed."""
+
+
+def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -> pl.DataFrame:
+    """Judge coefficients against tolerances.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns coefficient, low and high, as of
+        :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+    tolerance : mapping of str to float
+        Least value allowed by name of coefficient; the most allowed for `AT_MOST`.
+
+    Returns
+    -------
+    pl.DataFrame
+        With two columns more: ``tolerance``, null where none is set, and ``standing``: "meets"
+        where the whole interval does, "fails" where none of it does, else "undecided"; also
+        undecided without an interval, and of agreement where fewer than half of the replies hold a
+        verdict. Null of repeats at temperature 0, which are not sampled, and
+        of repeatability where reproducibility is known.
+
+    Raises
+    ------
+    SweepError
+        If a name is none of the coefficients there, or a tolerance is not finite or above 1.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["krippendorff_alpha", "flip_rate"],
+    ...                      "low": [0.55, 0.01], "high": [0.9, 0.04]})
+    >>> judged = with_tolerance(rows, {"krippendorff_alpha": 0.667, "flip_rate": 0.05})
+    >>> judged["standing"].to_list()
+    ['undecided', 'meets']
+    """
+    known = coefficients["coefficient"].unique().to_list()
+    for name, value in tolerance.items():
+        if coefficients.height and name not in known:
+            raise SweepError(f"tolerance for {name!r}, expected one of {', '.join(sorted(known))}")
+        check_reachable(name, value)
+    limit = pl.col("coefficient").replace_strict(
+        list(tolerance), list(tolerance.values()), default=None, return_dtype=pl.Float64
+    )
+    if "estimator" in coefficients.columns:
+        # What is asked of a judge's sampling is not met by a server that repeats itself.
+        sampling = ~pl.col("estimator").str.contains(SERVING_NOISE, literal=True)
+        limit = pl.when(sampling.fill_null(True)).then(limit)
+    limit = pl.when(leads(coefficients)).then(limit)
+    at_most = pl.col("coefficient").is_in(AT_MOST)
+    good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
+    bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
+    if "lead" in coefficients.columns:
+        few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
+        said = ~few | (pl.col("coefficient") == "valid_rate")
+        good, bad = good & said, bad & said
+    standing = (
+        pl.when(limit.is_null()).then(None)
+        .when(good.fill_null(False)).then(pl.lit(MEETS))
+        .when(bad.fill_null(False)).then(pl.lit(FAILS))
+        .otherwise(pl.lit(UNDECIDED))
+    )  # fmt: skip
+    return coefficients.with_columns(limit.alias("tolerance"), standing.alias("standing"))
+
+
+BANDED = (
+    "krippendorff_alpha", "icc1", "icck", "cronbach_alpha", "mcdonald_omega", "omega_hierarchical",
+    "schroeder2024_alpha", "schroeder2024_omega",
+)  # fmt: skip
+"""Coefficients that are reliabilities; of others there is no band."""
+
+
+def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
+    """Name the verbal band of each reliability, or the bands that its interval spans.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns coefficient, missing, low and high, as of
+        :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+
+    Returns
+    -------
+    pl.DataFrame
+        With one column more, ``band``, by :func:`judgerel_ray.legacy.verbal_band`; null for
+        coefficients that are no reliability, for worst and best cases, for repeats at
+        temperature 0, for repeatability where reproducibility is known, and where fewer than half
+        of the replies hold a verdict.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["krippendorff_alpha", "icc1", "flip_rate"],
+    ...                      "missing": ["drop"] * 3, "low": [0.81, 0.5, 0.1],
+    ...                      "high": [0.88, 0.75, 0.2]})
+    >>> with_bands(rows)["band"].to_list()
+    ['Good', 'no one band: the interval spans Unacceptable to Acceptable', None]
+    """
+    from judgerel_ray.legacy import verbal_band
+
+    bands = [
+        str(verbal_band(low, high)) if name in BANDED and missing != "bounds" else None
+        for name, missing, low, high in coefficients.select(
+            "coefficient", "missing", "low", "high"
+        ).iter_rows()
+    ]
+    named = coefficients.with_columns(pl.Series("band", bands, dtype=pl.String))
+    named = named.with_columns(band=pl.when(leads(coefficients)).then("band"))
+    if "lead" in coefficients.columns:
+        few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
+        named = named.with_columns(band=pl.when(~few).then("band"))
+    if "estimator" not in coefficients.columns:
+        return named
+    repeats = pl.col("estimator").str.contains(SERVING_NOISE, literal=True).fill_null(False)
+    return named.with_columns(band=pl.when(~repeats).then("band"))

@@ -1,0 +1,1 @@
+"""Selection: which answers to accept, and systems compared by their answers."""

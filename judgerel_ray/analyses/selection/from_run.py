@@ -1,0 +1,303 @@
+"""From a run or a file of answers to what selecting among them is worth, and systems compared.
+
+Confidences of a run that lie beside its judgments: margins, probabilities of verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+from judgerel_ray.analyses.distributions.reasonings import verdict_shares
+from judgerel_ray.analyses.reliability.reducing import (
+    Judged,
+    beside_table,
+    open_judgments,
+    strangers_of,
+)
+from judgerel_ray.analyses.selection.page import Selected
+from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
+from judgerel_ray.analyses.selection.systems import System, read_systems
+from judgerel_ray.analyses.selection.systems_compared import SystemComparison, compare_systems
+from judgerel_ray.analyses.selection.systems_cost import read_spending
+from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
+from judgerel_ray.config import parse_sweep
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.declared import right_verdicts
+from judgerel_ray.counting.given import Given, reading_of
+from judgerel_ray.counting.records import is_nested, refuse_inside
+from judgerel_ray.counting.right_answers import GOLD, ITEM
+from judgerel_ray.counting.verdict_names import refuse_unknown
+from judgerel_ray.protocols import labels_for
+from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
+
+CHOOSING = ("best_of", "confusion", "think_twice")
+"""Protocols whose verdict is one of the item's options, or a model's answer to it."""
+
+
+def run_selection(
+    path: str | Given,
+    options: SelectionOptions | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+) -> Selection:
+    """Accuracy, acceptance, ranking and calibration of every system of a run or a file.
+
+    Effects: reads. Retry: safe, also while a run goes on.
+
+    Raises
+    ------
+    SweepError
+        If a column, a name or a file is wrong, or nobody knows what is right.
+    StoreError
+        If the path is a folder but no run directory.
+    """
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        items = known_items(judged, gold)
+        return selection_tables(
+            open_systems(judged, by=by, items=items), options, chance=_chance(items)
+        )
+
+
+def run_comparison(
+    path: str | Given,
+    options: ComparisonOptions | None = None,
+    *,
+    by: Sequence[str] | None = None,
+    gold: str | None = None,
+) -> SystemComparison:
+    """Compare the systems of a run or a file on the questions they share.
+
+    Effects, Raises: as :func:`run_selection`; SweepError where there are no two systems.
+    """
+    options = options or ComparisonOptions()
+    with reading_of(path):
+        judged = open_judgments(path, extra=by or ())
+        systems = open_systems(judged, by=by, items=known_items(judged, gold))
+        options = replace(options, answer_temperature=answer_temperature(judged, options))
+        return compare_systems(systems, read_spending(judged.frame, systems), options)
+
+
+def open_systems(
+    judged: Judged, *, by: Sequence[str] | None = None, items: pl.DataFrame | None = None
+) -> list[System]:
+    """Tell the systems of judgments apart, with what is right and every confidence there is."""
+    frame, gold = judged.frame, items
+    if not judged.verdicts_known:
+        refuse_unknown("what is right", {})
+    if judged.run is None:
+        right = _right(gold)
+        found = read_systems(frame, gold=right, by=by)
+        strangers_of(judged, right)
+        return found
+    from judgerel_ray.analyses.selection.from_run import exact_answers, run_chances
+
+    frame = frame.filter(pl.col("protocol").is_in(CHOOSING))
+    exact = exact_answers(judged.run, frame)
+    if exact is not None:
+        frame = pl.concat([frame, exact.lazy()], how="diagonal_relaxed")
+    right = _right(gold)
+    if right is None or right.is_empty():
+        raise SweepError(
+            "the items of this run name no right option",
+            where={"run": judged.run.url},
+            hint="--gold FILE: a table of item_id and gold",
+        )
+    return read_systems(frame, gold=right, by=by, chances=run_chances(judged.run))
+
+
+def selected_of(judged: Judged) -> Selected | None:
+    """What a page says of selection; None without stated confidences, or right answers known."""
+    columns = judged.frame.collect_schema().names()
+    if "confidence" not in columns or (judged.run is None and GOLD not in columns):
+        return None
+    stated = judged.frame.filter(pl.col("confidence").is_not_null()).head(1).collect()
+    items = known_items(judged, None)
+    right = _right(items)
+    if stated.is_empty() or (judged.run is not None and (right is None or right.is_empty())):
+        return None
+    try:
+        systems = open_systems(judged, items=items)
+    except SweepError as error:  # a page has more to say than this
+        return Selected(selection={}, comparison={}, names=(), refused=error.problem)
+    found = selection_tables(systems, SelectionOptions(), chance=_chance(items))
+    compared: dict[str, pl.DataFrame] = {}
+    if len(systems) > 1:
+        options = ComparisonOptions()
+        options = replace(options, answer_temperature=answer_temperature(judged, options))
+        spent = read_spending(judged.frame, systems)
+        compared = compare_systems(systems, spent, options).tables()
+    return Selected(selection=found.tables(), comparison=compared, names=tuple(systems[0].name))
+
+
+def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | None:
+    """Temperature of the answers that judges of a run compared; None where nothing says it."""
+    if options.answer_temperature is not None or judged.run is None:
+        return options.answer_temperature
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
+    asked = {ask.answer_temperature for ask in sweep.ask if ask.protocol == "think_twice"}
+    return asked.pop() if len(asked) == 1 else None
+
+
+def known_items(judged: Judged, gold: str | None) -> pl.DataFrame | None:
+    """The items, with what is right: of a file that is given, else of the run.
+
+    Gold of a run that is no verdict, but a reference answer, is null.
+    """
+    if gold is not None:
+        found = _gold_file(gold)
+        spelled = judged.tally.spellings if judged.tally else None
+        return found if spelled is None else found.with_columns(spelled.compared(GOLD))
+    if judged.run is None:
+        return None
+    items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
+    right = right_verdicts(judged.run, items).select("benchmark", ITEM, GOLD)
+    return items.drop(GOLD).join(right, on=["benchmark", ITEM], how="left", maintain_order="left")
+
+
+def _gold_file(path: str) -> pl.DataFrame:
+    """A table of right answers; SweepError where it is none."""
+    where = {"file": path}
+    found = beside_table(path, "--gold")
+    lacking = [name for name in (ITEM, GOLD) if name not in found.columns]
+    if lacking:
+        raise SweepError(
+            f"--gold needs columns {ITEM}, {GOLD}, got {', '.join(found.columns)}", where=where
+        )
+    for name in (ITEM, GOLD):
+        if is_nested(found.schema[name]):
+            refuse_inside(found[name], name=name, where=where)
+    return found.cast({ITEM: pl.String, GOLD: pl.String})
+
+
+def _right(items: pl.DataFrame | None) -> pl.DataFrame | None:
+    """What is right of each item."""
+    if items is None:
+        return None
+    keys = [name for name in ("benchmark", ITEM) if name in items.columns]
+    found = items.select(*keys, GOLD).filter(pl.col(GOLD).is_not_null())
+    twice = found.group_by(keys).agg(n=pl.col(GOLD).n_unique()).filter(pl.col("n") > 1)
+    if twice.height:
+        first = twice.sort(keys).row(0, named=True)
+        raise SweepError("an item has two right answers", where={ITEM: first[ITEM]})
+    return found
+
+
+def _chance(items: pl.DataFrame | None) -> dict[tuple[object, str], float]:
+    """One by the number of options, by benchmark and item."""
+    if items is None or not isinstance(items.schema.get("options"), pl.List):
+        return {}
+    rows = items.filter(pl.col("options").list.len() > 0)
+    benchmark = rows["benchmark"] if "benchmark" in rows.columns else [None] * rows.height
+    sizes = rows["options"].list.len()
+    return {
+        (name, item): 1 / size
+        for name, item, size in zip(benchmark, rows[ITEM], sizes, strict=True)
+    }
+
+
+_PLACE = ("judge", "benchmark", "item_id", "template", "option_order", "temperature")
+_LABELS = labels_for(26 + 26 * 26)
+
+
+def run_chances(run: RunDirectory) -> list[pl.DataFrame]:
+    """Tables of ``margin`` and ``probability`` of a run's verdicts; none where it has none."""
+    found = []
+    if run.exists(CONFUSIONS):
+        found.append(_margins(run))
+    if run.exists(DISTRIBUTIONS):
+        found.append(_probabilities(run))
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    if any(ask.verdict_logprobs for ask in sweep.ask):  # texts are read for nothing less
+        found.append(_read_at_verdicts(run))
+    return found
+
+
+def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | None:
+    """The most probable verdict of every question asked exactly and not sampled, as an answer.
+
+    Ties go to the option named first in the alphabet, which is no better than another.
+    """
+    if not run.exists(DISTRIBUTIONS):
+        return None
+    told = read_distributions(run).filter(pl.col("criterion").is_null())
+    best = (
+        told.sort(*_PLACE, "verdict", nulls_last=True)
+        .sort("probability", descending=True, maintain_order=True)
+        .unique(_PLACE, keep="first", maintain_order=True)
+    )
+    names = ["judge", "benchmark", "template", "temperature"]
+    asked = sampled.filter(pl.col("protocol") == "best_of").select(names).unique().collect()
+    asked = asked.cast({name: best.schema[name] for name in names})
+    answers = best.join(asked, on=names, how="anti").select(*_PLACE, "verdict")
+    scored = pl.when(pl.col("verdict").is_not_null()).then(pl.lit("scored"))
+    return answers.with_columns(
+        protocol=pl.lit("best_of"),
+        role=pl.lit("judge"),
+        stage=pl.lit("exact"),
+        replication=pl.lit(0, pl.Int32),
+        outcome=scored.otherwise(pl.lit("unparsed")),
+    )
+
+
+def _margins(run: RunDirectory) -> pl.DataFrame:
+    """The margin of every matrix, of the mode named first where there are several."""
+    rows = run_uncertainty_tables(Given(rows=run.url, run=run)).judgments.sort(
+        "mode", nulls_last=True
+    )
+    names = ["judge", "benchmark", "item_id", "template", "temperature"]
+    one = rows.unique(names, keep="first", maintain_order=True)
+    return one.select(*names, "margin", protocol=pl.lit("confusion"))
+
+
+def _probabilities(run: RunDirectory) -> pl.DataFrame:
+    """The probability of each verdict, as its distribution has it."""
+    rows = read_distributions(run).filter(
+        pl.col("verdict").is_not_null(), pl.col("criterion").is_null()
+    )
+    at_most = pl.col("probability").clip(0, 1)
+    return rows.select(*_PLACE, "verdict", probability=at_most, protocol=pl.lit("best_of"))
+
+
+def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
+    """The probability of each sampled verdict, read at its place in the reply."""
+    judged = scan_judgments(run).filter(
+        pl.col("protocol") == "best_of", pl.col("role") == "judge", pl.col("verdict").is_not_null()
+    )
+    place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
+    texts = scan_completions(run).filter(pl.col("logprobs").list.len() > 0)
+    rows = (
+        judged.select("key", *_PLACE, "replication", "top_k", place.cast(pl.Int32).alias("place"))
+        .join(texts.select("key", "logprobs"), on="key", how="inner")
+        .filter(pl.col("place").is_not_null())
+        .collect()
+    )
+    found = pl.DataFrame(
+        {"probability": list(_at_verdicts(rows))}, schema={"probability": pl.Float64}
+    )
+    return pl.concat(
+        [rows.select(*_PLACE, "replication", protocol=pl.lit("best_of")), found], how="horizontal"
+    )
+
+
+def _at_verdicts(rows: pl.DataFrame) -> Iterator[float]:
+    """The probability of the verdict drawn; of a greedy reply that at temperature 1."""
+    for row in rows.iter_rows(named=True):
+        most = max((one["continuation"] or 0 for one in row["logprobs"]), default=0)
+        shares = verdict_shares(
+            row["logprobs"],
+            place=row["place"],
+            temperature=row["temperature"] or 1.0,
+            top_k=row["top_k"],
+            n=max(row["place"], most) + 1,
+        )
+        yield float(shares[row["place"]])

@@ -1,0 +1,474 @@
+"""Accept or reject: what every system's answers are worth by how sure it is of them.
+
+Curves of selection: error by acceptance, accuracy by confidence, and a threshold one can prove.
+
+Shape suffixes: N = answers.
+
+Columns of the tables of selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.analyses.selection.systems import CONFIDENCES, System
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.intervals import check_resamples
+from judgerel_ray.counting.policy import NOISE_ABOVE
+from judgerel_ray.counting.right_answers import ITEM
+from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
+from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.intervals.interval import clustered_share
+from judgerel_ray.stats.null.noise import NoiseFloor
+from judgerel_ray.stats.selective.calibration import (
+    BINNINGS,
+    brier_score,
+    calibration_error,
+    reliability_bins,
+)
+from judgerel_ray.stats.selective.chance_floors import accuracy_floor, ranking_floor
+from judgerel_ray.stats.selective.discrimination import few_answers
+from judgerel_ray.stats.selective.selective import BANDS, Band, accepted_errors
+
+Row = dict[str, object]
+
+
+def acceptance_rows(system: System, kind: str, *, band: Band = "bonferroni") -> Iterator[Row]:
+    """Give error and accuracy among the accepted at thresholds that occur, at most 50.
+
+    Yields
+    ------
+    Row
+        Downwards. ``low`` and ``high`` hold at a threshold by itself, ``band_low`` and
+        ``band_high`` at all of them together; both are of the error. The band is Bonferroni's
+        where a question has several answers.
+
+    Examples
+    --------
+    See :func:`judgerel_ray.analyses.selection.selection.selection_tables`.
+    """
+    items = system.items_N
+    singles = np.unique(items).size == items.size
+    found = accepted_errors(
+        system.scores_N(kind),
+        system.right_N,
+        clusters_N=items,
+        band=band if singles else "bonferroni",
+    )
+    for t, threshold in enumerate(found.thresholds_T.tolist()):
+        error = float(found.error_T[t])
+        yield {
+            **system.name,
+            "system": system.label,
+            "confidence": kind,
+            "threshold": threshold,
+            "acceptance": float(found.acceptance_T[t]),
+            "n_accepted": int(found.n_accepted_T[t]),
+            "n_errors": int(found.n_errors_T[t]),
+            "n_answers": found.n,
+            "error": error,
+            "low": _end(found.low_T[t]),
+            "high": _end(found.high_T[t]),
+            "band_low": _end(found.band_low_T[t]),
+            "band_high": _end(found.band_high_T[t]),
+            "accuracy": 1 - error,
+            "interval": found.method,
+            "band": found.band,
+        }
+
+
+def reliability_rows(system: System, kind: str, *, n_bins: int) -> Iterator[Row]:
+    """Give accuracy by confidence, in bins of equal width and of equal mass.
+
+    Yields
+    ------
+    Row
+        From the lowest confidence to the highest.
+
+    Examples
+    --------
+    See :func:`judgerel_ray.analyses.selection.selection.selection_tables`.
+    """
+    for binning in BINNINGS:
+        bins = reliability_bins(
+            system.scores_N(kind),
+            system.right_N,
+            n_bins=n_bins,
+            binning=binning,
+            clusters_N=system.items_N,
+        )
+        for place, one in enumerate(bins):
+            yield {
+                **system.name,
+                "system": system.label,
+                "confidence": kind,
+                "binning": binning,
+                "bin": place,
+                "from": one.low,
+                "to": one.high,
+                "mean_confidence": one.confidence,
+                "n": one.accuracy.n,
+                "n_right": one.accuracy.k,
+                "accuracy": one.accuracy.value,
+                "low": one.accuracy.low,
+                "high": one.accuracy.high,
+            }
+
+
+def guarantee_row(system: System, kind: str, *, risk: float, delta: float, seed: int) -> Row:
+    """Find a threshold on one half of the questions, and see what it does on the other.
+
+    Examples
+    --------
+    See :func:`judgerel_ray.analyses.selection.selection.selection_tables`.
+    """
+    items, scores, right = system.items_N, system.scores_N(kind), system.right_N
+    row: Row = {
+        **system.name,
+        "system": system.label,
+        "confidence": kind,
+        "risk": risk,
+        "delta": delta,
+        "split": f"half of the questions, seed {seed}",
+    }
+    if np.unique(items).size < 2:
+        return row | {"undefined": "too_few_judgments"}
+    held = grouped_folds(items, n_folds=2, seed=seed) == 1
+    found = learn_then_test(
+        scores[~held], right[~held], risk=risk, delta=delta, clusters_N=items[~held], seed=seed
+    )
+    row |= {
+        "threshold": found.threshold,
+        "n_calibration": found.n,
+        "n_heldout": int(held.sum()),
+        "undefined": found.undefined,
+    }
+    if found.threshold is None:
+        return row
+    taken = held & (scores >= found.threshold)  # NaN reaches nothing
+    wrong = clustered_share(~right[taken], clusters_N=items[taken])
+    return row | {
+        "n_calibration_accepted": found.n_accepted,
+        "n_calibration_errors": found.n_errors,
+        "n_accepted": wrong.n,
+        "acceptance": wrong.n / int(held.sum()),
+        "n_errors": wrong.k,
+        "error": wrong.value,
+        "low": wrong.low if wrong.n else None,
+        "high": wrong.high if wrong.n else None,
+    }
+
+
+def _end(value: float) -> float | None:
+    """An end of an interval; None where there is none."""
+    return None if np.isnan(value) else float(value)
+
+
+_FLOAT, _INT, _TEXT, _BOOL = pl.Float64(), pl.Int64(), pl.String(), pl.Boolean()
+SYSTEM_COLUMNS: dict[str, pl.DataType] = {
+    "system": _TEXT, "n_questions": _INT, "n_answers": _INT, "n_unread": _INT,
+    "n_without_gold": _INT, "n_right": _INT, "accuracy": _FLOAT, "low": _FLOAT, "high": _FLOAT,
+    "interval": _TEXT, "accuracy_read": _FLOAT, "read_low": _FLOAT, "read_high": _FLOAT,
+    "chance": _FLOAT, "noise_floor": _FLOAT, "noise_floor_sd": _FLOAT, "p_noise": _FLOAT,
+    "noise": _BOOL, "confidence": _TEXT, "n_rejected": _INT, "n_distinct": _INT,
+    "auroc": _FLOAT, "auroc_low": _FLOAT, "auroc_high": _FLOAT, "auroc_floor_sd": _FLOAT,
+    "auroc_p_noise": _FLOAT, "auroc_noise": _BOOL, "aurc": _FLOAT, "aurc_low": _FLOAT,
+    "aurc_high": _FLOAT, "aurc_floor": _FLOAT, "aurc_excess": _FLOAT, "few": _TEXT,
+    "mean_confidence": _FLOAT, "accuracy_confident": _FLOAT, "ece": _FLOAT, "ece_floor": _FLOAT,
+    "ece_p": _FLOAT, "ece_mass": _FLOAT, "ece_mass_floor": _FLOAT, "ece_mass_p": _FLOAT,
+    "n_bins": _INT, "brier": _FLOAT, "brier_low": _FLOAT, "brier_high": _FLOAT,
+    "brier_floor": _FLOAT, "undefined": _TEXT,
+}  # fmt: skip
+"""Of a system and confidence."""
+ACCEPTANCE_COLUMNS: dict[str, pl.DataType] = {
+    "system": _TEXT, "confidence": _TEXT, "threshold": _FLOAT, "acceptance": _FLOAT,
+    "n_accepted": _INT, "n_errors": _INT, "n_answers": _INT, "error": _FLOAT, "low": _FLOAT,
+    "high": _FLOAT, "band_low": _FLOAT, "band_high": _FLOAT, "accuracy": _FLOAT,
+    "interval": _TEXT, "band": _TEXT,
+}  # fmt: skip
+"""Of a threshold."""
+RELIABILITY_COLUMNS: dict[str, pl.DataType] = {
+    "system": _TEXT, "confidence": _TEXT, "binning": _TEXT, "bin": _INT, "from": _FLOAT,
+    "to": _FLOAT, "mean_confidence": _FLOAT, "n": _INT, "n_right": _INT, "accuracy": _FLOAT,
+    "low": _FLOAT, "high": _FLOAT,
+}  # fmt: skip
+"""Of a bin of confidence."""
+GUARANTEE_COLUMNS: dict[str, pl.DataType] = {
+    "system": _TEXT, "confidence": _TEXT, "risk": _FLOAT, "delta": _FLOAT, "threshold": _FLOAT,
+    "n_calibration": _INT, "n_calibration_accepted": _INT, "n_calibration_errors": _INT,
+    "n_heldout": _INT, "n_accepted": _INT, "acceptance": _FLOAT, "n_errors": _INT,
+    "error": _FLOAT, "low": _FLOAT, "high": _FLOAT, "split": _TEXT, "undefined": _TEXT,
+}  # fmt: skip
+"""Of a threshold with a guarantee."""
+
+
+def named_schema(systems: Sequence[System]) -> dict[str, pl.DataType]:
+    """Give the columns that name systems.
+
+    Examples
+    --------
+    >>> named_schema([])
+    {}
+    """
+    if not systems:
+        return {}
+    rows = systems[0].rows
+    return {
+        name: _TEXT if rows.schema[name] in (pl.Categorical, pl.Enum) else rows.schema[name]
+        for name in systems[0].name
+    }
+
+
+_MOST_BINS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionOptions:
+    """How answers are selected.
+
+    ``confidences`` of :data:`.CONFIDENCES` (None: those that
+    are there), ``n_bins`` of calibration, ``band`` of the acceptance curve, ``risk`` and ``delta``
+    of the guaranteed threshold, ``resamples`` and ``seed`` of draws.
+    """
+
+    confidences: tuple[str, ...] | None = None
+    n_bins: int = 10
+    band: Band = "bonferroni"
+    risk: float = 0.1
+    delta: float = 0.1
+    resamples: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.confidences or ():
+            if name not in CONFIDENCES:
+                raise SweepError(f"confidence must be of {', '.join(CONFIDENCES)}, got {name!r}")
+        for what, value in (("risk", self.risk), ("delta", self.delta)):
+            if not 0 < value < 1:
+                raise SweepError(f"{what} must be between 0 and 1, got {value}")
+        if self.band not in BANDS:
+            raise SweepError(f"band must be of {', '.join(BANDS)}, got {self.band!r}")
+        if not 1 <= self.n_bins <= _MOST_BINS:
+            raise SweepError(
+                f"bins must be from 1 to {_MOST_BINS}, got {self.n_bins}: a bin needs answers in it"
+            )
+        check_resamples(self.resamples)
+
+    def of(self, system: System) -> tuple[str, ...]:
+        """Name the confidences of a system that are asked for."""
+        wanted = self.confidences or CONFIDENCES
+        return tuple(name for name in system.confidences if name in wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Selection:
+    """What selection is worth, by system and confidence.
+
+    Attributes
+    ----------
+    systems : DataFrame
+        Accuracy beside chance, ranking, calibration.
+    acceptance : DataFrame
+        Error and accuracy at every threshold that occurs.
+    reliability : DataFrame
+        Accuracy by stated confidence.
+    guarantees : DataFrame
+        Thresholds with a bound on the risk, and what they did on questions held out.
+    """
+
+    systems: pl.DataFrame
+    acceptance: pl.DataFrame
+    reliability: pl.DataFrame
+    guarantees: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give the tables by name."""
+        return {
+            "systems": self.systems,
+            "acceptance": self.acceptance,
+            "reliability": self.reliability,
+            "guarantees": self.guarantees,
+        }
+
+
+def selection_tables(
+    systems: Sequence[System],
+    options: SelectionOptions | None = None,
+    *,
+    chance: Mapping[tuple[object, str], float] | None = None,
+) -> Selection:
+    """Lay out accuracy, acceptance, ranking and calibration of every system.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        From :func:`judgerel_ray.analyses.selection.systems.read_systems`.
+    options : SelectionOptions, optional
+        How answers are selected.
+    chance : mapping, optional
+        One by the number of options, by (benchmark, item_id), where that is known.
+
+    Returns
+    -------
+    Selection
+        ``systems`` has one row a system and confidence, and one without a confidence where a
+        system has none.
+
+    Raises
+    ------
+    SweepError
+        If a confidence is asked for that no system has.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> rows = {"item_id": ["q", "r", "s"], "verdict": ["1", "2", "2"], "gold": ["1", "2", "1"],
+    ...         "confidence": [0.9, 0.8, 0.8]}
+    >>> found = selection_tables(read_systems(pl.LazyFrame(rows)))
+    >>> found.acceptance.select("threshold", "acceptance", "n_accepted", "n_errors").rows()
+    [(0.9, 0.3333333333333333, 1, 0), (0.8, 1.0, 3, 1)]
+    """
+    options = options or SelectionOptions()
+    _refuse_absent(systems, options)
+    summary: list[Row] = []
+    curves: list[Row] = []
+    bins: list[Row] = []
+    proven: list[Row] = []
+    for system in systems:
+        plain = _plain(system, chance or {})
+        kinds = options.of(system)
+        if not kinds:
+            summary.append({**plain, **_nothing(system)})
+        for kind in kinds:
+            summary.append({**plain, **_ranked(system, kind, options)})
+            curves += acceptance_rows(system, kind, band=options.band)
+            bins += reliability_rows(system, kind, n_bins=options.n_bins)
+            proven.append(
+                guarantee_row(
+                    system, kind, risk=options.risk, delta=options.delta, seed=options.seed
+                )
+            )
+    schema = named_schema(systems)
+    return Selection(
+        systems=pl.DataFrame(summary, schema={**schema, **SYSTEM_COLUMNS}),
+        acceptance=pl.DataFrame(curves, schema={**schema, **ACCEPTANCE_COLUMNS}),
+        reliability=pl.DataFrame(bins, schema={**schema, **RELIABILITY_COLUMNS}),
+        guarantees=pl.DataFrame(proven, schema={**schema, **GUARANTEE_COLUMNS}),
+    )
+
+
+def _refuse_absent(systems: Sequence[System], options: SelectionOptions) -> None:
+    """Refuse a confidence that no answer has."""
+    there = {name for system in systems for name in system.confidences}
+    for name in options.confidences or ():
+        if name not in there:
+            raise SweepError(
+                f"no answer has the confidence {name!r}, there is "
+                f"{', '.join(one for one in CONFIDENCES if one in there) or 'none'}"
+            )
+
+
+def _plain(system: System, chance: Mapping[tuple[object, str], float]) -> Row:
+    """What a system's answers are worth if all are accepted."""
+    rows, right, items = system.rows, system.right_N, system.items_N
+    readable = rows["verdict"].is_not_null().to_numpy()
+    every = clustered_share(right, clusters_N=items)
+    read = clustered_share(right[readable], clusters_N=items[readable])
+    floor = _floor(system)
+    names = system.rows[ITEM].unique().to_list() if chance else []
+    known = [chance.get((system.name.get("benchmark"), item)) for item in names]
+    there = [one for one in known if one is not None]
+    return {
+        **system.name,
+        "system": system.label,
+        "n_questions": every.n_questions,
+        "n_answers": every.n,
+        "n_unread": int((~readable).sum()),
+        "n_without_gold": system.n_without_gold,
+        "n_right": every.k,
+        "accuracy": every.value,
+        "low": every.low,
+        "high": every.high,
+        "interval": every.method,
+        "accuracy_read": read.value,
+        "read_low": read.low if read.n else None,
+        "read_high": read.high if read.n else None,
+        "chance": float(np.mean(there)) if there and len(there) == len(known) else None,
+        "noise_floor": floor.mean,
+        "noise_floor_sd": floor.sd,
+        "p_noise": floor.p,
+        "noise": None if floor.p is None else floor.p > NOISE_ABOVE,
+    }
+
+
+def _floor(system: System) -> NoiseFloor:
+    """Accuracy of the same answers given to other questions."""
+    rows = system.rows
+    known = pl.Enum(pl.concat([rows["verdict"], rows["gold"]]).drop_nulls().unique().sort())
+    verdicts, gold = (rows[name].cast(known).to_physical() for name in ("verdict", "gold"))
+    _, first, question = np.unique(system.items_N, return_index=True, return_inverse=True)
+    return accuracy_floor(
+        verdicts.cast(pl.Int64).fill_null(-1).to_numpy(), question, gold.to_numpy()[first]
+    )
+
+
+def _nothing(system: System) -> Row:
+    """A system without any confidence."""
+    return {"n_rejected": system.rows.height, "undefined": "no_confidence"}
+
+
+def _ranked(system: System, kind: str, options: SelectionOptions) -> Row:
+    """How well a confidence ranks the answers, and whether it means what it says."""
+    scores, right, items = system.scores_N(kind), system.right_N, system.items_N
+    sure = ~np.isnan(scores)
+    ranking = auroc(scores, right, clusters_N=items)
+    noise = ranking_floor(scores, right, clusters_N=items)
+    risk = risk_coverage(scores, right, clusters_N=items)
+    found: Row = {
+        "confidence": kind,
+        "n_rejected": int((~sure).sum()),
+        "n_distinct": int(np.unique(scores[sure]).size),
+        "auroc": ranking.value,
+        "auroc_low": ranking.low,
+        "auroc_high": ranking.high,
+        "auroc_floor_sd": noise.sd,
+        "auroc_p_noise": noise.p,
+        "auroc_noise": None if noise.p is None else noise.p > NOISE_ABOVE,
+        "aurc": risk.aurc,
+        "aurc_low": risk.low,
+        "aurc_high": risk.high,
+        "aurc_floor": risk.n_errors / risk.n if risk.n else None,
+        "aurc_excess": risk.excess,
+        "few": few_answers(scores, right, items),
+        "undefined": ranking.undefined,
+    }
+    return found | _calibrated(system, scores, options)
+
+
+def _calibrated(system: System, scores: NDArray[np.float64], options: SelectionOptions) -> Row:
+    """Calibration of a confidence."""
+    right, items = system.right_N, system.items_N
+    sure = ~np.isnan(scores)
+    brier = brier_score(scores, right, clusters_N=items)
+    found: Row = {
+        "mean_confidence": float(scores[sure].mean()) if sure.any() else None,
+        "accuracy_confident": float(right[sure].mean()) if sure.any() else None,
+        "brier": brier.value,
+        "brier_low": brier.low,
+        "brier_high": brier.high,
+        "brier_floor": brier.noise_floor,
+        "n_bins": options.n_bins,
+    }
+    for binning in BINNINGS:
+        name = "ece" if binning == "width" else "ece_mass"
+        error = calibration_error(
+            scores, right, n_bins=options.n_bins, binning=binning, clusters_N=items,
+            seed=options.seed,
+        )  # fmt: skip
+        found |= {name: error.value, f"{name}_floor": error.floor, f"{name}_p": error.p}
+    return found

@@ -1,0 +1,193 @@
+"""What answers cost: in money, else in tokens, else in requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from judgerel_ray.analyses.selection.systems import SYSTEM
+from judgerel_ray.core import Outcome, SweepError
+
+_TOKENS = ("prompt_tokens", "completion_tokens")
+_SPENT = "spent"
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model's replies cost.
+
+    Attributes
+    ----------
+    reply : float
+        Of every reply, whatever its length.
+    prompt, completion : float
+        Of a million tokens read, and written.
+    """
+
+    reply: float = 0.0
+    prompt: float = 0.0
+    completion: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spending:
+    """Mean cost of the replies of a file or run.
+
+    Attributes
+    ----------
+    unit : str
+        "cost" (money), "tokens" or "requests".
+    means : DataFrame
+        The columns that make a system, ``stage``, and ``spent`` a reply.
+    row : Expr
+        The cost of one row of judgments.
+    """
+
+    unit: str
+    means: pl.DataFrame
+    row: pl.Expr
+
+    def of(self, name: Mapping[str, object]) -> dict[str, float]:
+        """Give the mean cost of a reply in each stage of a system.
+
+        Examples
+        --------
+        >>> rows = pl.LazyFrame({"judge": ["a", "a", "b"], "cost": [1.0, 2.0, 5.0]})
+        >>> read_spending(rows).of({"judge": "a"})
+        {'': 1.5}
+        """
+        mine = [
+            pl.col(key).eq_missing(pl.lit(value))
+            for key, value in name.items()
+            if key in self.means.columns
+        ]
+        rows = self.means.filter(pl.all_horizontal(pl.lit(True), *mine))
+        weighted = rows.group_by("stage").agg(
+            (pl.col(_SPENT) * pl.col("n")).sum() / pl.col("n").sum()
+        )
+        return dict(weighted.sort("stage").iter_rows())
+
+
+def parse_price(text: str, *, flag: str = "--price") -> tuple[str, Price]:
+    """Read ``NAME=0.002`` (a reply) or ``NAME=0.8,4`` (a million tokens read, written).
+
+    Raises
+    ------
+    SweepError
+        If it is neither.
+
+    Examples
+    --------
+    >>> parse_price("haiku=0.8,4")
+    ('haiku', Price(reply=0.0, prompt=0.8, completion=4.0))
+    """
+    name, sign, told = text.rpartition("=")
+    try:
+        numbers = [float(part) for part in told.split(",")]
+    except ValueError:
+        numbers = []
+    if (
+        not sign
+        or not name
+        or len(numbers) not in (1, 2)
+        or not all(0 <= n < 1e12 for n in numbers)
+    ):
+        raise SweepError(
+            f"{flag} must be NAME=A_REPLY, or NAME=PROMPT,COMPLETION of a million tokens, "
+            f"got {text!r}"
+        )
+    if len(numbers) == 1:
+        return name, Price(reply=numbers[0])
+    return name, Price(prompt=numbers[0], completion=numbers[1])
+
+
+def read_spending(
+    judgments: pl.LazyFrame, *, prices: Mapping[str, Price] | None = None
+) -> Spending:
+    """Find what replies cost.
+
+    Parameters
+    ----------
+    judgments : LazyFrame
+        Judgments; rows of every role count, of block 0, but for failed ones.
+    prices : mapping of str to Price, optional
+        By judge, in place of the rows' own ``cost``.
+
+    Returns
+    -------
+    Spending
+        In money by `prices`, or where every row has a ``cost`` and not all are 0; else in tokens,
+        where every row has them; else every reply counts 1.
+
+    Raises
+    ------
+    SweepError
+        If a judge has no price, a price names no judge, or prices of tokens lack token counts.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"judge": ["a"], "prompt_tokens": [90], "completion_tokens": [10]})
+    >>> read_spending(rows).unit, read_spending(rows).of({"judge": "a"})
+    ('tokens', {'': 100.0})
+    """
+    columns = judgments.collect_schema().names()
+    if "block" in columns:
+        judgments = judgments.filter(pl.col("block").fill_null(0) == 0)
+    if "outcome" in columns:
+        judgments = judgments.filter(pl.col("outcome").fill_null("") != Outcome.FAILED.value)
+    there = [name for name in ("cost", *_TOKENS) if name in columns]
+    nulls = judgments.select(pl.col(there).null_count()).collect().to_dicts() if there else [{}]
+    whole = {name for name in there if not nulls[0][name]}
+    tokens = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    if prices is not None:
+        unit, row = "cost", _priced(judgments, prices, whole)
+    elif "cost" in whole and _is_charged(judgments):
+        unit, row = "cost", pl.col("cost").cast(pl.Float64)
+    elif set(_TOKENS) <= whole:
+        unit, row = "tokens", tokens
+    else:
+        unit, row = "requests", pl.lit(1.0)
+    keys = [name for name in SYSTEM if name in columns]
+    stage = pl.col("stage") if "stage" in columns else pl.lit("")
+    role = [pl.col("role").fill_null("judge")] if "role" in columns else []
+    means = (
+        judgments.with_columns(*role, stage=stage.fill_null(""), spent=row)
+        .group_by(*keys, "stage")
+        .agg(pl.col(_SPENT).mean(), n=pl.len())
+        .collect()
+        .sort(*keys, "stage")
+    )
+    return Spending(unit=unit, means=means, row=row)
+
+
+def _is_charged(judgments: pl.LazyFrame) -> bool:
+    """Whether any reply costs anything."""
+    return bool(judgments.select(pl.col("cost").cast(pl.Float64).sum() > 0).collect().item())
+
+
+def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str]) -> pl.Expr:
+    """The cost of a row by the price of its judge."""
+    names = judgments.select(pl.col("judge").cast(pl.String).unique()).collect()["judge"]
+    lacking = sorted(set(names.drop_nulls()) - set(prices))
+    unknown = sorted(set(prices) - set(names.drop_nulls()))
+    if lacking or unknown:
+        raise SweepError(
+            f"no price of {lacking[0]!r}" if lacking else f"{unknown[0]!r} has a price and no row",
+            where={"judges": " ".join(sorted(names.drop_nulls()))},
+            hint="--price NAME=... for every judge",
+        )
+    by_token = any(price.prompt or price.completion for price in prices.values())
+    if by_token and not set(_TOKENS) <= whole:
+        raise SweepError("prices of tokens need prompt_tokens and completion_tokens in every row")
+
+    def part(name: str) -> pl.Expr:
+        told = {judge: float(getattr(price, name)) for judge, price in prices.items()}
+        return pl.col("judge").cast(pl.String).replace_strict(told, return_dtype=pl.Float64)
+
+    if not by_token:
+        return part("reply")
+    read, written = (pl.col(name).cast(pl.Float64) for name in _TOKENS)
+    return part("reply") + (part("prompt") * read + part("completion") * written) / _MILLION

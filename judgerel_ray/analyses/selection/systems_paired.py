@@ -1,0 +1,295 @@
+"""Systems compared on the questions both were asked: always joined by question, never by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.analyses.selection.systems import (
+    ANSWER_RULES,
+    CONFIDENCES,
+    AnswerRule,
+    System,
+    joined_accuracy,
+    most_accurate,
+    one_answer,
+)
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.intervals import check_resamples
+from judgerel_ray.stats.intervals.judge_differences import holm
+from judgerel_ray.stats.selective.equal_acceptance import (
+    SHARES,
+    EqualAcceptance,
+    answered,
+    equal_acceptance,
+)
+from judgerel_ray.stats.selective.paired_accuracy import PairedAccuracy
+
+Family = Literal["all", "roles", "best"]
+FAMILIES: tuple[Family, ...] = ("all", "roles", "best")
+_ROLES = ("responder", "judge", "participant", "evaluator_only")
+_SHOWN = tuple(round(0.1 * step, 1) for step in range(1, 11))
+_F, _I, _S = pl.Float64(), pl.Int64(), pl.String()
+PAIR_COLUMNS: dict[str, pl.DataType] = {
+    "benchmark": _S, "first": _S, "second": _S, "answer": _S, "n_questions": _I, "both": _I,
+    "first_only": _I, "second_only": _I, "neither": _I, "first_accuracy": _F,
+    "second_accuracy": _F, "difference": _F, "low": _F, "high": _F, "p": _F, "p_holm": _F,
+    "n_comparisons": _I, "method": _S, "confidence": _S, "reach": _F, "error_difference": _F,
+    "error_low": _F, "error_high": _F, "error_p": _F, "error_p_holm": _F, "undefined": _S,
+}  # fmt: skip
+"""Columns of a pair; differences are second minus first."""
+SHARE_COLUMNS: dict[str, pl.DataType] = {
+    "benchmark": _S, "first": _S, "second": _S, "confidence": _S, "acceptance": _F,
+    "first_error": _F, "second_error": _F, "difference": _F, "low": _F, "high": _F,
+}  # fmt: skip
+"""Columns of a pair at a share accepted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonOptions:
+    """How systems are compared.
+
+    ``answer`` of a question asked several times: its first reply, or the majority. ``family``:
+    all pairs, those of one judge's roles, or every system against the best model alone; Holm's
+    adjustment is over all of them. ``confidence`` by which answers are accepted (None: the first
+    that both have), ``resamples`` and ``seed`` of the bootstrap. ``answer_temperature``: of the
+    answers that judges compared, where models answered at several.
+    """
+
+    answer: AnswerRule = "first"
+    family: Family = "all"
+    confidence: str | None = None
+    resamples: int = 2000
+    seed: int = 0
+    answer_temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.answer not in ANSWER_RULES:
+            raise SweepError(f"answer must be of {', '.join(ANSWER_RULES)}, got {self.answer!r}")
+        if self.family not in FAMILIES:
+            raise SweepError(f"family must be of {', '.join(FAMILIES)}, got {self.family!r}")
+        if self.confidence is not None and self.confidence not in CONFIDENCES:
+            raise SweepError(
+                f"confidence must be of {', '.join(CONFIDENCES)}, got {self.confidence!r}"
+            )
+        check_resamples(self.resamples)
+
+
+def pair_tables(
+    systems: Sequence[System], options: ComparisonOptions | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare systems two by two.
+
+    Parameters
+    ----------
+    systems : sequence of System
+        From :func:`judgerel_ray.analyses.selection.systems.read_systems`.
+    options : ComparisonOptions, optional
+        How they are compared.
+
+    Returns
+    -------
+    tuple of DataFrame
+        One row a pair: questions right by both, one or neither, exact McNemar with Holm's
+        adjustment over ``n_comparisons`` pairs, and the mean difference of error over the shares
+        accepted that both reach; and one row a pair and share (tenths), with the interval of
+        questions drawn anew for both at once.
+
+    Raises
+    ------
+    SweepError
+        If there are not two systems on one benchmark.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.selection.systems import read_systems
+    >>> rows = pl.LazyFrame({"judge": ["a", "a", "b", "b"], "item_id": ["q", "r", "r", "q"],
+    ...                      "verdict": ["1", "1", "2", "1"], "gold": ["1", "2", "2", "1"]})
+    >>> pairs, _ = pair_tables(read_systems(rows))
+    >>> pairs.select("first", "second", "both", "second_only", "difference").row(0)
+    ('a', 'b', 1, 1, 0.5)
+    """
+    options = options or ComparisonOptions()
+    pairs = list(family_pairs(systems, options))
+    if not pairs:
+        raise SweepError(
+            "there are no two systems to compare"
+            + (f" in the family {options.family!r}" if options.family != "all" else ""),
+            where={"systems": "; ".join(one.label for one in systems)},
+        )
+    rows: list[dict[str, object]] = []
+    shares: list[dict[str, object]] = []
+    for first, second in pairs:
+        names = {"benchmark": _benchmark(first), "first": first.label, "second": second.label}
+        accuracy = joined_accuracy(
+            one_answer(first.rows, options.answer), one_answer(second.rows, options.answer)
+        )
+        kind = _shared_confidence(first, second, options)
+        equal = None if kind is None else _equal(first, second, kind, options)
+        rows.append({**names, **accuracy_columns(accuracy), **error_columns(equal, kind)}
+                    | {"answer": options.answer})  # fmt: skip
+        if equal is not None:
+            shares += [{**names, "confidence": kind, **one} for one in share_rows(equal)]
+    return (
+        pl.DataFrame(with_holm(rows), schema=PAIR_COLUMNS),
+        pl.DataFrame(shares, schema=SHARE_COLUMNS),
+    )
+
+
+def family_pairs(
+    systems: Sequence[System], options: ComparisonOptions
+) -> Iterator[tuple[System, System]]:
+    """Name the pairs of a family, models alone before judges of them.
+
+    Yields
+    ------
+    tuple of (System, System)
+
+    Examples
+    --------
+    >>> list(family_pairs([], ComparisonOptions()))
+    []
+    """
+    benchmarks = sorted({str(_benchmark(one)) for one in systems})
+    for benchmark in benchmarks:
+        mine = sorted((one for one in systems if str(_benchmark(one)) == benchmark), key=_rank)
+        if options.family == "best":
+            best = best_alone(mine, options)
+            yield from ((best, one) for one in mine if best is not None and one is not best)
+            continue
+        for first, second in combinations(mine, 2):
+            same = first.name.get("judge") == second.name.get("judge")
+            roles = first.name.get("role") != second.name.get("role")
+            if options.family == "all" or (same and roles):
+                yield first, second
+
+
+def best_alone(systems: Sequence[System], options: ComparisonOptions) -> System | None:
+    """Find the most accurate model alone on questions all were asked; None where none is alone.
+
+    Examples
+    --------
+    >>> best_alone([], ComparisonOptions()) is None
+    True
+    """
+    alone = [one for one in systems if one.name.get("role") == "responder"]
+    if not alone:
+        return None
+    return alone[most_accurate([one_answer(one.rows, options.answer) for one in alone])]
+
+
+def accuracy_columns(found: PairedAccuracy) -> dict[str, object]:
+    """Lay out a paired accuracy.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+    >>> accuracy_columns(paired_accuracy([1], [1]))["n_questions"]
+    1
+    """
+    return {
+        "n_questions": found.n_questions,
+        "both": found.both,
+        "first_only": found.first_only,
+        "second_only": found.second_only,
+        "neither": found.neither,
+        "first_accuracy": found.first,
+        "second_accuracy": found.second,
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "method": found.method,
+        "undefined": None if found.n_questions else "no_common_questions",
+    }
+
+
+def error_columns(equal: EqualAcceptance | None, kind: str | None) -> dict[str, object]:
+    """Lay out the mean difference of error at equal acceptance.
+
+    Examples
+    --------
+    >>> error_columns(None, None)
+    {'confidence': None}
+    """
+    if equal is None:
+        return {"confidence": kind}
+    return {
+        "confidence": kind,
+        "reach": float(equal.acceptance_G.max()) if equal.acceptance_G.size else None,
+        "error_difference": equal.mean,
+        "error_low": equal.mean_low,
+        "error_high": equal.mean_high,
+        "error_p": equal.p,
+    }
+
+
+def share_rows(equal: EqualAcceptance) -> Iterator[dict[str, object]]:
+    """Lay out errors at every tenth accepted.
+
+    Yields
+    ------
+    dict
+
+    Examples
+    --------
+    See :func:`pair_tables`.
+    """
+    for place, share in enumerate(equal.acceptance_G.tolist()):
+        if share in _SHOWN:
+            ends = [float(end[place]) for end in (equal.low_G, equal.high_G)]
+            yield {
+                "acceptance": share,
+                "first_error": float(equal.first_G[place]),
+                "second_error": float(equal.second_G[place]),
+                "difference": float(equal.value_G[place]),
+                "low": None if np.isnan(ends[0]) else ends[0],
+                "high": None if np.isnan(ends[1]) else ends[1],
+            }
+
+
+def with_holm(rows: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Adjust the p-values of a family of comparisons.
+
+    Examples
+    --------
+    >>> [one["p_holm"] for one in with_holm([{"p": 0.01}, {"p": 0.03}])]
+    [0.02, 0.03]
+    """
+    columns = [[row.get(name) for row in rows] for name in ("p", "error_p")]
+    adjusted = [
+        holm([one if isinstance(one, float) else None for one in column]) for column in columns
+    ]
+    return [
+        {**row, "p_holm": p, "error_p_holm": q, "n_comparisons": len(rows)}
+        for row, p, q in zip(rows, *adjusted, strict=True)
+    ]
+
+
+def _equal(first: System, second: System, kind: str, options: ComparisonOptions) -> EqualAcceptance:
+    """Errors of two systems at equal acceptance."""
+    sides = [answered(one.scores_N(kind), one.right_N, one.items_N) for one in (first, second)]
+    return equal_acceptance(*sides, shares=SHARES, n_resamples=options.resamples, seed=options.seed)
+
+
+def _shared_confidence(first: System, second: System, options: ComparisonOptions) -> str | None:
+    """The confidence by which both can accept."""
+    wanted = [options.confidence] if options.confidence else CONFIDENCES
+    both = set(first.confidences) & set(second.confidences)
+    return next((name for name in wanted if name in both), None)
+
+
+def _benchmark(system: System) -> object:
+    """The benchmark of a system, where files name one."""
+    return system.name.get("benchmark")
+
+
+def _rank(system: System) -> int:
+    """Models alone first, then judges."""
+    role = system.name.get("role")
+    return _ROLES.index(str(role)) if role in _ROLES else len(_ROLES)

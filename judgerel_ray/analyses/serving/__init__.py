@@ -1,0 +1,1 @@
+"""Serving noise: what differs between repeats that should be the same."""

@@ -1,0 +1,173 @@
+"""Serving noise in words: lines of their own, never among what a judge's sampling varies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.blocks.columns import table_within, wrapped
+from judgerel_ray.blocks.markup import paragraph
+from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
+
+_WAYS = {
+    "key": "With one key goes one seed: a server that repeats itself gives one text. ",
+    "prompt": "Matched by prompt: the judge's settings gave it other keys and seeds, so only "
+    "temperature 0 is compared. ",
+}
+_APART = "None of this is in the differences above."
+
+
+def serving_lines(serving: pl.DataFrame) -> tuple[str, ...]:
+    """Say how often temperature 0, asked again, was answered otherwise: one line a group.
+
+    Parameters
+    ----------
+    serving : pl.DataFrame
+        From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.serving.noise import serving_noise
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
+    >>> print(serving_lines(serving_noise(rows, groups=["temperature"]))[0])
+    Serving noise (temperature 0, 2 questions asked up to 2 times): two replies to one prompt \
+differ in verdict 50 % of the time [0.63 %, 99.4 %]; questions that ever differ: 1 in verdict. Not \
+sampling: it is in no number of another temperature.
+    """
+    if serving.is_empty():
+        return ()
+    columns = group_columns(serving)
+    groups: dict[tuple[object, ...], dict[str, Row]] = {}
+    for row in serving.iter_rows(named=True):
+        mine = groups.setdefault(tuple(row[name] for name in columns), {})
+        mine[str(row["coefficient"])] = row
+    told = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
+    return tuple(_line(rows, told) for rows in groups.values())
+
+
+def serving_text(serving: pl.DataFrame) -> str:
+    """Write the lines of :func:`serving_lines` as wide as a terminal; nothing where there are none.
+
+    Examples
+    --------
+    >>> serving_text(pl.DataFrame())
+    ''
+    """
+    return "\n".join(wrapped(line) for line in serving_lines(serving))
+
+
+def serving_section(serving: pl.DataFrame | None) -> str:
+    """Write the lines of :func:`serving_lines` as paragraphs.
+
+    Examples
+    --------
+    >>> serving_section(None)
+    ''
+    """
+    lines = () if serving is None else serving_lines(serving)
+    return "".join(paragraph(line) for line in lines)
+
+
+def shared_text(
+    rows: pl.DataFrame, settings: Mapping[str, Sequence[str]], names: tuple[str, str]
+) -> str:
+    """Write how often requests that two runs share were answered otherwise.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        From :func:`judgerel_ray.analyses.serving.noise.shared_requests`.
+    settings : mapping of str to sequence of str
+        What differs between the engines of each judge.
+    names : tuple of two str
+        What the two runs are called.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.serving.noise import SHARED_COLUMNS
+    >>> row = {"judge": "j", "temperature": 0.0, "matched": "key", "n_requests": 128,
+    ...        "n_items": 16, "what": "texts", "n_differing": 3, "value": 3 / 128, "low": 0.001,
+    ...        "high": 0.25, "n_items_differing": 2, "estimator": ""}
+    >>> told = shared_text(pl.DataFrame([row], schema=SHARED_COLUMNS),
+    ...                    {"j": ["max_num_seqs 1 against 64"]}, ("a", "b"))
+    >>> print(told.splitlines()[0])
+    Serving noise: 128 requests asked in both a and b
+    >>> print(told.splitlines()[3])
+    Engines of j differ in max_num_seqs 1 against 64.
+    """
+    keys = ["judge", "temperature", "matched"]
+    first = rows.unique(keys, keep="first", maintain_order=True)
+    heads = ["judge", "temperature", "matched by", "other", "share [95 %]", "requests", "questions"]
+    lines = [
+        [
+            cell(row["judge"]),
+            cell(row["temperature"]),
+            cell(row["matched"]),
+            cell(row["what"]),
+            _share(row),
+            f"{row['n_differing']:,} of {row['n_requests']:,}",
+            f"{row['n_items_differing']:,} of {row['n_items']:,}",
+        ]
+        for row in rows.iter_rows(named=True)
+    ]
+    n, ways = int(first["n_requests"].sum()), sorted(set(rows["matched"]))
+    return "\n".join(
+        [
+            f"Serving noise: {n:,} requests asked in both {names[0]} and {names[1]}",
+            table_within(heads, lines, heads[:3]),
+            *(wrapped(line) for line in _engines(settings)),
+            wrapped("".join([*(_WAYS[way] for way in ways), _APART])),
+        ]
+    )
+
+
+def _engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What is known to differ between the engines of each judge."""
+    for judge, differing in settings.items():
+        if differing:
+            yield f"Engines of {judge} differ in {'; '.join(differing)}."
+        else:
+            yield f"Engines of {judge} differ in nothing that is recorded."
+
+
+def _line(rows: Mapping[str, Row], told: Sequence[str]) -> str:
+    """One group in a sentence or two."""
+    first = next(iter(rows.values()))
+    who = group_label(first, [name for name in told if name != "temperature"])
+    n = cast(int, first["n_items"])
+    often = times(first["n_replications"])
+    head = f"temperature 0, {n:,} question{'s' * (n != 1)} asked up to {often}"
+    pairs = [
+        f"in {what} {_share(row, ' of the time')}"
+        for name, what in (("serving_noise", "verdict"), ("serving_noise_texts", "text"))
+        if (row := rows.get(name))
+    ]
+    ever = [
+        f"{round(cast(float, row['value']) * n):,} in {what}"
+        for name, what in (
+            ("serving_noise_questions", "verdict"),
+            ("serving_noise_text_questions", "text"),
+        )
+        if (row := rows.get(name))
+    ]
+    said = [f"two replies to one prompt differ {', '.join(pairs)}"] if pairs else []
+    said += [f"questions that ever differ: {', '.join(ever)}"] if ever else []
+    return (
+        f"Serving noise{f' of {who}' if who else ''} ({head}): {'; '.join(said)}. Not sampling: it "
+        "is in no number of another temperature."
+    )
+
+
+def _share(row: Row, words: str = "") -> str:
+    """A share with its interval, small ones kept apart from nothing."""
+    ends = "" if row["low"] is None else f" [{_percent(row['low'])}, {_percent(row['high'])}]"
+    return f"{_percent(row['value'])}{words}{ends}"
+
+
+def _percent(value: object) -> str:
+    """A share in percent, to two figures that matter."""
+    share = 100 * cast(float, value)
+    return f"{share:.0f} %" if share in (0, 100) else f"{share:.{2 if share < 1 else 3}g} %"

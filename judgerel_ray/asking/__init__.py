@@ -1,0 +1,1 @@
+"""Ask judges: plan a sweep, run it, and go on with it."""

@@ -1,0 +1,123 @@
+"""What a run is of, by content: its asks, its items, and some of its keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from itertools import islice
+
+from judgerel_ray.core import HumanRating, Item, Option, digest
+from judgerel_ray.design import AskFrame, build_wave, voices_of
+
+KEYED_ITEMS = 4
+# Of an ask: what these name goes into its identity by content, wherever it lies.
+LOCATED_KEYS = frozenset(
+    {
+        "path",
+        "answers",
+        "gold_is",
+        "sample",
+        "judges",
+        "responders",
+        "templates",
+        "criteria",
+        "scales",
+    }
+)
+# What these say is of what lands, and asks nothing.
+SAID_KEYS = frozenset({"thresholds"})
+
+_ITEM_FIELDS = tuple(field.name for field in fields(Item))
+_NESTED = {
+    "options": tuple(field.name for field in fields(Option)),
+    "ratings": tuple(field.name for field in fields(HumanRating)),
+}
+
+
+def first_keys(frames: tuple[AskFrame, ...]) -> str:
+    """Digest of some of the keys: a release that renders or hashes otherwise is another sweep.
+
+    Without it a run begun by another version would ask everything again beside what has landed.
+    """
+    keys = [
+        ask.condition.condition_key
+        for frame in frames
+        for voice in voices_of(frame, 0)
+        for work in islice(build_wave(_sorted_items(frame), 0, voice, {}), KEYED_ITEMS)
+        for ask in (*work.asks, *(ask for ask, _ in work.impossible))
+    ]
+    return digest({"keys": sorted(keys)})
+
+
+def _sorted_items(frame: AskFrame) -> AskFrame:
+    """The frame with its first items by name, whatever the order of the file."""
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
+    return replace(frame, items=tuple(items[:KEYED_ITEMS]))
+
+
+def ask_identity(frame: AskFrame) -> dict[str, object]:
+    """What an ask asks, by content: whatever the order and the place of what it names."""
+    ask = frame.ask
+    plain = {
+        key: value
+        for key, value in ask.model_dump(mode="json").items()
+        if key not in LOCATED_KEYS | SAID_KEYS
+    }
+    if ask.respond is not None:
+        plain["respond"] = ask.respond.model_dump(mode="json", exclude={"template"})
+    return {
+        **plain,
+        "temperatures": sorted(ask.temperatures),
+        "items": items_digest(frame),
+        "n_items": len(frame.items),
+        "judges": sorted(voice.name for voice in frame.judges),
+        "responders": _responders(frame),
+        "criteria": {
+            one.name: digest({"question": one.question, "told": dict(one.definitions)})
+            for one in frame.criteria
+        },
+        # In full: reducers read from a run what its own scales are.
+        "scales": {one.name: {**asdict(one), "labels": list(one.labels)} for one in frame.scales},
+        "templates": {template.name: template.sha for template in frame.templates},
+        **_forms(frame),
+        "respond_template": frame.respond_template.sha if frame.respond_template else None,
+    }
+
+
+def items_digest(frame: AskFrame, gold: Mapping[tuple[str, str], str] | None = None) -> str:
+    """Digest of the items of an ask; with other `gold` for some, by benchmark and item_id."""
+    items = sorted(frame.items, key=lambda item: (item.benchmark, item.item_id))
+    contents = [_plain(item) for item in items]
+    for content in contents if gold else ():
+        name = (str(content["benchmark"]), str(content["item_id"]))
+        content["gold"] = (gold or {}).get(name, content["gold"])
+    return digest({"items": contents})
+
+
+def shows_gold(frame: AskFrame) -> bool:
+    """Whether judges of an ask are shown the gold of its items, so that it is part of its keys."""
+    return frame.ask.protocol == "correctness"
+
+
+def _forms(frame: AskFrame) -> dict[str, object]:
+    """Forms that templates declare for themselves, in full: how replies were read, and any tie."""
+    own = {one.name: asdict(one.own) for one in frame.templates if one.own is not None}
+    return {"forms": json.loads(json.dumps(own))} if own else {}
+
+
+def _responders(frame: AskFrame) -> list[str]:
+    """Who answers, in the order asked where that matters."""
+    names = [voice.name for voice in frame.responders] or list(frame.recorded)
+    return names if frame.ask.cascade is not None else sorted(names)
+
+
+def _plain(item: Item) -> dict[str, object]:
+    """An item as plain content: as ``dataclasses.asdict``, which copies every value first."""
+    content = {name: getattr(item, name) for name in _ITEM_FIELDS}
+    for name, inner in _NESTED.items():
+        content[name] = [{key: getattr(one, key) for key in inner} for one in content[name]]
+    for rating in content["ratings"]:
+        if rating["responder"] is None:
+            del rating["responder"]  # nothing is said by it: the item is what it was
+    return content

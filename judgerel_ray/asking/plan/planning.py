@@ -1,0 +1,245 @@
+"""What a sweep will ask and cost, before anything is asked.
+
+Counts are exact. Tokens of prompts are those the engine will see, chat template included, where the
+judge's tokenizer lies on this machine, else characters / 4; new tokens are an upper bound, and so
+are prompts that hold responders' answers. GPU-hours and disk are expectations with their
+assumptions beside them, not measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from judgerel_ray.asking.plan.fitting import misfits
+from judgerel_ray.asking.plan.hosting import served_remarks
+from judgerel_ray.asking.plan.remarks import stream_remarks, sweep_remarks
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.core import Ask
+from judgerel_ray.design import AskFrame, StageCount, build_wave, voices_of
+from judgerel_ray.engines import EngineSpec, PromptCounter, model_size, prompt_counter
+
+# One GPU's roofline (an H100 SXM's published figures), and what of it an engine reaches.
+BYTES_PER_S = 3.35e12
+FLOPS_PER_S = 9.89e14
+REACHED = 0.4
+BATCH = 256
+START_S = 90.0
+# Disk, measured on parts of 1 to 10,000 rows and on recorded replies of three judges.
+BYTES_PER_LEASE = 13_000.0  # footers of two Parquet files of many columns, and the commit record
+BYTES_PER_CONDITION = 90.0  # in the commit records
+BYTES_PER_ROW = 45.0  # of a judgment and the key of its text, compressed
+BYTES_PER_TOKEN = 1.2  # of a text, compressed
+LEASES = 20  # of a judge at least: leases grow from small ones, and shrink at the end
+ROWS_PER_LEASE = 500
+SAMPLED_ITEMS = 64  # prompts counted; the rest follows by proportion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCost:
+    """What one judge is asked and what that should take.
+
+    ``prompt`` counts a prompt's tokens for every request, as if each were computed alone;
+    ``shared`` what is left when every prompt is computed once. ``generated_at_most`` is the bound
+    from max_tokens. Adaptive replication makes ``requests`` at least and ``requests_at_most`` at
+    most; tokens, hours and disk are of the most. ``gpu_hours`` is None for a judge that is asked
+    nothing or needs no GPU, and where its size is not known here.
+    """
+
+    judge: str
+    requests: int
+    requests_at_most: int
+    prompt: int
+    shared: int
+    generated_at_most: int
+    tokens_are: str
+    gpu_hours: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A sweep's counts and costs."""
+
+    sweep: str
+    requests: int
+    requests_at_most: int
+    stages: tuple[StageCount, ...]
+    judges: tuple[JudgeCost, ...]
+    disk_bytes: int
+    notes: tuple[str, ...]
+    misfits: tuple[str, ...] = ()
+    """Which prompts do not fit which judge; also among the notes."""
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values, for plan.json."""
+        return {
+            "sweep": self.sweep,
+            "requests": self.requests,
+            "requests_at_most": self.requests_at_most,
+            "stages": [asdict(stage) for stage in self.stages],
+            "judges": [asdict(judge) for judge in self.judges],
+            "disk_bytes": self.disk_bytes,
+            "notes": list(self.notes),
+        }
+
+
+def plan_resolved(resolved: Resolved) -> Plan:
+    """Count what a resolved sweep asks, and estimate what it takes.
+
+    Effects: may read a tokenizer's file. Retry: safe.
+    """
+    counts = resolved.counts
+    too_long = tuple(misfits(resolved))
+    notes = [*too_long, *sweep_remarks(resolved)]
+    judges = tuple(
+        _judge_cost(resolved, name, [count for count in counts if count.judge == name], notes)
+        for name in resolved.specs
+    )
+    requests = sum(count.requests for count in counts)
+    notes += [*stream_remarks(resolved, counts), *_served_remarks(resolved, judges)]
+    disk_bytes, disk_note = _disk(judges, counts)
+    return Plan(
+        sweep=resolved.sweep.name,
+        requests=requests,
+        requests_at_most=sum(count.requests_at_most for count in counts),
+        stages=counts,
+        judges=judges,
+        disk_bytes=disk_bytes,
+        notes=(*notes, disk_note),
+        misfits=too_long,
+    )
+
+
+def _judge_cost(
+    resolved: Resolved, name: str, counts: list[StageCount], notes: list[str]
+) -> JudgeCost:
+    """One judge's requests, tokens and time."""
+    spec = resolved.specs[name]
+    counter, tokens_are = prompt_counter(spec)
+    prompt = shared = generated = 0
+    for frame in resolved.frames:
+        for wave in range(frame.n_waves):
+            asked = [c for c in counts if (c.ask, c.wave) == (frame.index, wave)]
+            prompt_, shared_, generated_ = _wave_tokens(frame, wave, asked, counter)
+            prompt, shared, generated = prompt + prompt_, shared + shared_, generated + generated_
+    requests = sum(count.requests for count in counts)
+    at_most = sum(count.requests_at_most for count in counts)
+    on_gpu = spec.gpus > 0 and spec.engine != "simulated"
+    return JudgeCost(
+        judge=name,
+        requests=requests,
+        requests_at_most=at_most,
+        prompt=prompt,
+        shared=shared,
+        generated_at_most=generated,
+        tokens_are=tokens_are,
+        gpu_hours=_gpu_hours(spec, shared, generated, notes) if at_most and on_gpu else None,
+    )
+
+
+def _served_remarks(resolved: Resolved, costs: Sequence[JudgeCost]) -> Iterator[str]:
+    """Money and time of judges behind an API, and what cannot be known of them."""
+    prices = {judge.name: judge.prices for judge in resolved.sweep.judge}
+    stopped = any(frame.ask.early_stop for frame in resolved.frames)
+    for cost in costs:
+        spec = resolved.specs[cost.judge]
+        if spec.engine == "openai" and cost.requests_at_most:
+            yield from served_remarks(
+                spec,
+                prices[cost.judge],
+                requests=cost.requests_at_most,
+                prompt=cost.prompt,
+                generated=cost.generated_at_most,
+                early_stop=stopped,
+            )
+
+
+def _disk(judges: Sequence[JudgeCost], counts: Sequence[StageCount]) -> tuple[int, str]:
+    """Bytes of a run directory, and what they hold."""
+    asked = [judge for judge in judges if judge.requests_at_most]
+    each = [judge.requests_at_most for judge in asked]
+    leases = sum(min(most, LEASES + most // ROWS_PER_LEASE) for most in each)
+    rows = sum(each)
+    texts = sum(judge.generated_at_most for judge in asked) * BYTES_PER_TOKEN
+    records = sum(count.conditions for count in counts) * BYTES_PER_CONDITION
+    note = (
+        f"disk holds judgments ({BYTES_PER_ROW:.0f} B a request), replies ({BYTES_PER_TOKEN} B a "
+        f"token, all as long as max_tokens allows) and {BYTES_PER_LEASE / 1000:.0f} kB for each of "
+        f"about {leases:,} leases; reports, logs and failed attempts come on top"
+    )
+    return round(leases * BYTES_PER_LEASE + rows * BYTES_PER_ROW + texts + records), note
+
+
+def _wave_tokens(
+    frame: AskFrame, wave: int, counts: Sequence[StageCount], count: PromptCounter
+) -> tuple[int, int, int]:
+    """(prompt, shared, generated) tokens a wave of an ask costs one judge."""
+    at_most = sum(each.requests_at_most for each in counts)
+    requests = sum(each.requests for each in counts) or at_most
+    if not requests:
+        return 0, 0, 0
+    voice = next(v for v in voices_of(frame, wave) if v.name == counts[0].judge)
+    most = frame.ask.max_tokens
+    written = most
+    if frame.respond is not None:
+        written = frame.respond.max_tokens
+        most = written if wave < frame.respond_waves else most
+    if all(each.stage == "probabilities" for each in counts):
+        most = 1  # a pass makes one token, which nobody reads
+    elif frame.ask.mode == "exact" and frame.ask.exact and wave >= frame.respond_waves:
+        most = frame.ask.exact.passes
+    works = islice(build_wave(frame, wave, voice, LongestAnswers(tokens=written)), SAMPLED_ITEMS)
+    asks = [ask for work in works for ask in work.asks]
+    prompt, shared = _prompt_tokens(asks, count)
+    # What was counted stands for the rest, and not for answers that another ask counts already.
+    scale = requests / sum(ask.n for ask in asks)
+    return round(prompt * scale * at_most / requests), round(shared * scale), at_most * most
+
+
+class LongestAnswers(Mapping[str, str | None]):
+    """Every answer, at the longest a responder may write: what later prompts hold at most."""
+
+    def __init__(self, *, tokens: int) -> None:
+        self._text = ("word " * tokens).strip()
+
+    def __getitem__(self, key: str) -> str:
+        return self._text
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _prompt_tokens(asks: Iterable[Ask], count: PromptCounter) -> tuple[int, int]:
+    """Prompt tokens asked for in all, and of the distinct prompts."""
+    known: dict[tuple[object, ...], int] = {}
+    asked = 0
+    for ask in asks:
+        prompt = ask.condition.prompt
+        if prompt not in known:
+            known[prompt] = count(prompt)
+        asked += known[prompt] * ask.n
+    return asked, sum(known.values())
+
+
+def _gpu_hours(spec: EngineSpec, prefill: int, generated: int, notes: list[str]) -> float | None:
+    """Hours of all GPUs together: weights read once a step for a batch, prompts by arithmetic."""
+    size = model_size(spec)
+    if size is None:
+        notes.append(f"{spec.name}: model size unknown on this machine, so no GPU-hours")
+        return None
+    read = size.weight_bytes / (spec.gpus * BYTES_PER_S)
+    decode = generated / BATCH * read
+    prefill_s = 2.0 * size.parameters * prefill / (spec.gpus * FLOPS_PER_S)
+    notes.append(
+        f"{spec.name}: GPU-hours expected for {size.parameters / 1e9:.1f} B parameters "
+        f"({size.source}) at {REACHED:.0%} of an H100's published bandwidth and arithmetic, "
+        f"batch {BATCH}, plus {START_S:.0f} s of start; not measured"
+    )
+    return spec.gpus * ((decode + prefill_s) / REACHED + START_S) / 3600.0

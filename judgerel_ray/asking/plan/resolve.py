@@ -1,0 +1,394 @@
+"""From a sweep file to everything a run needs at hand: items, templates, who the judges are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import combinations
+from pathlib import Path
+
+from judgerel_ray.asking.plan.hosting import check_served
+from judgerel_ray.asking.plan.identity import ask_identity, first_keys, items_digest, shows_gold
+from judgerel_ray.asking.plan.specs import (
+    check_probabilities,
+    check_simulated,
+    engine_spec,
+    is_folder,
+)
+from judgerel_ray.benchmarks import REFERENCE, GoldReading, read_items, sample_items
+from judgerel_ray.config import AskTable, Sweep
+from judgerel_ray.core import GoldIs, Item, SweepError, digest
+from judgerel_ray.core.tolerance import check_reachable
+from judgerel_ray.design import (
+    AskFrame,
+    StageCount,
+    Voice,
+    check_asks,
+    check_facets,
+    check_items,
+    check_own_forms,
+    check_thinking,
+    count_stages,
+    with_shared_orders,
+)
+from judgerel_ray.engines import EngineSpec, Fingerprint, judge_fingerprint
+from judgerel_ray.protocols import (
+    FORMS,
+    OWN,
+    READER_VERSION,
+    STAGE_TEXTS,
+    TIE,
+    Template,
+    load_criterion,
+    load_scale,
+    load_template,
+    question_form,
+    shipped_criteria,
+    shipped_scales,
+    shipped_templates,
+)
+from judgerel_ray.stats import COEFFICIENTS
+from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+
+READABLE: Mapping[str, tuple[str, ...]] = {
+    "best_of": ("best_response", "correctness"),
+    "rating": ("rating", "score"),
+    "think_twice": ("correct_answer",),
+}
+"""Forms of verdict that templates of a protocol may declare; of others as of best_of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A sweep with its items drawn, templates loaded and judges identified."""
+
+    sweep: Sweep
+    specs: Mapping[str, EngineSpec]
+    fingerprints: Mapping[str, Fingerprint]
+    frames: tuple[AskFrame, ...]
+    gold: Mapping[int, GoldReading] = field(default_factory=dict)
+    """How the gold of a plain items file was read, by the ask that names the file."""
+
+    def pinned_spec(self, judge: str) -> EngineSpec:
+        """A judge's engine with its hub revision as the commit that was fingerprinted.
+
+        A branch may move between the driver's look and a node's download; a commit does not.
+        """
+        spec, model = self.specs[judge], self.fingerprints[judge].parts.get("model")
+        if isinstance(model, Mapping) and model.get("kind") == "hub" and model.get("resolved"):
+            return replace(spec, revision=str(model["identity"]))
+        return spec
+
+    @property
+    def counts(self) -> tuple[StageCount, ...]:
+        """Requests by ask, stage and judge."""
+        return count_stages(self.frames)
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Every item asked about, once; its gold an option's id where any ask takes it for one."""
+        found: dict[tuple[str, str], Item] = {}
+        for frame in self.frames:
+            for item in frame.items:
+                name = (item.benchmark, item.item_id)
+                if frame.ask.has_right_option or name not in found:
+                    found[name] = item
+        return tuple(found.values())
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """Everything that must not change between the sessions of a run, by readable name."""
+        return self.identity_as(None)
+
+    def identity_as(self, begun: object) -> dict[str, object]:
+        """The identity, as the manifest of a run says it that was `begun` with the same questions.
+
+        Where judges are not shown it, gold as it is written and the id of the option that it names
+        are of the same questions; earlier versions wrote down the first.
+        """
+        asks = begun.get("ask") if isinstance(begun, Mapping) else None
+        stored = {ask.get("items") for ask in asks or () if isinstance(ask, Mapping)}
+        asked = {voice.name for f in self.frames for voice in (*f.judges, *f.responders)}
+        judges = {
+            name: dict(print_.parts) for name, print_ in self.fingerprints.items() if name in asked
+        }
+        return {
+            "name": self.sweep.name,
+            "judge": judges,
+            # By content: the order of the asks in the file changes nothing that is asked.
+            "ask": sorted((self._ask_as(frame, stored) for frame in self.frames), key=digest),
+            "reader_version": READER_VERSION,
+            "first_keys": first_keys(self.frames),
+        }
+
+    def _ask_as(self, frame: AskFrame, stored: Set[object]) -> dict[str, object]:
+        """Identity of an ask, its items by one of the digests `stored` where it is of them, too."""
+        found = ask_identity(frame)
+        read = self.gold.get(frame.index)
+        if found["items"] not in stored and read is not None and not shows_gold(frame):
+            other = items_digest(frame, read.otherwise)
+            found["items"] = other if other in stored else found["items"]
+        return found
+
+
+def resolve(sweep: Sweep, *, known: Mapping[str, Mapping[str, object]] | None = None) -> Resolved:
+    """Load what a sweep names and check that it can be asked.
+
+    `known` are the parts of the judges' fingerprints in an earlier session of the same run.
+
+    Effects: reads items, templates and model folders. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        Naming the judge, ask or item that is wrong; nothing has been asked of any judge.
+    """
+    check_tolerance(sweep.tolerance)
+    specs = {judge.name: engine_spec(sweep, judge) for judge in sweep.judge}
+    before = known or {}
+    fingerprints = {
+        name: judge_fingerprint(spec, known=before.get(name)) for name, spec in specs.items()
+    }
+    voices = {
+        name: Voice(name=name, fingerprint=fingerprint.digest)
+        for name, fingerprint in fingerprints.items()
+    }
+    gold: dict[int, GoldReading] = {}
+    frames = tuple(_frame(sweep, index, ask, voices, gold) for index, ask in enumerate(sweep.ask))
+    check_asks(frames)
+    check_probabilities(frames, specs)
+    check_served(frames, specs)
+    shared = with_shared_orders(frames)
+    for spec in specs.values():
+        if spec.engine == "simulated":
+            check_simulated(spec, shared)
+    return Resolved(sweep=sweep, specs=specs, fingerprints=fingerprints, frames=shared, gold=gold)
+
+
+def _frame(
+    sweep: Sweep,
+    index: int,
+    ask: AskTable,
+    voices: Mapping[str, Voice],
+    gold: dict[int, GoldReading],
+) -> AskFrame:
+    """One ask with its items and templates; how its gold was read is put into `gold`."""
+    responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
+    templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
+    items = _items(sweep, index, ask, gold, ties=_tie_words(templates))
+    frame = AskFrame(
+        index=index,
+        ask=ask,
+        items=items,
+        templates=templates,
+        judges=tuple(voices[judge.name] for judge in sweep.judges_of(index)),
+        responders=responders,
+        recorded=() if responders else ask.responders,
+        respond=ask.respond if responders else None,
+        respond_template=(
+            _template(sweep, "respond", ask.respond.template)
+            if responders and ask.respond is not None
+            else None
+        ),
+        criteria=tuple(
+            load_criterion(_named(sweep, name, shipped_criteria())) for name in ask.criteria
+        ),
+        scales=tuple(load_scale(_named(sweep, name, shipped_scales())) for name in ask.scales),
+    )
+    check_items(frame)
+    check_facets(frame)
+    if ask.protocol == "think_twice":
+        check_thinking(frame)
+    _check_templates(frame)
+    check_own_forms(frame)
+    return frame
+
+
+def _tie_words(templates: Sequence[Template]) -> dict[str, str]:
+    """Words for a tie that gold may be, and its verdict: none where a template has no tie."""
+    ties = [one.own.ties if one.own is not None else () for one in templates]
+    words = {TIE, *(word for some in ties for word in some)}
+    return {word.strip().casefold(): TIE for word in words} if all(ties) else {}
+
+
+def _items(
+    sweep: Sweep,
+    index: int,
+    ask: AskTable,
+    gold: dict[int, GoldReading],
+    *,
+    ties: Mapping[str, str],
+) -> tuple[Item, ...]:
+    """The items of an ask, drawn."""
+    answers = None if ask.answers is None else _existing(sweep, index, "answers", ask.answers)
+    path = _existing(sweep, index, "path", ask.path)
+    draw = ask.sample
+    seed = 1 if draw is None else draw.seed
+    gold_is = _gold_is(sweep, index)
+    loaded = read_items(ask.benchmark, path, answers=answers, seed=seed, gold_is=gold_is, ties=ties)
+    if loaded.gold is not None:
+        gold[index] = loaded.gold
+    if draw is None:
+        return loaded.items
+    return sample_items(
+        loaded.items, per=draw.per, n=draw.n, seed=draw.seed, categories=draw.categories
+    )
+
+
+def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
+    """How an ask reads gold: as it says; else, where it counts nothing right, as others do."""
+    ask = sweep.ask[index]
+    if ask.gold_is is not None or _counts_right(sweep, index):
+        return ask.gold_is
+    if ask.protocol == "correctness":
+        return REFERENCE  # judges are shown it as it stands
+    # Two asks of one file must have the same items.
+    for other, one in enumerate(sweep.ask):
+        if (one.benchmark, one.path) == (ask.benchmark, ask.path) and _counts_right(sweep, other):
+            return one.gold_is
+    return REFERENCE
+
+
+def _counts_right(sweep: Sweep, index: int) -> bool:
+    """Whether verdicts of an ask are options of its items, and not what responders write."""
+    ask = sweep.ask[index]
+    written = bool(sweep.responders_of(index)) and ask.protocol != "think_twice"
+    return ask.has_right_option and not written
+
+
+def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
+    """A shipped criterion or scale by name, or a file found as every path of the sweep is.
+
+    A file may be named without its suffix, as a template's folder is.
+    """
+    if name in shipped:
+        return name
+    if name.endswith(".toml"):
+        return sweep.find(name)
+    found = sweep.find(f"{name}.toml")
+    return found if Path(found).is_file() else name
+
+
+def _existing(sweep: Sweep, index: int, key: str, path: str) -> str:
+    """A path of an ask, where it leads; URLs are left to who opens them."""
+    found = sweep.find(path)
+    try:
+        missing = "://" not in found and not Path(found).exists()
+    except (OSError, ValueError) as error:
+        raise SweepError(f"{key} is not a path: {error}", where={"ask": index}) from error
+    if missing:
+        raise SweepError(
+            f"{key} names nothing that exists: {path!r}",
+            where={"ask": index, "looked_for": found},
+            hint="a path is looked for beside the sweep file, then in the current folder",
+        )
+    return found
+
+
+def _template(sweep: Sweep, protocol: str, name: str) -> Template:
+    """A shipped template, or a folder found as every path of the sweep is."""
+    if name in shipped_templates(protocol):
+        return load_template(protocol, name)
+    folder = sweep.find(name)
+    return load_template(protocol, folder if is_folder(folder) else name)
+
+
+def _check_templates(frame: AskFrame) -> None:
+    """Every template has the texts the items need, in words of its own, and a form to read."""
+    where = {"ask": frame.index, "protocol": frame.ask.protocol}
+    forms = {question_form(item) for item in frame.items}
+    stages = STAGE_TEXTS.get(frame.ask.protocol, ())
+    for template in frame.templates:
+        _check_texts(template, forms, where)
+    for one, two in combinations(frame.templates, 2):
+        if one.name == two.name or all(one.texts[f] == two.texts[f] for f in (*forms, *stages)):
+            raise SweepError(
+                "templates must differ in name and in the texts these items need, "
+                f"{one.name} and {two.name} do not",
+                where=where,
+            )
+    if frame.respond_template is not None:
+        _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
+    if frame.ask.protocol == "respond":
+        return
+    endless = [scale.name for scale in frame.scales if scale.decimals]
+    if frame.ask.mode == "exact" and endless:
+        raise SweepError(
+            f"mode exact needs scales whose values can be listed, {endless[0]} allows decimals",
+            where=where,
+            hint='decimals = false, or mode = "sample"',
+        )
+    for template in frame.templates:
+        readable = READABLE.get(frame.ask.protocol, READABLE["best_of"])
+        if template.form not in (*readable, OWN):
+            raise SweepError(
+                f"template {template.name} must declare a form of verdict in template.toml, "
+                f"got {template.form!r}",
+                where=where,
+                hint="form = " + " or ".join(f'"{form}"' for form in readable),
+            )
+        if frame.ask.early_stop and not template.verdict_first:
+            raise SweepError(
+                f"early_stop needs templates that ask the verdict first, {template.name} does not",
+                where=where,
+                hint="early_stop = false",
+            )
+        exact = frame.ask.exact if frame.ask.mode == "exact" else None
+        if exact is not None and exact.forced and not template.verdict_first:
+            raise SweepError(
+                "exact.forced needs templates that ask the verdict first, "
+                f"{template.name} does not",
+                where=where,
+                hint="forced = false: what is forced would stand where the reasons belong",
+            )
+        is_open = template.form == OWN or FORMS[template.form].complete is None
+        if exact is not None and exact.forced and is_open:
+            raise SweepError(
+                f"exact.forced needs a form with words around its label, template {template.name} "
+                f"declares {template.form!r}",
+                where=where,
+                hint="forced = false",
+            )
+
+
+def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object]) -> None:
+    """A template has the texts of these question forms."""
+    # Responders are put the first turn of a dialogue as a plain question.
+    needed = forms | {"question"} if "dialogue" in forms and _responds(template) else forms
+    missing = sorted(needed - set(template.texts))
+    if missing:
+        raise SweepError(
+            f"template {template.name} has no text for questions of the form {', '.join(missing)}",
+            where=where,
+            hint=f"add {missing[0]}.txt to its folder",
+        )
+
+
+def _responds(template: Template) -> bool:
+    """Whether a template asks for answers, not for verdicts."""
+    return template.protocol == "respond"
+
+
+def check_tolerance(tolerance: Mapping[str, float]) -> None:
+    """Refuse tolerances of a sweep that no coefficient of its verdicts can be held to.
+
+    Raises
+    ------
+    SweepError
+        With the name that is probably meant, or the most a coefficient can be.
+
+    Examples
+    --------
+    >>> check_tolerance({"kripendorff_alpha": 0.8})
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: tolerance.kripendorff_alpha is no coefficient. Try: ...
+    """
+    known = (*COEFFICIENTS, *CORRECTNESS)
+    for name, value in tolerance.items():
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = close[0] if close else f"one of {', '.join(known)}"
+            raise SweepError(f"tolerance.{name} is no coefficient", hint=hint)
+        check_reachable(name, value)

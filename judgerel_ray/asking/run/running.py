@@ -1,0 +1,276 @@
+"""Run a sweep, or go on with it: ask what is owed, wave by wave, and land it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from rich.console import Console
+
+from judgerel_ray.asking.plan.planning import Plan, plan_resolved
+from judgerel_ray.asking.plan.resolve import Resolved, resolve
+from judgerel_ray.asking.run.end_tables import write_confusions, write_distributions, write_settled
+from judgerel_ray.asking.run.lost import agree_to_losses, stray_commits
+from judgerel_ray.asking.run.opening import known_judges, open_run
+from judgerel_ray.asking.run.waves import Waves, later_requests
+from judgerel_ray.config import Sweep, parse_sweep
+from judgerel_ray.core import EngineError, JudgeRelError, StoreError, SweepError, printable
+from judgerel_ray.counting.refusals import Refusals, read_refusals
+from judgerel_ray.fleet import (
+    Board,
+    ConsoleDisplay,
+    Fleet,
+    JudgeBoard,
+    JudgePool,
+    JudgeSpec,
+    JudgeState,
+    connected,
+)
+from judgerel_ray.fleet.address import probe_cluster
+from judgerel_ray.fleet.machine import check_gpus, check_keys, check_keys_there
+from judgerel_ray.store import (
+    Ledger,
+    RunDirectory,
+    Session,
+    begin_session,
+    end_session,
+    is_superseded,
+    leave_token,
+    read_ledger,
+)
+from judgerel_ray.store.outputs import missing_folder, refuse_inside_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """How a run ended.
+
+    ``asked_now`` counts requests sent in this session, 0 where nothing was owed. ``problems`` are
+    the errors of judges that were given up, by judge; ``mistakes`` names those of them that running
+    again cannot mend: the sweep, or where it runs, is wrong for this judge. ``refused`` are the
+    requests that landed as failed, in this session or before.
+    """
+
+    run: str
+    session: int
+    asked: int
+    landed: int
+    owed: int
+    failed: int
+    asked_now: int
+    problems: Mapping[str, str]
+    mistakes: tuple[str, ...] = ()
+    refused: Refusals = field(default_factory=Refusals)
+
+
+def run_sweep(
+    sweep: Sweep,
+    *,
+    out: str,
+    address: str | None = None,
+    console: Console | None = None,
+    storage_options: Mapping[str, object] | None = None,
+    ask_lost: bool = False,
+) -> RunSummary:
+    """Run or resume a sweep into a run directory.
+
+    What landed and is lost is told on the console before anything is asked, and asked again; where
+    much of it is lost only with `ask_lost`, which asks judgments again whose texts are gone, too.
+
+    Effects: makes the directory, starts or joins a Ray cluster where anything is owed, asks the
+    judges. Retry: safe; what has landed is never asked again.
+
+    Raises
+    ------
+    SweepError
+        If the sweep is wrong.
+    StoreError
+        If the directory belongs to another sweep or run, or is not seen by every actor; or if
+        much of what landed is lost. Nothing is asked or written then.
+    EngineError
+        If no judge could be asked at all.
+    """
+    console = console or Console(stderr=True)
+    # The run directory keeps the text: it must say what is asked, or a report would not.
+    if parse_sweep(sweep.text).model_dump() != sweep.model_dump():
+        raise SweepError("a sweep to run must be as it was loaded", hint="change its file")
+    if out.startswith("memory://"):
+        raise StoreError(
+            "--out must be a place that every process sees, got the memory of this one",
+            where={"run": out},
+            hint="a folder, or a bucket (s3://...)",
+        )
+    refuse_inside_run(out)
+    fresh = not RunDirectory(url=out, storage_options=storage_options or {}).is_run()
+    if fresh:
+        probe_cluster(address)  # before anything is written; later only where anything is owed
+    resolved = resolve(sweep, known=known_judges(out, storage_options))
+    plan = plan_resolved(resolved)
+    if fresh:
+        asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
+        check_gpus({name: resolved.specs[name].gpus for name in asked}, address)
+        check_keys([resolved.specs[name] for name in asked], address)
+    above = missing_folder(out)
+    run = open_run(resolved, plan, out, storage_options)
+    if above:
+        said = f"made the folder {above} for the run directory"
+        console.print(printable(said), markup=False, highlight=False, soft_wrap=True)
+    session = begin_session(
+        run,
+        ask_lost=ask_lost,
+        strays=partial(stray_commits, run, resolved, plan),
+        agree=partial(agree_to_losses, run, console, ask_lost=ask_lost),
+    )
+    try:
+        return _run_session(resolved, plan, run, session, address, console)
+    finally:
+        end_session(run, session.number)
+
+
+def _run_session(
+    resolved: Resolved,
+    plan: Plan,
+    run: RunDirectory,
+    session: Session,
+    address: str | None,
+    console: Console,
+) -> RunSummary:
+    """Everything owed, wave by wave."""
+    board = _board(resolved, plan, run, session)
+    owed_before = sum(judge.owed for judge in board.judges.values())
+    errors: dict[str, Exception] = {}
+    if owed_before:
+        for line in plan.misfits:
+            console.print(printable(line), markup=False, highlight=False, soft_wrap=True)
+        owing = [name for name, judge in board.judges.items() if judge.owed]
+        check_gpus({name: resolved.specs[name].gpus for name in owing}, address)
+        check_keys([resolved.specs[name] for name in owing], address)
+        limits = resolved.sweep.fleet
+        with connected(address) as local, ConsoleDisplay(console) as display:
+            check_keys_there([resolved.specs[name] for name in owing])
+            pools = _pools(resolved, run, session.number)
+            fleet = Fleet(
+                run=run,
+                session=session.number,
+                pools=pools,
+                limits=limits,
+                board=board,
+                display=display,
+                local=local,
+            )
+            try:
+                waves = Waves(
+                    resolved=resolved,
+                    run=run,
+                    session=session,
+                    fleet=fleet,
+                    pools=pools,
+                    board=board,
+                )
+                waves.ask_all()
+                # At once: engines take a while to end, and readers take "running" for true.
+                _leave_final(run, session, board)
+            except KeyboardInterrupt:
+                _leave_final(run, session, board, is_whole=False)
+                raise
+            finally:
+                fleet.close()
+                display.show(board, last=True)
+        errors = {name: pool.given_up for name, pool in pools.items() if pool.given_up is not None}
+        _raise_if_none_could_answer(pools, board, plan)
+    failed = sum(judge.failed for judge in board.judges.values())
+    landed = sum(judge.landed for judge in board.judges.values())
+    owed = sum(judge.owed for judge in board.judges.values())
+    ledger = read_ledger(run) if owed_before else session.ledger
+    _lay_out(resolved, run, ledger)
+    _leave_final(run, session, board)
+    return RunSummary(
+        run=run.url,
+        session=session.number,
+        asked=sum(judge.asked for judge in board.judges.values()),
+        landed=landed,
+        owed=owed,
+        failed=failed,
+        asked_now=sum(judge.landed - judge.landed_before for judge in board.judges.values()),
+        problems={name: str(error) for name, error in errors.items()},
+        mistakes=tuple(name for name, error in errors.items() if is_mistake(error)),
+        refused=read_refusals(run, ledger, session.number),
+    )
+
+
+def _lay_out(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> None:
+    """Write the tables that are made of what landed; they name nothing that has not."""
+    write_settled(resolved, run, ledger)
+    if any(frame.ask.mode != "sample" for frame in resolved.frames):
+        write_confusions(resolved, run, ledger)
+        write_distributions(resolved, run, ledger)
+
+
+def is_mistake(error: Exception) -> bool:
+    """Whether it is the caller who must change something: all but what engines run into."""
+    return isinstance(error, JudgeRelError) and not isinstance(error, EngineError)
+
+
+def _leave_final(
+    run: RunDirectory, session: Session, board: Board, *, is_whole: bool = True
+) -> None:
+    """Write how the session ended; never where another run took the directory over.
+
+    A session cut short may owe what nobody has counted yet: rounds and models still to come.
+    """
+    if is_superseded(run, session.number):
+        return
+    judges = board.judges.values()
+    for judge in judges:
+        if judge.state is not JudgeState.FAILED:
+            judge.state = JudgeState.INCOMPLETE if judge.owed else JudgeState.DONE
+    is_done = is_whole and not any(judge.owed for judge in judges)
+    board.state = "done" if is_done else "incomplete"
+    run.write_text("progress.json", board.as_text())
+
+
+def _pools(resolved: Resolved, run: RunDirectory, session: int) -> dict[str, JudgePool]:
+    """A pool for every judge; nothing is started yet."""
+    token = leave_token(run)
+    pools = {}
+    for judge in resolved.sweep.judge:
+        spec = JudgeSpec(
+            engine=resolved.pinned_spec(judge.name),
+            run=run,
+            session=session,
+            visibility_token=token,
+            fingerprint=resolved.fingerprints[judge.name],
+            prices=judge.prices,
+        )
+        replicas = None if judge.replicas == "auto" else judge.replicas
+        pools[judge.name] = JudgePool(name=judge.name, spec=spec, replicas=replicas)
+    return pools
+
+
+def _board(resolved: Resolved, plan: Plan, run: RunDirectory, session: Session) -> Board:
+    """The numbers as they stand before this session asks anything."""
+    boards = {}
+    later = later_requests(resolved, run, session.ledger)
+    for judge in plan.judges:
+        totals = session.ledger.judges.get(judge.judge)
+        board = JudgeBoard(asked=judge.requests + later.get(judge.judge, 0))
+        if totals is not None:
+            board.landed = board.landed_before = totals.rows
+            board.outcomes.update(totals.outcomes)
+            board.tokens = totals.tokens
+            board.busy_s = totals.seconds
+        boards[judge.judge] = board
+    return Board(sweep=resolved.sweep.name, session=session.number, judges=boards)
+
+
+def _raise_if_none_could_answer(pools: Mapping[str, JudgePool], board: Board, plan: Plan) -> None:
+    """Where every judge that owed anything was given up, the first error is the run's."""
+    asked = [judge.judge for judge in plan.judges if judge.requests_at_most]
+    errors = [pools[name].given_up for name in asked]
+    nothing = all(board.judges[name].landed == board.judges[name].landed_before for name in asked)
+    first = next((error for error in errors if error is not None), None)
+    if nothing and first is not None and all(error is not None for error in errors):
+        if isinstance(first, JudgeRelError):
+            raise first
+        raise SweepError(str(first))

@@ -1,0 +1,202 @@
+"""Everything a session asks: wave by wave, and within the judges' wave round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from judgerel_ray.asking.plan.fitting import prompt_fits
+from judgerel_ray.asking.plan.hosting import request_size
+from judgerel_ray.asking.plan.resolve import Resolved
+from judgerel_ray.asking.run.pending import IMPOSSIBLE_BATCH, NeverSent, Owing, landed_texts
+from judgerel_ray.asking.run.rounds import Rounds, landed_verdicts
+from judgerel_ray.core import Ask, RequestRefused
+from judgerel_ray.design import AskFrame, Voice, voices_of
+from judgerel_ray.engines import PromptFit
+from judgerel_ray.fleet import Board, Fleet, JudgePool, WorkQueue
+from judgerel_ray.store import Ledger, RunDirectory, Session, read_ledger, scan_judgments
+
+Items = Iterator[tuple[Ask, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waves:
+    """The waves of one session.
+
+    Parameters
+    ----------
+    resolved : Resolved
+        The sweep.
+    run : RunDirectory
+        Where everything lands.
+    session : Session
+        What had landed when it began.
+    fleet : Fleet
+        Who asks.
+    pools : mapping of str to JudgePool
+        The fleet's judges.
+    board : Board
+        The numbers shown; rounds add to what is asked.
+    """
+
+    resolved: Resolved
+    run: RunDirectory
+    session: Session
+    fleet: Fleet
+    pools: Mapping[str, JudgePool]
+    board: Board
+
+    def ask_all(self) -> None:
+        """Wave by wave: build prompts from what landed, ask what is owed.
+
+        Effects: makes engines, lands judgments. Retry: safe.
+        """
+        frames = self.resolved.frames
+        fits = prompt_fits(self.resolved)
+        for wave in range(max(frame.n_waves for frame in frames)):
+            ledger = self.session.ledger if wave == 0 else read_ledger(self.run)
+            texts = landed_texts(self.run, ledger) if wave else {}
+            if wave > 1 and any(frame.ask.cascade is not None for frame in frames):
+                self._count_cascaded(ledger)
+            work: dict[str, WorkQueue] = {}
+            for name in self.resolved.specs:
+                asked = _asked_in(frames, wave, name)
+                rounds = _rounds(self.run, ledger, asked, wave)
+                owing = Owing(asked=asked, wave=wave, texts=texts, ledger=ledger, rounds=rounds)
+                self.pools[name].requests_left = owing.count()
+                if self.pools[name].requests_left:
+                    work[name] = self._queue(name, owing, fits.get(name))
+            if work:
+                self.fleet.run_wave(work, later=_voices_later(self.resolved, wave))
+
+    def _count_cascaded(self, ledger: Ledger) -> None:
+        """Add what goes on to later models, given what those before them said."""
+        later = later_requests(self.resolved, self.run, ledger)
+        for name, board in self.board.judges.items():
+            planned = sum(one.requests for one in self.resolved.counts if one.judge == name)
+            board.asked = planned + later.get(name, 0)
+
+    def _queue(self, name: str, owing: Owing, fit: PromptFit | None) -> WorkQueue:
+        """A judge's work of a wave, with the rounds that follow from it."""
+        latest = owing.ledger
+
+        def next_round() -> Items | None:
+            """What the judge is asked next, given what landed of the round before."""
+            nonlocal latest
+            rounds = owing.rounds
+            if rounds is None:
+                return None
+            latest = read_ledger(self.run, since=latest)
+            rounds.advance(self.run, latest, name)
+            wanted = replace(owing, ledger=latest)
+            n = wanted.count()
+            self.pools[name].requests_left = n
+            self.board.judges[name].asked += n
+            return self._source(wanted, fit) if n else None
+
+        return WorkQueue(
+            source=self._source(owing, fit),
+            request_size=request_size(
+                self.resolved.specs[name], self.resolved.sweep.fleet.replications_per_request
+            ),
+            next_round=None if owing.rounds is None else next_round,
+        )
+
+    def _source(self, owing: Owing, fit: PromptFit | None) -> Items:
+        """What can be asked of a judge; what never can lands as failed on the way."""
+        never = NeverSent(run=self.run, session=self.session.number, fleet=self.fleet)
+        return fitting(owing.asks(never), fit, never)
+
+
+def later_requests(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> dict[str, int]:
+    """Requests beyond the first blocks, by judge: those that landed, and those wanted by now.
+
+    Effects: reads. Cost: none where no ask is adaptive, or nothing has landed.
+    """
+    found: dict[str, int] = {}
+    frames = resolved.frames
+    if not any(frame.later_waves for frame in frames):
+        return found
+    texts: dict[str, str | None] | None = None
+    for name in resolved.specs:
+        waves = {wave for frame in frames for wave in frame.later_waves}
+        for wave in sorted(waves if ledger.judges else ()):
+            later = tuple(frame for frame in frames if wave in frame.later_waves)
+            asked = _asked_in(later, wave, name)
+            rounds = _rounds(run, ledger, asked, wave)
+            if not asked:
+                continue
+            if wave and texts is None:
+                texts = landed_texts(run, ledger)
+            owing = Owing(asked=asked, wave=wave, texts=texts or {}, ledger=ledger, rounds=rounds)
+            found[name] = found.get(name, 0) + owing.count_later()
+        if name in found and name in ledger.judges:
+            rows = scan_judgments(run, columns=("block",), judges=[name], ledger=ledger)
+            rows = rows.filter(pl.col("block") > 0)
+            found[name] += int(rows.select(pl.len()).collect().item())
+    return found
+
+
+def _asked_in(
+    frames: tuple[AskFrame, ...], wave: int, name: str
+) -> tuple[tuple[AskFrame, Voice], ...]:
+    """The asks that ask a judge in a wave."""
+    return tuple(
+        (frame, voice)
+        for frame in frames
+        if wave < frame.n_waves
+        for voice in voices_of(frame, wave)
+        if voice.name == name
+    )
+
+
+def _rounds(
+    run: RunDirectory, ledger: Ledger, asked: tuple[tuple[AskFrame, Voice], ...], wave: int
+) -> Rounds | None:
+    """The rounds of a judge's wave; None where every condition is asked a fixed number of times."""
+    adaptive = [
+        voice.name
+        for frame, voice in asked
+        if frame.ask.adaptive is not None and frame.judging_wave == wave
+    ]
+    if not adaptive:
+        return None
+    landed = landed_verdicts(run, ledger, adaptive[0])
+    return Rounds(landed=landed, read=frozenset(ledger.commit_names))
+
+
+def _voices_later(resolved: Resolved, wave: int) -> frozenset[str]:
+    """Judges that are asked again in a later wave, so that they are not unloaded."""
+    return frozenset(
+        voice.name
+        for frame in resolved.frames
+        for later in range(wave + 1, frame.n_waves)
+        for voice in voices_of(frame, later)
+    )
+
+
+def fitting(
+    source: Iterator[tuple[Ask, ...]], fit: PromptFit | None, never: NeverSent
+) -> Iterator[tuple[Ask, ...]]:
+    """What of a judge's work its context can hold; the rest lands as failed on the way."""
+    if fit is None:
+        yield from source
+        return
+    impossible: list[tuple[Ask, str | RequestRefused]] = []
+    for asks in source:
+        fits: list[Ask] = []
+        for ask in asks:
+            refusal = fit.refusal(ask.condition)
+            if refusal is None:
+                fits.append(ask)
+            else:
+                impossible.append((ask, refusal))
+        if len(impossible) >= IMPOSSIBLE_BATCH:
+            never.land(impossible)
+            impossible = []
+        if fits:
+            yield tuple(fits)
+    if impossible:
+        never.land(impossible)

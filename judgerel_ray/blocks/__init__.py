@@ -1,0 +1,1 @@
+"""Pieces that pages and terminals are made of: words, markup, columns, figures."""

@@ -1,0 +1,184 @@
+"""Tables as wide as a terminal: cells are wrapped, groups stand in lines of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+import polars as pl
+
+from judgerel_ray.blocks.words import cell
+from judgerel_ray.core import cut_text, printable, shortened
+
+_CELL = 400  # characters at most; a word in it has at most a line's
+
+WIDTH = 80
+_GAP = "  "
+
+
+def table_within(heads: Sequence[str], lines: Sequence[Sequence[str]], above: Sequence[str]) -> str:
+    """Align columns; where that is too wide, say those named `above` once above their rows.
+
+    Examples
+    --------
+    >>> print(table_within(["judge", "value"], [["j", "1"]], ["judge"]))
+    judge  value
+    j      1
+    """
+    table = plain_table(heads, lines)
+    if max(map(len, table.splitlines())) <= WIDTH:
+        return table
+    places = [heads.index(name) for name in dict.fromkeys(above) if name in heads]
+    rest = [i for i in range(len(heads)) if i not in places]
+    return fitted_table(
+        [heads[i] for i in rest],
+        [[line[i] for i in rest] for line in lines],
+        labels=[
+            ", ".join(f"{heads[i].replace('_', ' ')} {line[i]}" for i in places if line[i])
+            for line in lines
+        ]
+        if places
+        else (),
+    )
+
+
+def wrapped(text: str) -> str:
+    """Wrap a text.
+
+    Examples
+    --------
+    >>> len(wrapped("word " * 30).splitlines())
+    2
+    """
+    return "\n".join(wrap(shortened(text, WIDTH), WIDTH))
+
+
+def fitted_table(
+    heads: Sequence[str], lines: Sequence[Sequence[str]], *, labels: Sequence[str] = ()
+) -> str:
+    """Align columns with spaces, and wrap the widest until all fit in 80.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Names of the columns.
+    lines : sequence of sequence of str
+        Cells of each row. An interval is never cut in two.
+    labels : sequence of str
+        The group of each row, said above its first; none where all are of one.
+
+    Returns
+    -------
+    str
+        Wider than 80 only where words are.
+
+    Examples
+    --------
+    >>> print(fitted_table(["what", "value"], [["a" + " long" * 16, "0.1 [0.0, 0.2]"], ["b", "1"]],
+    ...                    labels=["x", "y"]))
+    what                                                              value
+    x:
+    a long long long long long long long long long long long long     0.1 [0.0, 0.2]
+    long long long long
+    y:
+    b                                                                 1
+    """
+    rows = [[_tied(fit_cell(cell)) for cell in line] for line in (heads, *lines)]
+    widths = _widths(rows)
+    written = ["\n".join(_row(row, widths)) for row in rows]
+    text, said = written[:1], ""
+    for label, line in zip_longest(labels, written[1:], fillvalue=""):
+        if label != said:
+            text += wrap(f"{fit_cell(label)}:", WIDTH, subsequent_indent=_GAP)
+            said = label
+        text.append(line)
+    return "\n".join(text).replace("\u00a0", " ")
+
+
+def _tied(cell: str) -> str:
+    """A cell whose numbers stay in one piece: intervals, and figures in brackets."""
+    return re.sub(r"\[[^][]*\]|< (?=[0-9])", lambda found: found[0].replace(" ", "\u00a0"), cell)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """What each column may take: the widest gives way, down to its longest word."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    least = [max(len(one) for cell in column for one in _pieces(cell, 1)) for column in columns]
+    while sum(widths) + len(_GAP) * (len(widths) - 1) > WIDTH:
+        loose = [i for i, width in enumerate(widths) if width > least[i]]
+        if not loose:
+            break
+        widths[max(loose, key=widths.__getitem__)] -= 1
+    return widths
+
+
+def _pieces(cell: str, width: int) -> list[str]:
+    """Lines of a cell."""
+    return wrap(cell, width, break_long_words=False) or [""]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Lines of a row."""
+    pieces = [_pieces(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    return [
+        _GAP.join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip_longest(*pieces, fillvalue="")
+    ]
+
+
+def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Align columns with spaces; endless ids and verdicts lose their middle.
+
+    Examples
+    --------
+    >>> print(plain_table(["a", "value"], [["long", "1"]]))
+    a     value
+    long  1
+    """
+    rows = [[fit_cell(text) for text in line] for line in (heads, *lines)]
+    widths = [max(len(text) for text in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def fit_cell(text: str) -> str:
+    """A text as a table's cell holds it: of an endless id or verdict the beginning and the end.
+
+    Examples
+    --------
+    >>> fit_cell("meta-llama/Llama-3"), len(fit_cell("q" * 100_000))
+    ('meta-llama/Llama-3', 70)
+    """
+    return cut_text(shortened(printable(text), WIDTH), _CELL)
+
+
+def told_groups(frame: pl.DataFrame, until: str, *, always: Sequence[str] = ()) -> list[str]:
+    """Name the columns of groups that tell rows apart.
+
+    Examples
+    --------
+    >>> told_groups(pl.DataFrame({"judge": ["a", "a"], "scale": ["x", "y"], "v": [1, 2]}), "v")
+    ['scale']
+    """
+    names = frame.columns[: frame.columns.index(until)]
+    return [name for name in names if name in always or frame[name].n_unique() > 1]
+
+
+def shared(frame: pl.DataFrame, until: str) -> str:
+    """Say in a line what all rows share; nothing where that is nothing.
+
+    Examples
+    --------
+    >>> shared(pl.DataFrame({"judge": ["a", "a"], "v": [1, 2]}), "v").strip()
+    'judge a'
+    """
+    names = frame.columns[: frame.columns.index(until)]
+    first: Mapping[str, object] = frame.row(0, named=True)
+    alike = [name for name in names if name != "scale" and frame[name].n_unique() == 1]
+    said = ", ".join(f"{name} {cell(first[name])}" for name in alike if first[name] is not None)
+    return f"{said}\n" if said else ""

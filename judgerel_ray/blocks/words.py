@@ -1,0 +1,440 @@
+"""Numbers and reasons as a reader meets them: rounded here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape as escape_markup
+
+import polars as pl
+
+from judgerel_ray.core import printable
+
+NOISE = "not distinguishable from noise"
+GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
+_MISSING = {
+    "category": "counts as a verdict",
+    "drop": "left out",
+    "bounds": "worst to best case",
+}
+UNASKED = (
+    "Reproducibility is unknown: only the same prompt was asked again, so a judge that goes by the "
+    "position of an option or by the wording agrees with itself all the same. To learn it, ask "
+    "with option_orders = 2, or with two templates."
+)
+_NAMES = {
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "cronbach_alpha": "Cronbach's alpha",
+    "mcdonald_omega": "McDonald's omega",
+    "omega_hierarchical": "hierarchical omega",
+    "icc1": "ICC(1)",
+    "icck": "ICC(k)",
+    "percent_agreement": "agreement",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac1": "Gwet's AC1",
+    "brennan_prediger": "Brennan-Prediger",
+    "flip_rate": "flip rate",
+    "standard_error": "standard error of one rating",
+    "valid_rate": "valid verdicts",
+}
+
+_REASONS = {
+    "single replication": "every question was asked once, so nothing shows how stable the verdicts "
+    "are; ask again with more replications",
+    "verdict names unknown": "several orders of the options, and nothing says whether a verdict "
+    "names an option or the place where it stood: --verdict-names option or --verdict-names place "
+    "says it, or a column label with the place",
+    "first place unknown": "no label says which place comes first",
+    "few verdicts": "fewer than half of the replies hold a verdict, so most pairs of replies "
+    "compare none: nothing is said of agreement",
+    "facets not crossed": "no item has verdicts at two levels of what should not matter (two "
+    "orders of its options, two templates); ask each item at both",
+    "repeats on one side": "one side was asked the same prompt again and the other was not, so "
+    "their judgments are not compared alike; ask both as often",
+    "levels unequal": "levels were asked unequally often, and it takes judgments in equal numbers",
+    "no verdicts": "no reply held a verdict",
+    "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
+    "chance has no meaning",
+    "no total variance": "the sums over items are all the same",
+    "no scores": "verdicts are names here, and this coefficient needs numbers",
+    "category needs nominal": "a reply without a verdict has no place on a scale of numbers: see "
+    "the rows with those replies left out",
+    "too few units": "too few questions have two verdicts to compare",
+    "too few replications": "no question was asked often enough for it",
+    "too few items": "it takes more distinct items that vary: two at least, six for hierarchical "
+    "omega with its three group factors",
+    "too few subjects": "it takes more questions than there are",
+    "too few factors": "the items do not bear as many factors",
+    "not converged": "the fit did not settle",
+    "singular": "some items are sums of others: maximum likelihood has no answer",
+    "non positive covariances": "the items do not go together: their covariances sum to 0 or less",
+    "non positive total": "the items cancel out: their sum has no variance to speak of",
+    "few informative questions": "fewer than 10 questions show any disagreement (or any "
+    "agreement), or fewer than 5 go another way than most: one question can move this interval",
+    "biased at this size": "with so few questions or replications the value itself is off by more "
+    "than a quarter of its standard error: ask more",
+    GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
+    "far the judge's verdicts vary",
+    "no common subjects": "two of the items share fewer than two questions on which both vary",
+}
+
+_FACETS = {
+    "option_order": "the order of the options",
+    "template": "the template of the prompt",
+    "definition": "the definition of the criterion",
+}
+Row = Mapping[str, object]
+
+
+def number(value: object, digits: int = 3) -> str:
+    """Round a number; a dash where there is none.
+
+    Examples
+    --------
+    >>> number(0.25237), number(None)
+    ('0.252', '-')
+    """
+    # Adding 0 makes a rounded -0 a 0.
+    return f"{round(value, digits) + 0:.{digits}f}" if isinstance(value, int | float) else "-"
+
+
+def percent(value: object) -> str:
+    """Round a share to whole percent, keeping what is not quite nothing or all apart from it.
+
+    Examples
+    --------
+    >>> percent(0.6469), percent(0.9996), percent(1.0)
+    ('65 %', '> 99 %', '100 %')
+    """
+    if not isinstance(value, (int, float)):
+        return "-"
+    if 0 < value < 0.005:
+        return "< 1 %"
+    return "> 99 %" if 0.995 <= value < 1 else f"{100 * value:.0f} %"
+
+
+def p_value(p: object) -> str:
+    """Write a p value, never as nothing.
+
+    Examples
+    --------
+    >>> p_value(0.0002), p_value(0.0312), p_value(None)
+    ('< 0.001', '0.031', '-')
+    """
+    return "< 0.001" if isinstance(p, int | float) and p < 0.0005 else number(p)
+
+
+def times(n: object) -> str:
+    """Say how often.
+
+    Examples
+    --------
+    >>> times(1), times(1000)
+    ('once', '1,000 times')
+    """
+    return "once" if n == 1 else f"{n:,} times"
+
+
+def percent_interval(low: object, high: object) -> str:
+    """Write the interval of a share in percent; nothing where there is none.
+
+    Examples
+    --------
+    >>> percent_interval(0.563, 0.73), percent_interval(None, None)
+    ('[56, 73]', '')
+    """
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ""
+    return f"[{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def interval(row: Row) -> str:
+    """Write the interval of a coefficient; nothing where there is none.
+
+    Examples
+    --------
+    >>> interval({"low": 0.1694, "high": 0.3584})
+    '[0.169, 0.358]'
+    """
+    return "" if row["low"] is None else f"[{number(row['low'])}, {number(row['high'])}]"
+
+
+def estimate(row: Row) -> str:
+    """Give a coefficient with its interval, or the reason why there is none.
+
+    Examples
+    --------
+    >>> estimate({"value": 0.2524, "low": 0.1694, "high": 0.3584, "undefined": None})
+    '0.252 [0.169, 0.358]'
+    >>> estimate({"value": None, "low": None, "high": None, "undefined": "single_replication"})
+    'undefined: single replication'
+    """
+    if row["value"] is None and row["low"] is not None:
+        return f"[{number(row['low'])}, {number(row['high'])}]"
+    if row["undefined"]:
+        return f"undefined: {reason(row['undefined'])}"
+    if row["low"] is None:
+        return f"{number(row['value'])} [no interval]"
+    return f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]"
+
+
+def reason(undefined: object) -> str:
+    """Write a reason in words.
+
+    Examples
+    --------
+    >>> reason("no_variance")
+    'no variance'
+    """
+    return str(undefined).replace("_", " ")
+
+
+def explanation(text: str) -> str:
+    """Say what a reason or remark means, where it needs saying.
+
+    Examples
+    --------
+    >>> explanation("no verdicts")
+    'no verdicts: no reply held a verdict'
+    >>> explanation("as it says")
+    'as it says'
+    """
+    meaning = _REASONS.get(text)
+    return f"{text}: {meaning}" if meaning else text
+
+
+def compared(row: Row) -> int | None:
+    """Count the questions a value rests on: those with two verdicts that count, or more.
+
+    Examples
+    --------
+    >>> compared({"estimator": "nominal alpha; jackknife-t over 23 questions"})
+    23
+    >>> compared({"estimator": "nominal alpha; no interval: single replication"}) is None
+    True
+    """
+    found = re.search(r"(?:over|all) ([0-9]+) questions", str(row["estimator"]))
+    return int(found.group(1)) if found else None
+
+
+def remark(row: Row) -> str:
+    """Say what a reader must know about a coefficient besides its value.
+
+    Examples
+    --------
+    >>> remark({"noise": True, "estimator": "alpha; few informative questions"})
+    'not distinguishable from noise; few informative questions'
+    """
+    return "; ".join(remarks(row))
+
+
+def remarks(row: Row) -> list[str]:
+    """List what a reader must know about a coefficient, or a comparison, besides its value.
+
+    Examples
+    --------
+    >>> remarks({"reason": "interval_covers_0", "estimator": "paired swap test"})
+    ['undecided: interval covers 0']
+    >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
+    ['few informative questions']
+    """
+    said = [NOISE] if row.get("noise") else []
+    why = reason(row["reason"]) if row.get("reason") else None
+    why = "no value, or no test of it" if why == "undefined" else why
+    said += [f"undecided: {why}"] if why else []
+    told = ("few ", "rests on few", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
+    parts = str(row["estimator"]).split("; ")
+    # Why there is no value is said where the value would be.
+    return said + [
+        part
+        for part in parts
+        if part.startswith(told)
+        and part not in (f"no interval: {reason(row.get('undefined'))}", why)
+    ]
+
+
+def coefficient_name(row: Row) -> str:
+    """Name a coefficient, with its level where that is not nominal.
+
+    Examples
+    --------
+    >>> coefficient_name({"coefficient": "krippendorff_alpha", "measurement": "interval"})
+    "Krippendorff's alpha (interval)"
+    """
+    plain, _, of = str(row["coefficient"]).partition(":")
+    if plain == "class_agreement" and of:
+        return f"agreement on {of}"
+    name = _NAMES.get(plain, reason(row["coefficient"]))
+    level = row["measurement"]
+    return name if level in (None, "nominal") else f"{name} ({level})"
+
+
+def missing_policy(row: Row) -> str:
+    """Say what a reply without a verdict counted as.
+
+    Examples
+    --------
+    >>> missing_policy({"coefficient": "flip_rate", "missing": "drop"})
+    'left out'
+    """
+    if row["coefficient"] == "valid_rate":
+        return "-"
+    return _MISSING.get(str(row["missing"]), "-")
+
+
+def conditions(row: Row, repeated: Row | None = None) -> str:
+    """Say under which conditions two judgments of a row are compared.
+
+    `repeated` is the row of the same coefficient for the same prompt again.
+
+    Examples
+    --------
+    >>> conditions({"conditions": "reproducibility", "unit": "item_id"},
+    ...            {"conditions": "repeatability", "unit": "item_id x option_order"})
+    'the order of the options drawn at random (reproducibility)'
+    >>> conditions({"conditions": "repeatability", "unit": "item_id"})
+    'the same prompt again (repeatability)'
+    """
+    if row.get("conditions") == "reproducibility":
+        facets = [_FACETS.get(name, reason(name)) for name in nuisance(row, repeated)]
+        drawn = " and ".join(facets) or "what should not matter"
+        if "no prompt was asked twice" in str(row.get("estimator")):
+            return f"{drawn} another one (reproducibility; no prompt was asked twice)"
+        return f"{drawn} drawn at random (reproducibility)"
+    return "the same prompt again (repeatability)" if row.get("conditions") else ""
+
+
+def nuisance(row: Row, repeated: Row | None) -> list[str]:
+    """Name the facets that a row of reproducibility draws at random.
+
+    Examples
+    --------
+    >>> nuisance({"unit": "item_id"}, {"unit": "item_id x template"})
+    ['template']
+    """
+    if repeated is None:
+        return []
+    held = str(row["unit"]).split(" x ")
+    return [name for name in str(repeated["unit"]).split(" x ") if name not in held]
+
+
+def group_columns(coefficients: pl.DataFrame) -> tuple[str, ...]:
+    """Name the columns that make a group: those before the coefficient.
+
+    Examples
+    --------
+    >>> group_columns(pl.DataFrame({"judge": ["a"], "coefficient": ["x"]}))
+    ('judge',)
+    """
+    names = coefficients.columns
+    return tuple(names[: names.index("coefficient")])
+
+
+def group_label(row: Row, columns: Sequence[str]) -> str:
+    """Name a group by its values, those that have none left out; but what is of no judge is said.
+
+    Examples
+    --------
+    >>> group_label({"judge": None, "scale": None}, ["judge", "scale"])
+    'judge not given'
+    >>> group_label({"scale": None, "criterion": None}, ["scale", "criterion"])
+    'scale and criterion not given'
+
+    >>> group_label({"judge": "a", "scale": None, "temperature": 1.0}, ["judge", "scale",
+    ...                                                                 "temperature"])
+    'a, temperature 1'
+    """
+    said = [
+        cell(row[name]) if isinstance(row[name], str) else f"{_spoken(name)} {cell(row[name])}"
+        for name in columns
+        if row[name] is not None
+    ]
+    # A block without a heading reads as of all.
+    lacking = [name for name in columns if row[name] is None and (name == "judge" or not said)]
+    if "judge" in lacking:
+        lacking = ["judge"]
+    if lacking:
+        said.insert(0, f"{' and '.join(map(_spoken, lacking))} not given")
+    return ", ".join(said)
+
+
+def _spoken(column: str) -> str:
+    """A column's name as it is said."""
+    return column.replace("_", " ")
+
+
+def cell(value: object) -> str:
+    """Write the value of a group's column.
+
+    Examples
+    --------
+    >>> cell(1.0), cell(0.25), cell("bbh"), cell(None)
+    ('1', '0.25', 'bbh', '-')
+    """
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else printable(str(value))
+
+
+def escape(text: str) -> str:
+    r"""Write a text on the page: markup and what would act on it are shown.
+
+    Examples
+    --------
+    >>> escape("1 < 2\x1b[2J")
+    '1 &lt; 2\\x1b[2J'
+    """
+    return escape_markup(printable(text, lines=True))
+
+
+def ends_of(row: Row, name: str) -> str:
+    """Write the interval of a number of one name.
+
+    Examples
+    --------
+    >>> ends_of({"auroc_low": 0.25, "auroc_high": 0.75}, "auroc")
+    '[0.250, 0.750]'
+    """
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "" if low is None else f"[{number(low)}, {number(high)}]"
+
+
+def unit_words(row: Row) -> str:
+    """Name the unit of a cost.
+
+    Examples
+    --------
+    >>> unit_words({"cost_unit": "tokens"})
+    'tokens a question'
+    """
+    unit = row.get("cost_unit", row.get("unit"))
+    return f"{'money' if unit == 'cost' else unit} a question"
+
+
+def costing(value: object) -> str:
+    """Write a cost.
+
+    Examples
+    --------
+    >>> costing(0.000213), costing(1234.5), costing(None)
+    ('0.000213', '1,234', '-')
+    """
+    if not isinstance(value, int | float):
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def numbers(row: Row) -> list[str]:
+    """Write a value and its interval, or the reason why there is none.
+
+    Examples
+    --------
+    >>> numbers({"value": None, "low": None, "high": None, "undefined": "no_judgments"})
+    ['- (no_judgments)', '']
+    """
+    value, low, high = row["value"], row["low"], row["high"]
+    if not isinstance(value, float):
+        return [f"- ({row['undefined']})" if row["undefined"] else "-", ""]
+    if isinstance(low, float) and isinstance(high, float):
+        return [f"{value:.3f}", f"[{low:.3f}, {high:.3f}]"]
+    return [f"{value:.3f}", ""]

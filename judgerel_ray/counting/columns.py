@@ -1,0 +1,187 @@
+"""Columns of judgments: their types, what is filled in, and what no row may say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from judgerel_ray.core import CHOSEN, JUDGE_ROLES, OUTCOMES, Outcome
+
+FACETS = (
+    "judge", "judge_fingerprint", "benchmark", "protocol", "stage", "role", "responder",
+    "criterion", "definition", "scale", "template", "temperature", "top_k", "top_p",
+    "option_order",
+)  # fmt: skip
+"""What makes a unit besides item_id, where it is recorded."""
+KINDS = ("verdict", "score", "outcome")
+"""What became of a row."""
+WHOLE = ("replication", "block", "option_order", "top_k")
+_STRINGS = (
+    "key", "judge", "judge_fingerprint", "benchmark", "item_id", "protocol", "stage", "role",
+    "responder", "criterion", "definition", "scale", "template", "verdict", "label", "outcome",
+    "finish_reason",
+)  # fmt: skip
+NUMBERS = (*WHOLE, "top_p", "temperature", "score", "confidence")
+"""Columns of numbers."""
+TYPED = frozenset((*_STRINGS, *NUMBERS))
+"""Columns whose type is known by their name."""
+ALSO_CALLED = {
+    "item_id": (
+        "item", "question_id", "question", "id", "prompt_id", "example_id", "sample_id", "doc_id",
+        "testidx",
+    ),
+    "replication": ("rep", "repeat", "repetition", "run", "trial", "sample", "iteration", "epoch"),
+    "verdict": (
+        "judgment", "judgement", "decision", "winner", "choice", "pass", "passed", "success",
+        "value", "answer", "response",
+    ),
+    "score": ("rating", "grade", "points"),
+}  # fmt: skip
+"""What logs of others call these columns, most certain first."""
+KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name in names}
+"""Names of columns, and what logs of others call them."""
+_MOST_EXACT = 2**53  # beyond it double precision does not tell whole numbers apart
+NO_VALUE = (
+    "", "nan", "n/a", "na", "null", "none", "<na>",
+    "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!",
+)  # fmt: skip
+"""What stands for no verdict and no number, in any case, errors of a spreadsheet among them."""
+PERHAPS_NO_VALUE = (
+    "-", "--", "\u2013", "?", ".", "n.a.", "nil", "undefined", "missing", "not available",
+    "no answer", "error", "timeout", "unparsed",
+)  # fmt: skip
+"""What may stand for no verdict, and counts as one."""
+
+
+def typed_columns(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Give each known column its own type; empty strings, NaN and numbers not there become null.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": [7], "verdict": [""], "temperature": ["0.7"]})
+    >>> rows.select(typed_columns(rows.schema)).rows()
+    [('7', None, 0.7)]
+    """
+    return [typed_column(name, kind) for name, kind in schema.items() if name in TYPED]
+
+
+def typed_column(name: str, kind: pl.DataType) -> pl.Expr:
+    """Give one column its type.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"score": [1.0, float("nan")]}).select(
+    ...     typed_column("score", pl.Float64())).to_series().to_list()
+    [1.0, None]
+    """
+    column = pl.col(name).fill_nan(None) if kind.is_float() else pl.col(name)
+    text = column.cast(pl.String)
+    if name in _STRINGS:
+        return pl.when(text != "").then(text).alias(name)
+    if kind == pl.String:
+        column = pl.when(~is_no_value(text)).then(text.str.strip_chars())
+    number = column.cast(pl.Float64)
+    # 0.7 in single precision is 0.699999988: not the temperature anyone asked for.
+    return (number.round(6) if kind == pl.Float32 else number).fill_nan(None).alias(name)
+
+
+def is_no_value(text: pl.Expr) -> pl.Expr:
+    """Tell words that stand for no value; null of null.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"v": ["N/A ", "none", "-", None]}).select(
+    ...     is_no_value(pl.col("v"))).to_series().to_list()
+    [True, True, False, None]
+    """
+    return text.str.strip_chars().str.to_lowercase().is_in(NO_VALUE)
+
+
+def outcome_column(columns: Iterable[str]) -> pl.Expr:
+    """Tell the outcome of every row of a judge, where none is recorded by what was read.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"verdict": ["A", None]})
+    >>> rows.select(outcome_column(rows.columns)).to_series().to_list()
+    ['scored', 'unparsed']
+    """
+    read = pl.when(is_read(columns)).then(pl.lit(Outcome.SCORED.value))
+    told = read.otherwise(pl.lit(Outcome.UNPARSED.value))
+    if "outcome" not in columns:
+        return told.alias("outcome")
+    recorded = pl.col("outcome").cast(pl.String)
+    # Named, or it would be called after what stands in for it and leave the column as it was.
+    found = pl.when(recorded.is_null() & is_judge(columns)).then(told).otherwise(recorded)
+    return found.alias("outcome")
+
+
+def is_judge(columns: Iterable[str]) -> pl.Expr:
+    """Tell rows that hold a verdict, or why there is none; a file without roles has no others.
+
+    Beside judges' those are the verdicts of models that think twice, before anyone judges them.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"role": ["judge", "responder", None, "responder", "participant"],
+    ...                      "stage": ["judge", "answer", None, "choose", "judge"]})
+    >>> rows.select(is_judge(rows.columns)).to_series().to_list()
+    [True, False, True, True, True]
+    """
+    there = set(columns)
+    if "role" not in there:
+        return pl.lit(True)
+    judges = pl.col("role").fill_null("judge").is_in(JUDGE_ROLES)
+    if "stage" not in there:
+        return judges
+    chose = (pl.col("role") == "responder") & (pl.col("stage") == CHOSEN)
+    return judges | chose.fill_null(False)
+
+
+def is_read(columns: Iterable[str]) -> pl.Expr:
+    """Tell whether a row holds a verdict or a score.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"score": [1.0, None]}).select(is_read(["score"])).to_series().to_list()
+    [True, False]
+    """
+    return pl.any_horizontal(
+        pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns
+    )
+
+
+def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
+    """Say what no row may say, of those columns that are there; true where a row does.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"temperature": [-1.0, None]})
+    >>> rows.select(pl.any_horizontal(faults(rows.columns).values())).to_series().to_list()
+    [True, None]
+    """
+    known = set(columns)
+    found: dict[str, pl.Expr] = {}
+    for name in ("item_id", "replication"):
+        if name in known:
+            found[f"{name} is missing"] = pl.col(name).is_null()
+    if "outcome" in known:
+        scored = pl.col("outcome") == Outcome.SCORED.value
+        read = is_read(known)
+        found[f"outcome is none of {', '.join(OUTCOMES)}"] = ~pl.col("outcome").is_in(OUTCOMES)
+        found["outcome is scored without a verdict"] = scored & ~read
+        found["a verdict stands beside an outcome other than scored"] = ~scored & read
+    for name in (name for name in NUMBERS if name in known):
+        number = pl.col(name)
+        found[f"{name} must be finite"] = number.is_infinite()
+        if name in WHOLE:
+            wrong = (number != number.floor()) | (number < 0)
+            found[f"{name} must be a whole number from 0 on"] = wrong
+            found[f"{name} must be at most {_MOST_EXACT} (2^53)"] = number > _MOST_EXACT
+    if "temperature" in known:
+        found["temperature must be at least 0"] = pl.col("temperature") < 0
+    if "confidence" in known:
+        outside = ~pl.col("confidence").is_between(0, 1)
+        found["confidence must be between 0 and 1 (divide percentages by 100)"] = outside
+    return found

@@ -1,0 +1,115 @@
+"""What a run declares of its judgments: how many options there are, and its own scales."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from judgerel_ray.core import Scale
+
+if TYPE_CHECKING:  # coefficients of a file are there before these are imported
+    from judgerel_ray.config import Sweep
+    from judgerel_ray.store import RunDirectory
+
+CORRECTNESS_OPTIONS = 2
+ON_SCALES: tuple[str, ...] = ("rating",)
+"""Protocols whose verdicts are on scales, not among an item's options."""
+
+
+def declared_scales(run: RunDirectory) -> dict[str, Scale]:
+    """Scales of a run's own, as its manifest tells them; none where that is gone."""
+    told = [ask.get("scales", {}) for ask in _asks(run)]
+    return {
+        name: Scale(**{**one, "labels": tuple(one["labels"])})
+        for scales in told
+        if isinstance(scales, Mapping)
+        for name, one in scales.items()
+    }
+
+
+def _asks(run: RunDirectory) -> list[Mapping[str, Any]]:
+    """What a run's manifest tells of its asks; nothing where that is gone."""
+    from judgerel_ray.store import read_manifest
+
+    sweep = read_manifest(run).get("sweep")
+    asks = sweep.get("ask", []) if isinstance(sweep, Mapping) else []
+    return [ask for ask in asks if isinstance(ask, Mapping)]
+
+
+def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[str, int]]:
+    """Options on the menu by protocol and benchmark, where all items of it have as many.
+
+    A tie that a template declares is one of them unless ``ties`` is False.
+    """
+    from judgerel_ray.config import parse_sweep
+
+    sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
+    items = pl.read_parquet(run.read_bytes("items.parquet"))
+    tied = _with_ties(run) if ties else set()
+    menus: dict[tuple[str, str], set[int]] = {}
+    for index, ask in enumerate(sweep.ask):
+        if ask.protocol == "respond":
+            continue
+        for benchmark in ask_benchmarks(sweep, index, items):
+            menu = menus.setdefault((ask.protocol, benchmark), set())
+            more = (ask.protocol, ask.benchmark) in tied
+            if ask.protocol in ON_SCALES:
+                continue  # what may be rated is the scale's, whatever the responses are called
+            if ask.protocol == "correctness":
+                menu.add(CORRECTNESS_OPTIONS)
+            elif ask.responders and ask.protocol != "think_twice":
+                menu.add(len(ask.responders) + more)
+            else:
+                mine = items.filter(pl.col("benchmark") == benchmark)
+                # An open question has its judges choose among models, fewer in one role.
+                sizes = mine["options"].list.len()
+                menu.update(sizes.filter(sizes > 0) + more)
+    declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
+    for (protocol, benchmark), found in menus.items():
+        if len(found) == 1:
+            declared[protocol][benchmark] = found.pop()
+    return declared
+
+
+def _with_ties(run: RunDirectory) -> set[tuple[str, str]]:
+    """Protocol and benchmark of the asks whose templates declare a tie."""
+    return {
+        (str(ask.get("protocol")), str(ask.get("benchmark")))
+        for ask in _asks(run)
+        for form in ask.get("forms", {}).values()
+        if form["ties"]
+    }
+
+
+def right_verdicts(run: RunDirectory, items: pl.DataFrame) -> pl.DataFrame:
+    """Items of a run whose gold is a verdict: an option of theirs, or a tie where one is declared.
+
+    Gold that is none is a reference answer.
+    """
+    names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
+    is_right = names.list.contains(pl.col("gold"))
+    tied = {benchmark for protocol, benchmark in _with_ties(run) if protocol == "best_of"}
+    if tied:
+        # A loader of one's own file leaves the name of the benchmark to the file.
+        others = tied - set(items["benchmark"])
+        has_tie = pl.lit(True) if others else pl.col("benchmark").is_in(sorted(tied))
+        is_right = is_right | (has_tie & (pl.col("gold") == "tie"))
+    return items.filter(is_right)
+
+
+def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
+    """Name the benchmarks of an ask's items: its own name, or all where a loader names several.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable, Judge, Sweep
+    >>> ask = AskTable(protocol="respond", benchmark="b", path="p")
+    >>> sweep = Sweep(name="s", judge=(Judge(name="j", model="m"),), ask=(ask,))
+    >>> ask_benchmarks(sweep, 0, pl.DataFrame({"benchmark": ["b", "c"]}))
+    ['b']
+    """
+    names = items["benchmark"].unique(maintain_order=True).to_list()
+    own = sweep.ask[index].benchmark
+    return [own] if own in names else names

@@ -1,0 +1,198 @@
+"""Judgments as a caller gives them: a path or a frame, and how their verdicts are read."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from judgerel_ray.core import ReadingWarning, SweepError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+    from judgerel_ray.counting.verdict_names import VerdictNames
+    from judgerel_ray.store import RunDirectory
+
+
+class ArrowStream(Protocol):
+    """A frame or table of any library that exports Arrow: pandas, PyArrow, DuckDB, Polars."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Export the rows."""
+
+
+Judgments: TypeAlias = "str | PathLike[str] | pl.DataFrame | pl.LazyFrame | ArrowStream"
+"""What a Python program gives where ``judgerel`` takes a path of judgments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given:
+    """Judgments to be opened, where they are more than a path.
+
+    Attributes
+    ----------
+    rows : str or LazyFrame
+        The path, or the rows themselves.
+    exact_values : bool
+        Whether every spelling is a verdict of its own.
+    verdict_names : {"option", "place"}, optional
+        What verdicts name, where options were shown in several orders and no label says it.
+    run : RunDirectory, optional
+        The run that `rows` names, as of one look at what landed.
+    """
+
+    rows: str | pl.LazyFrame
+    exact_values: bool = False
+    verdict_names: VerdictNames | None = None
+    run: RunDirectory | None = field(default=None, repr=False)
+
+    def __fspath__(self) -> str:
+        """The path, or what rows without one are called."""
+        return self.rows if isinstance(self.rows, str) else "the frame given"
+
+    __str__ = __fspath__
+
+
+def given(
+    judgments: object, *, exact_values: bool = False, verdict_names: str | None = None
+) -> str | Given:
+    """Take judgments as a Python program gives them.
+
+    Raises
+    ------
+    SweepError
+        If they are neither a path nor a frame, or verdicts are said to name something else.
+
+    Examples
+    --------
+    >>> given("a.csv"), str(given("a.csv", exact_values=True))
+    ('a.csv', 'a.csv')
+    """
+    if isinstance(judgments, str | PathLike):
+        path = fspath(judgments)
+        if not isinstance(path, str):
+            raise SweepError("expected a path as text, got bytes")
+        if not exact_values and verdict_names is None:
+            return path
+        return Given(
+            rows=path, exact_values=exact_values, verdict_names=_checked_names(verdict_names)
+        )
+    from judgerel_ray.counting.source import frame_of
+
+    rows = frame_of(judgments)
+    if rows is None:
+        raise SweepError(
+            "expected the path of a run directory or of a file of judgments, or a frame of them, "
+            f"got {type(judgments).__name__}",
+            hint="a frame of Polars or pandas, or an Arrow table",
+        )
+    return Given(rows=rows, exact_values=exact_values, verdict_names=_checked_names(verdict_names))
+
+
+def _checked_names(name: str | None) -> VerdictNames | None:
+    """What verdicts name; loads what knows it where it is said."""
+    if name is None:
+        return None
+    from judgerel_ray.counting.verdict_names import checked_names
+
+    return checked_names(name)
+
+
+def is_plain(path: str | Given) -> bool:
+    """Tell judgments that are surely no run directory: a file, by its ending at a URL, or a frame.
+
+    Examples
+    --------
+    >>> is_plain("no-such-run")
+    False
+    """
+    if isinstance(path, Given) and not isinstance(path.rows, str):
+        return True
+    if "://" in str(path):
+        from judgerel_ray.counting.source import TABLES, kind_of
+
+        return kind_of(str(path))[0] in TABLES
+    try:
+        return Path(path).is_file()
+    except ValueError:  # no path of any file system
+        return False
+
+
+def looked_at(path: str | Given) -> str | Given:
+    """The judgments, of a run as of one look at its records: all that is made of them is of it.
+
+    Raises
+    ------
+    StoreError
+        If records of the run are torn, altered or gone.
+
+    Examples
+    --------
+    >>> looked_at("no-such-run")
+    'no-such-run'
+    """
+    if is_plain(path) or (isinstance(path, Given) and path.run is not None):
+        return path
+    from judgerel_ray.store import RunDirectory, as_landed
+
+    with reading_of(path):
+        run = RunDirectory(url=str(path))
+        if not run.is_run():
+            return path
+        opened = path if isinstance(path, Given) else Given(rows=path)
+        return replace(opened, run=as_landed(run))
+
+
+def run_of(path: str | Given) -> RunDirectory:
+    """The run directory named, as of one look at its records.
+
+    Raises
+    ------
+    StoreError
+        If there is none, or records of it are torn, altered or gone.
+
+    Examples
+    --------
+    >>> run_of("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    opened = looked_at(path)
+    if isinstance(opened, Given) and opened.run is not None:
+        return opened.run
+    from judgerel_ray.store import RunDirectory
+
+    return RunDirectory.open(str(path))
+
+
+def reading_of(path: str | Given) -> AbstractContextManager[None]:
+    """Errors of the files of a run, in one line; a file of judgments loads no store for it."""
+    if is_plain(path):
+        return nullcontext()
+    from judgerel_ray.store import reading
+
+    return reading(str(path))
+
+
+def warn_of(notes: Iterable[str]) -> None:
+    """Say how judgments were read, at the line of the program that asked for them.
+
+    Warns
+    -----
+    ReadingWarning
+        One for each note.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        "judgerel_ray"
+    ):
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(ReadingWarning(note), stacklevel=level)

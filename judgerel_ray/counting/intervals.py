@@ -1,0 +1,157 @@
+"""How intervals are made: questions left out, drawn anew, or a posterior over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.stats import CountStatistic, Interval, bootstrap_interval, jackknife_interval
+from judgerel_ray.stats.intervals.mixing import posterior_interval
+
+IntervalMethod = Literal["auto", "jackknife", "posterior", "bootstrap"]
+METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
+_ONE_DECIDES = "depends_on_one_question"
+_VERDICTS = 2  # of which the posterior is known to cover
+_FEWEST = 40  # of fewer, 2.5 % is less than one resample
+MOST_RESAMPLES = 100_000
+"""Of a bootstrap: the ends of a 95 % interval then vary by 0.2 % of its width between draws."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalChoice:
+    """How the intervals of all coefficients are made.
+
+    Attributes
+    ----------
+    method : {"auto", "jackknife", "posterior", "bootstrap"}
+        Leave out one question at a time, with Student's t; for nominal alpha, kappa and ICC the
+        posterior of a Dirichlet process, which covers where one verdict dominates (other
+        coefficients keep the jackknife); or draw questions anew. By default, "auto", the posterior
+        where two verdicts occur and the jackknife is flagged as resting on few informative
+        questions or has no interval because one question decides; the jackknife elsewhere. Of more
+        verdicts neither covers everywhere (docs/coverage.md), and the flagged jackknife stays.
+    n_resamples : int
+        Resamples of the bootstrap, at least 40.
+    seed : int
+        Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
+    """
+
+    method: IntervalMethod = "auto"
+    n_resamples: int = 2000
+    seed: int = 0
+
+    def interval(
+        self,
+        counts_UV: NDArray[np.generic],
+        statistic: CountStatistic,
+        clusters_U: NDArray[np.int64],
+        *,
+        p_noise: float | None = None,
+    ) -> Interval:
+        """Compute the interval of a coefficient of counts; `p_noise` where it is known.
+
+        Examples
+        --------
+        >>> from judgerel_ray.stats import count_statistic
+        >>> agreement = count_statistic("percent_agreement", n_values=2)
+        >>> counts = np.array([[2, 0], [1, 1], [0, 2], [2, 0]])
+        >>> drawn = IntervalChoice(method="bootstrap", n_resamples=100)
+        >>> [one.interval(counts, agreement, np.arange(4)).method for one in (AUTO, drawn)]
+        ['jackknife-t over 4 questions', 'percentile bootstrap, 100 resamples of 4 questions']
+        >>> alpha = count_statistic("krippendorff_alpha", n_values=2)
+        >>> AUTO.interval(counts, alpha, np.arange(4)).method.split(",")[0]
+        'Dirichlet process posterior over 4 questions'
+        """
+        if self.method == "bootstrap":
+            return bootstrap_interval(
+                counts_UV,
+                statistic,
+                clusters_U=clusters_U,
+                n_resamples=self.n_resamples,
+                seed=self.seed,
+            )
+        left_out = jackknife_interval(counts_UV, statistic, clusters_U=clusters_U)
+        failing = left_out.few_informative or left_out.undefined == _ONE_DECIDES
+        wanted = failing and np.count_nonzero(np.asarray(counts_UV).any(axis=0)) == _VERDICTS
+        if self.method == "jackknife" or (self.method == "auto" and not wanted):
+            return left_out
+        found = posterior_interval(counts_UV, statistic, clusters_U=clusters_U, p_noise=p_noise)
+        if found is None or found.undefined:
+            return left_out
+        return replace(found, few_informative=failing, biased=left_out.biased)
+
+
+AUTO = IntervalChoice()
+"""The default: it needs no seed, and covers better where questions are few."""
+
+
+def check_resamples(n: int, *, fewest: int = 1) -> None:
+    """Refuse too few resamples, and more than anything is gained by.
+
+    Raises
+    ------
+    SweepError
+        With the bound that is broken.
+
+    Examples
+    --------
+    >>> check_resamples(2000)
+    """
+    if n < fewest:
+        raise SweepError(f"resamples must be at least {fewest}, got {n}")
+    if n > MOST_RESAMPLES:
+        raise SweepError(
+            f"resamples must be at most {MOST_RESAMPLES}, got {n}: with as many, chance moves the "
+            "ends of an interval by 0.2 % of its width, and more only take longer",
+            hint=f"--resamples {MOST_RESAMPLES}",
+        )
+
+
+def interval_choice(
+    method: str = "auto", *, resamples: int | None = None, seed: int | None = None
+) -> IntervalChoice:
+    """Choose how intervals are made, by name.
+
+    Parameters
+    ----------
+    method : {"auto", "jackknife", "posterior", "bootstrap"}
+        The choice.
+    resamples, seed : int, optional
+        Of the bootstrap alone; 2000 and 0 by default.
+
+    Raises
+    ------
+    SweepError
+        If the name is unknown, a number is out of its range, or goes with the other choice.
+
+    Examples
+    --------
+    >>> interval_choice("bootstrap", seed=7).seed
+    7
+    >>> interval_choice(seed=7)
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: resamples and seed are of the bootstrap alone. Try: ...
+    """
+    known = next((name for name in METHODS if name == method), None)
+    if known is None:
+        raise SweepError(f"interval must be one of {', '.join(METHODS)}, got {method!r}")
+    if known != "bootstrap":
+        if resamples is not None or seed is not None:
+            raise SweepError(
+                "resamples and seed are of the bootstrap alone", hint="--interval bootstrap"
+            )
+        return IntervalChoice(method=known)
+    found = IntervalChoice(
+        method=known,
+        n_resamples=AUTO.n_resamples if resamples is None else resamples,
+        seed=AUTO.seed if seed is None else seed,
+    )
+    check_resamples(found.n_resamples, fewest=_FEWEST)
+    if found.seed < 0:
+        raise SweepError(f"seed must be at least 0, got {found.seed}")
+    return found

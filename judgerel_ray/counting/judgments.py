@@ -1,0 +1,514 @@
+"""Judgments people hold, in files and frames: read as they are or refused in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import Outcome, SweepError
+from judgerel_ray.counting.columns import (
+    ALSO_CALLED,
+    KINDS,
+    NO_VALUE,
+    NUMBERS,
+    TYPED,
+    WHOLE,
+    faults,
+    is_no_value,
+    outcome_column,
+    typed_column,
+    typed_columns,
+)
+from judgerel_ray.counting.item_names import names_kept_apart
+from judgerel_ray.counting.nesting import UnitRows
+from judgerel_ray.counting.places import SHOWN
+from judgerel_ray.counting.records import (
+    inside_error,
+    is_nested,
+    names_inside,
+    parsed,
+    refuse_inside,
+)
+from judgerel_ray.counting.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.spelling import (
+    Spellings,
+    comma_line,
+    folded,
+    respelled,
+    seen_verdicts,
+    spellings_of,
+)
+from judgerel_ray.counting.tally import Tally, tally_judgments, tally_unchecked, told_apart
+
+_LOOKED_AT = 100  # rows in which names inside values are looked for
+_MOST_MENUS = 10_000  # different lists of options that are looked at
+_ADVICE = {
+    "replication": "number the repeats of each question in a column replication: 0, 1, 2",
+    "option_order": "number the orders in which options were shown: 0, 1, 2",
+    "verdict or score": "name the column of verdicts verdict, of numbers score",
+}
+_OURS = frozenset({"key", "judge_fingerprint", "outcome"})
+"""Columns of judgments that our own readers made: their verdicts are ids of options, and exact."""
+_GOLD, _OPTIONS = "gold", "options"
+
+
+def load_judgments(path: str) -> pl.LazyFrame:
+    r"""Read a file of judgments.
+
+    Parameters
+    ----------
+    path : str
+        As for :func:`judgerel_ray.counting.source.read_source`. It needs the columns item_id,
+        replication, and verdict or score; all columns of the judgments table are used when they
+        are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
+
+    Returns
+    -------
+    pl.LazyFrame
+        The judgments with their types set and an ``outcome``: where the file has none, a row
+        without verdict and score is ``unparsed``.
+
+    Raises
+    ------
+    SweepError
+        If the file cannot be read or has no rows, a column is missing or of another kind, an item
+        or replication is null, an outcome is unknown or at odds with the verdict, a number is out
+        of its range, or two rows hold the same replication of the same unit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,\n")
+    ...     file.flush()
+    ...     load_judgments(file.name).select("item_id", "outcome").collect().rows()
+    [('q1', 'scored'), ('q1', 'unparsed')]
+    """
+    return tally_file(path).rows
+
+
+def tally_file(
+    path: str | pl.LazyFrame, *, extra: Sequence[str] = (), exact_values: bool = False
+) -> Tally:
+    r"""Check and count a file of judgments, in one pass over its rows.
+
+    Spellings of one word are one verdict: ``PASS``, ``pass`` and ``' PASS'``, ``1`` and ``1.0``.
+    What most rows have is shown. Judgments of a run directory keep their verdicts as they are, and
+    so does a file whose column ``options`` lists two spellings of one word.
+
+    Parameters
+    ----------
+    path : str or LazyFrame
+        As for :func:`judgerel_ray.counting.source.read_source`.
+    extra : sequence of str
+        Columns to tell rows apart by, besides those that make a unit.
+    exact_values : bool
+        Whether every spelling is a verdict of its own, and every word a verdict.
+
+    Returns
+    -------
+    Tally
+
+    Raises
+    ------
+    SweepError
+        As for :func:`load_judgments`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("item_id,replication,verdict\nq1,0,A\nq1,1,a\n")
+    ...     file.flush()
+    ...     tally_file(file.name).nested.long(["item_id"]).rows()
+    ...     tally_file(file.name, exact_values=True).nested.kinds["verdict"].to_list()
+    [('q1', 'A', None, 'scored', 2)]
+    ['A', 'a']
+    """
+    source = read_source(path)
+    with readable(source.where):
+        frame = source.rows
+        schema = frame.collect_schema()
+        columns = schema.names()
+        _require_columns(source, columns)
+        _refuse_kinds(source, [*(name for name in columns if name in TYPED), *extra, _GOLD])
+        names = told_apart(columns, extra)
+        try:
+            nested, at_fault = tally_unchecked(frame, names, indexed=source.indexed)
+        except PolarsError:
+            # Which column has no number in it is said by name, as for any row at fault.
+            refuse_text(source)
+            _refuse_fault(frame.with_columns(typed_columns(schema)), source)
+            raise
+        if nested.units.is_empty():
+            raise SweepError("the file of judgments has no rows", where=source.where)
+        if "verdict" in columns:
+            refuse_inside(nested.kinds["verdict"], name="verdict", where=source.where)
+        read = _spelled(source, nested, extra, exact=exact_values or set(columns) >= _OURS)
+        typed = frame.with_columns(typed_columns(schema)).with_columns(read.columns)
+        if at_fault or any(_any_fault(part) for part in (read.nested.units, read.nested.kinds)):
+            _refuse_fault(typed, source)
+        rows = typed.with_columns(outcome_column(columns))
+        rows = rows.cast({name: pl.Int64 for name in WHOLE if name in columns})
+        if at_fault:
+            _refuse_twice(rows, source)
+        nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
+        apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
+    return Tally(
+        rows=rows,
+        nested=nested,
+        columns=tuple(columns),
+        spellings=read.spellings,
+        notes=(*source.notes, *read.notes, *apart),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Spelled:
+    """Counts with verdicts as they are shown, how rows get theirs, and what is said of it."""
+
+    nested: UnitRows
+    columns: tuple[pl.Expr, ...] = ()
+    spellings: Spellings | None = None
+    notes: tuple[str, ...] = ()
+    recount: bool = False
+    """Whether labels were counted that are put together now, or beside what is no verdict."""
+
+
+def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: bool) -> _Spelled:
+    """Put together the spellings of each word, in counts and in rows."""
+    schema = source.rows.collect_schema()
+    if _GOLD in nested.units.columns:
+        gold = nested.units[_GOLD].cast(pl.String)
+        refuse_inside(gold, name=_GOLD, where=source.where)
+    if exact:
+        return _Spelled(nested=nested)
+    notes = _scores_missing(source, nested)
+    if "verdict" not in schema:
+        return _Spelled(nested=nested, notes=notes)
+    seen = seen_verdicts(nested)
+    if comma := comma_line(seen):
+        notes = (*notes, comma)
+    found, said = _verdicts(source, seen)
+    if found is None:
+        return _Spelled(nested=nested, notes=(*notes, *said))
+    nested = respelled(nested, found)
+    columns = [found.verdict()] if found.changed().height else []
+    if _GOLD in schema:
+        columns.append(found.compared(_GOLD))
+    if _GOLD in nested.units.columns:
+        units = nested.units.with_columns(found.compared(_GOLD))
+        nested = replace(nested, units=units)
+    recount = nested.places is not None and bool(found.known["shown"].null_count())
+    labels = _labels(source, nested, extra)
+    if labels is not None and labels.changed().height:
+        recount = True
+        columns.append(labels.verdict(SHOWN))
+        said = (*said, *(f"column {SHOWN}: {line}" for line in labels.lines()))
+    return _Spelled(
+        nested=nested,
+        columns=tuple(columns),
+        spellings=found,
+        notes=(*notes, *said),
+        recount=recount,
+    )
+
+
+def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tuple[str, ...]]:
+    """Which verdicts are one word, None where a file's own options say that they are not."""
+    found = spellings_of(seen)
+    said = found.lines()
+    if not said:
+        return found, ()
+    menus = _menus(source)
+    for menu in menus:
+        words = pl.DataFrame({"text": menu}, schema={"text": pl.String}).unique()
+        keys = words.select("text", key=folded(pl.col("text")))
+        twice = keys.filter(pl.col("key").is_duplicated()).sort("text")["text"].to_list()
+        if twice:
+            return None, (
+                f"kept apart: {' and '.join(map(repr, twice))}, which column {_OPTIONS} lists as "
+                "different options; all verdicts are taken as they are written",
+            )
+    declared = {text.strip().lower() for menu in menus for text in menu}
+    options = declared & set(NO_VALUE) | _said_to_be_verdicts(source, found)
+    found = spellings_of(seen, options=options)
+    return found, found.lines()
+
+
+def _said_to_be_verdicts(source: Source, found: Spellings) -> set[str]:
+    """Words that stand for no verdict elsewhere, in rows whose outcome says there is one."""
+    none = found.known.filter(pl.col("shown").is_null())
+    if none.is_empty() or "outcome" not in source.rows.collect_schema():
+        return set()
+    scored = pl.col("outcome").cast(pl.String) == Outcome.SCORED.value
+    text = pl.col("verdict").cast(pl.String)
+    rows = source.rows.filter(scored, text.is_in(none["text"].implode()))
+    said = rows.select(folded(text).unique()).collect(engine="streaming")
+    return set(said.to_series().to_list())
+
+
+def _menus(source: Source) -> list[list[str]]:
+    """Options that a file lists beside its rows, one list a menu."""
+    schema = source.rows.collect_schema()
+    if _OPTIONS not in schema:
+        return []
+    listed = source.rows.select(_OPTIONS)
+    if not is_nested(schema[_OPTIONS]):
+        listed = listed.cast(pl.String)
+    told = listed.head(_MOST_MENUS).collect(engine="streaming").to_series().drop_nulls()
+    menus = []
+    for value in told.to_list():
+        inside = parsed(value) if isinstance(value, str) else value
+        menu = list(inside.values()) if isinstance(inside, dict) else inside
+        if isinstance(menu, list):
+            names = [
+                next((one[key] for key in ("option_id", "id", "label", "text") if key in one), None)
+                if isinstance(one, dict)
+                else one
+                for one in menu
+            ]
+            menus.append([str(name) for name in names if name is not None])
+    return menus
+
+
+def _labels(source: Source, nested: UnitRows, extra: Sequence[str]) -> Spellings | None:
+    """How labels of places are spelled, in files whose options stood in several orders."""
+    schema = source.rows.collect_schema()
+    if nested.places is not None:
+        words = pl.DataFrame({"text": nested.places}, schema={"text": pl.String})
+        keys = words.select(folded(pl.col("text"))).to_series()
+        if not keys.is_duplicated().any() and not keys.is_in(NO_VALUE).any():
+            refuse_inside(words["text"].rename(SHOWN), name=SHOWN, where=source.where)
+            return None
+    elif SHOWN not in extra or SHOWN not in schema:
+        return None
+    label = typed_column(SHOWN, schema[SHOWN]).alias("text")
+    counts = source.rows.select(label).group_by("text").agg(pl.len().alias("n"))
+    seen = counts.collect(engine="streaming").drop_nulls("text")
+    refuse_inside(seen["text"].rename(SHOWN), name=SHOWN, where=source.where)
+    return spellings_of(seen)
+
+
+def _scores_missing(source: Source, nested: UnitRows) -> tuple[str, ...]:
+    """Say which words of a column of scores were taken as none."""
+    if source.rows.collect_schema().get("score") != pl.String:
+        return ()
+    if not nested.kinds["score"].null_count():
+        return ()
+    text = pl.col("score").str.strip_chars()
+    words = source.rows.filter(is_no_value(text), text != "").group_by(text.alias("text"))
+    counts = words.agg(pl.len().alias("n")).collect(engine="streaming")
+    told = counts.sort("n", "text", descending=[True, False])
+    said = ", ".join(f"{word} ({n:,})" for word, n in told.iter_rows())
+    return (f"taken as no score: {said}",) if said else ()
+
+
+def _any_fault(part: pl.DataFrame) -> bool:
+    """Whether any row says what no row may say."""
+    rules = [rule.fill_null(False) for rule in faults(part.columns).values()]
+    return bool(part.select(pl.any_horizontal(rules).any()).item())
+
+
+def _require_columns(source: Source, columns: list[str]) -> None:
+    """The columns without which there is no reliability."""
+    lacking = [name for name in ("item_id", "replication") if name not in columns]
+    if "verdict" not in columns and "score" not in columns:
+        lacking.append("verdict or score")
+    if lacking:
+        raise SweepError(
+            f"column missing: {', '.join(lacking)}; got {names_told(columns)}, "
+            "needed are item_id, replication, and verdict or score",
+            where=source.where,
+            hint=_mended(source, lacking),
+        )
+
+
+def columns_meant(source: Source, lacking: Sequence[str]) -> dict[str, tuple[str, str] | str]:
+    """Find the columns that are probably meant by those that are lacking.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    lacking : sequence of str
+        Columns that are needed; ``verdict or score`` is one.
+
+    Returns
+    -------
+    dict of str to (str, str) or str
+        Of each the column that is needed and the one that is there, or what to do where none fits.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"question_id": ["q"], "answer": ["A"]})
+    >>> columns_meant(Source(rows=rows), ["item_id", "replication"])
+    {'item_id': ('item_id', 'question_id'), 'replication': 'number the repeats of each question \
+in a column replication: 0, 1, 2'}
+    """
+    singles = _singles(source)
+    return {
+        name: _meant(name, singles) or _ADVICE.get(name, f"name the column of the question {name}")
+        for name in lacking
+    }
+
+
+def _mended(source: Source, lacking: Sequence[str]) -> str:
+    """What to do about columns that are not there: take those that are probably meant."""
+    meant = columns_meant(source, lacking)
+    found = [one for one in meant.values() if not isinstance(one, str)]
+    flags = [f"--column {wanted}={column}" for wanted, column in found]
+    said = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
+    dotted = any(column not in source.rows.collect_schema() for _, column in found)
+    if "file" not in source.where or not flags:
+        return "; ".join(said)
+    command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"
+    if dotted and len(flags) == len(lacking):
+        return command
+    return f"{'; '.join(said)} ({command})"
+
+
+def _meant(lacking: str, singles: Mapping[str, str]) -> tuple[str, str] | None:
+    """The column that is lacking and the one probably meant, by the last part of its name."""
+    for wanted in lacking.split(" or "):
+        for called in (wanted, *ALSO_CALLED[wanted]):
+            if called in singles:
+                return wanted, singles[called]
+        near = get_close_matches(wanted, singles, n=1)
+        if near:
+            return wanted, singles[near[0]]
+    return None
+
+
+def _singles(source: Source) -> dict[str, str]:
+    """Columns of single values that are free, and dotted names of those inside others.
+
+    By their name in lower case, those inside others by its last part.
+    """
+    schema = source.rows.collect_schema()
+    free = [name for name in schema if name not in TYPED]
+    begin = source.rows.select(free).head(_LOOKED_AT).collect(engine="streaming") if free else None
+    found: dict[str, str] = {}
+    inside: dict[str, str] = {}
+    for name in free:
+        texts = begin[name] if begin is not None else pl.Series(name, [])
+        dotted = names_inside(texts) if is_nested(schema[name]) or texts.dtype == pl.String else []
+        for one in dotted:
+            if _may_be_meant(one, dotted):
+                inside.setdefault(one.rpartition(".")[2].lower(), one)
+        if not dotted and not is_nested(schema[name]):
+            found[name.lower()] = name
+            inside.setdefault(name.rpartition(".")[2].lower(), name)
+    return {**inside, **found}
+
+
+def _may_be_meant(dotted: str, others: Collection[str]) -> bool:
+    """Whether a value inside an object may be what its own name says.
+
+    The id of a provider is no question's, and what stands beside a value is no verdict.
+    """
+    parent, _, name = dotted.rpartition(".")
+    holder = parent.rpartition(".")[2].lower()
+    if name.lower() == "id":
+        return any(holder in (one, one.removesuffix("_id")) for one in ALSO_CALLED["item_id"])
+    return name == "value" or f"{parent}.value" not in others
+
+
+def _refuse_kinds(source: Source, names: Collection[str]) -> None:
+    """Refuse columns whose type cannot be what their name says."""
+    for name, kind in source.rows.collect_schema().items():
+        if name not in names:
+            continue
+        if is_nested(kind):
+            begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_LOOKED_AT)
+            told = "an object" if isinstance(kind, pl.Struct) else "a list"
+            values = begin.collect(engine="streaming").to_series()
+            raise inside_error(told, values, name=name, where=source.where)
+        if name in NUMBERS and kind.is_temporal():
+            raise SweepError(
+                f"{name}: expected a number, got a column of {str(kind).partition('(')[0]}",
+                where=source.where,
+                hint=_ADVICE.get(name, f"rename the column if it is no {name}"),
+            )
+        if kind == pl.Duration:
+            raise SweepError(
+                f"{name}: expected text or a number, got a column of time spans",
+                where=source.where,
+                hint=f"rename the column if it is no {name}, or write the spans as numbers",
+            )
+
+
+def refuse_text(source: Source) -> None:
+    """Refuse text where numbers belong, naming the first of it.
+
+    Examples
+    --------
+    >>> refuse_text(Source(rows=pl.LazyFrame({"score": ["1", "one"]})))
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: score: expected a number, got 'one' [row=2]. Try: leave ...
+    """
+    for name, kind in source.rows.collect_schema().items():
+        if name not in NUMBERS or kind != pl.String:
+            continue
+        text = pl.col(name).str.strip_chars()
+        wrong = ~is_no_value(text) & text.cast(pl.Float64, strict=False).is_null()
+        told = source.rows.select(text.alias("got"), wrong.alias("__wrong"))
+        first = told.with_row_index("__row").filter("__wrong").head(1).collect(engine="streaming")
+        if not first.is_empty():
+            expected = "a whole number" if name in WHOLE else "a number"
+            got = first["got"].item()
+            comma = got.count(",") == 1 and got.replace(",", "").strip("+-").isdecimal()
+            hint = _ADVICE.get(name, f"leave it empty where there is no {name}")
+            if got.endswith("%"):
+                hint = f"write {got.rstrip('% ')}: a number, no sign behind it"
+            raise SweepError(
+                f"{name}: expected {expected}, got {got!r}",
+                where={**source.where, "row": first["__row"].item() + 1},
+                hint=f"write {got.replace(',', '.')}: a point, no comma" if comma else hint,
+            )
+
+
+def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
+    """Refuse rows that say something impossible, naming the first of them."""
+    columns = typed.collect_schema().names()
+    typed = typed.with_columns(outcome_column(columns))
+    row = pl.col("__row")
+    broken = typed.with_row_index("__row").select(
+        row.filter(rule.fill_null(False)).min().alias(what)
+        for what, rule in faults([*columns, "outcome"]).items()
+    )
+    for what, row_at_fault in broken.collect(engine="streaming").row(0, named=True).items():
+        if row_at_fault is not None:
+            seen = typed.slice(row_at_fault, 1).collect().row(0, named=True)
+            shown = {name: value for name, value in seen.items() if name in what.split()}
+            raise SweepError(what, where={**source.where, "row": row_at_fault + 1, **shown})
+
+
+def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:
+    """Refuse two rows for the same replication of the same unit."""
+    columns = rows.collect_schema().names()
+    unit = [name for name in told_apart(columns) if name not in KINDS]
+    unit.insert(1, "replication")
+    twice = (
+        rows.group_by(unit).agg(pl.len().alias("__n")).filter(pl.col("__n") > 1).sort(unit).head(1)
+    ).collect(engine="streaming")
+    if not twice.is_empty():
+        first = twice.row(0, named=True)
+        n = first.pop("__n")
+        raise SweepError(
+            f"{n} rows hold the same replication of the same question",
+            where={
+                **source.where,
+                **{name: _as_told(value) for name, value in first.items() if value is not None},
+            },
+            hint="add the column that tells them apart (judge, template, ...), or number the rows",
+        )
+
+
+def _as_told(value: object) -> object:
+    """A value as people write it: a temperature of 0, not of 0.0."""
+    return f"{value:g}" if isinstance(value, float) else value

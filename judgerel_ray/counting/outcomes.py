@@ -1,0 +1,214 @@
+"""What became of the requests: rows, shares of outcomes, and the share with a verdict.
+
+Replies with a verdict and without, and the interval of their share.
+
+Requests that landed as failed: no reply came of them, so none is counted among the replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import OUTCOMES, Outcome
+from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.intervals import AUTO, IntervalChoice
+from judgerel_ray.counting.matrix import UnitCounts, UnitTable, unit_table
+from judgerel_ray.counting.nesting import nest_rows
+from judgerel_ray.counting.policy import FAILED, SCORED
+from judgerel_ray.counting.tally import Tally
+from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, count_statistic, measure
+
+
+def reply_counts(table: UnitTable) -> UnitCounts:
+    """Count replies with a verdict and without, by unit; a failed request got no reply.
+
+    Parameters
+    ----------
+    table : UnitTable
+        One group of judgments.
+
+    Returns
+    -------
+    UnitCounts
+        Two columns: with a verdict, without.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["outcome"])
+    >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
+    >>> reply_counts(table).counts_UV.tolist()
+    [[3, 1]]
+    """
+    found = table.counts(pl.when(SCORED).then(0.0).when(~FAILED).then(1.0))
+    counts_U2 = np.zeros((len(found.counts_UV), 2), dtype=np.int64)
+    counts_U2[:, [int(value) for value in found.values]] = found.counts_UV
+    return UnitCounts(counts_UV=counts_U2, values=(0.0, 1.0), clusters_U=found.clusters_U)
+
+
+def share_interval(
+    found: UnitCounts, statistic: CountStatistic, choice: IntervalChoice = AUTO
+) -> Interval:
+    """Compute the interval of a share: exact where each question has one reply, else by question.
+
+    Where the bootstrap is chosen, it is used for either.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> one = UnitCounts(counts_UV=np.array([[1, 0]] * 3), values=(), clusters_U=np.arange(3))
+    >>> share_interval(one, count_statistic("valid_rate", n_values=2)).method
+    'Clopper-Pearson over 3 questions'
+    """
+    replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
+    if replies.max(initial=0) == 1 and choice == AUTO:
+        return clopper_pearson(int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum()))
+    return choice.interval(found.counts_UV, statistic, found.clusters_U)
+
+
+def outcome_table(
+    source: pl.LazyFrame | Tally, *, by: Sequence[str] | None = None, block: Block = 0
+) -> pl.DataFrame:
+    """Tell what became of every judge's requests.
+
+    Parameters
+    ----------
+    source : pl.LazyFrame or Tally
+        Judgments.
+    by : sequence of str, optional
+        Columns that make a group, as for :func:`.reduce_judgments`.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group: its columns, ``n_items``, ``n_landed`` (rows), the number of rows of every
+        outcome, ``valid_rate`` (scored over all but failed) with its 95 % interval ``low`` and
+        ``high`` by question, null where there is none.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or there is nothing to count.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", None, "B", "A"]}
+    >>> found = outcome_table(pl.LazyFrame(rows))
+    >>> found.select("n_landed", "scored", "unparsed", "valid_rate").rows()
+    [(4, 3, 1, 0.75)]
+    """
+    counted = count_judgments(source, by=by, block=block)
+    groups, rows = counted.groups, counted.frame
+    table = []
+    for part in rows.partition_by(groups, maintain_order=True) if groups else [rows]:
+        facets = varying_facets(part, counted.facets)
+        cluster = ("item_id", *(name for name in facets if name == "benchmark"))
+        found = reply_counts(
+            unit_table(
+                nest_rows(part, unit=cluster, kinds=("outcome",)), unit=cluster, cluster=cluster
+            )
+        )
+        statistic = count_statistic("valid_rate", n_values=2)
+        interval = share_interval(found, statistic)
+        table.append(
+            {
+                **(dict(zip(groups, part.select(groups).row(0), strict=True)) if groups else {}),
+                "n_items": len(found.counts_UV),
+                "n_landed": int(part["n"].sum()),
+                **{name: int(part.filter(outcome=name)["n"].sum()) for name in OUTCOMES},
+                "valid_rate": measure(found.counts_UV, statistic).value,
+                "low": interval.low,
+                "high": interval.high,
+            }
+        )
+    whole = {name: pl.Int64() for name in ("n_items", "n_landed", *OUTCOMES)}
+    shares = {name: pl.Float64() for name in ("valid_rate", "low", "high")}
+    keys = {name: rows.schema[name] for name in groups}
+    return pl.DataFrame(table, schema={**keys, **whole, **shares}, orient="row")
+
+
+NOT_SENT = "never sent, an earlier stage has no text for them"
+UNKNOWN = "no reason recorded"
+_CODE = r"^refused: ([a-z_]+):"
+
+
+def failed_requests(
+    source: pl.LazyFrame | Tally, groups: Sequence[str], *, block: Block = 0
+) -> pl.DataFrame:
+    """Count the failed requests of judges by group and reason.
+
+    Parameters
+    ----------
+    source : pl.LazyFrame or Tally
+        Judgments; of a tally rows are read only where something failed.
+    groups : sequence of str
+        Columns that make a group.
+    block : int or "all"
+        Only rows of this block.
+
+    Returns
+    -------
+    pl.DataFrame
+        The groups, ``reason`` and ``n``, the most frequent first.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"judge": ["j", "j"], "outcome": ["scored", "failed"],
+    ...                      "finish_reason": ["stop", "refused: prompt_too_long: 9 > 8"]})
+    >>> failed_requests(rows, ["judge"]).rows()
+    [('j', 'prompt_too_long', 1)]
+    """
+    rows = source.rows if isinstance(source, Tally) else source
+    columns = rows.collect_schema().names()
+    failed = pl.col("outcome").cast(pl.String) == Outcome.FAILED.value
+    if "outcome" not in columns or (isinstance(source, Tally) and not _any_failed(source)):
+        rows, failed = rows.head(0), pl.lit(False)
+    reason = reason_of(pl.col("finish_reason")) if "finish_reason" in columns else pl.lit(UNKNOWN)
+    mine = failed & is_judge(columns)
+    if "block" in columns and block != "all":
+        mine &= pl.col("block").fill_null(0) == block
+    return (
+        rows.filter(mine)
+        .with_columns(reason=reason)  # of select alone, a literal makes a row out of none
+        .select(*groups, "reason")
+        .group_by(*groups, "reason")
+        .agg(n=pl.len().cast(pl.Int64))
+        .sort(["n", "reason", *groups], descending=[True, False, *(False for _ in groups)])
+        .collect()
+    )
+
+
+def reason_of(finish_reason: pl.Expr) -> pl.Expr:
+    """Name the reason of a failed row: an engine's code, or that it was never sent.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"x": ["refused: option_empty: 'A'", "refused: no answer of m", None]})
+    >>> rows.select(reason_of(pl.col("x"))).to_series().to_list()[::2]
+    ['option_empty', 'no reason recorded']
+    """
+    text = finish_reason.cast(pl.String)
+    known = pl.when(text.is_null()).then(pl.lit(UNKNOWN)).otherwise(pl.lit(NOT_SENT))
+    return pl.coalesce(text.str.extract(_CODE), known)
+
+
+def _any_failed(tally: Tally) -> bool:
+    """Whether any row failed, by the counts."""
+    kinds = tally.nested.kinds  # few, whatever the number of questions
+    if "outcome" not in kinds.columns or not _may_fail(kinds):
+        return False
+    return _may_fail(tally.nested.seen())
+
+
+def _may_fail(kinds: pl.DataFrame) -> bool:
+    """Whether failed is among kinds of rows."""
+    return bool((kinds["outcome"].cast(pl.String) == Outcome.FAILED.value).any())

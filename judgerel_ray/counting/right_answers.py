@@ -1,0 +1,217 @@
+"""What is right of every answer: of its own row, or of a table, never of another item's name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
+from judgerel_ray.counting.spelling import folded
+
+GOLD = "gold"
+"""The column that names the right verdict, or score, of a question."""
+
+ITEM = "item_id"
+_PLACE = "benchmark"
+_COUNTS = (KIND, N, PLACES)
+_LONGEST = 8  # names told where gold and verdicts have nothing in common
+
+
+class Strangers(NamedTuple):
+    """Gold that is no verdict of its file: in how many of the rows that have gold, and what."""
+
+    n_rows: int
+    of_rows: int
+    gold: tuple[str, ...]
+    verdicts: tuple[str, ...]
+
+    def line(self) -> str:
+        """Say it in one line.
+
+        Examples
+        --------
+        >>> print(Strangers(3, 4, ("Rome",), ("A", "B")).line())
+        gold is no verdict of the file in 3 of the 4 rows that have it, which count as wrong: \
+'Rome'; verdicts are 'A', 'B'
+        """
+        what = f"{_few(set(self.gold))}; verdicts are {_few(set(self.verdicts)) or 'none'}"
+        if self.n_rows == self.of_rows:
+            return (
+                f"gold is no verdict of the file in any of its {self.of_rows:,} rows, so nothing "
+                f"could be right, and no accuracy is given: {what}"
+            )
+        return (
+            f"gold is no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows that "
+            f"have it, which count as wrong: {what}"
+        )
+
+
+def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
+    """Compare what is right with what was said.
+
+    Parameters
+    ----------
+    gold : pl.DataFrame
+        What is right, ``gold`` (null where nobody knows), and of how many rows, ``n``.
+    kinds : pl.DataFrame
+        What was said: ``verdict``, ``score`` or both, each at least once.
+
+    Returns
+    -------
+    Strangers or None
+        None where all gold is a verdict, or a score where rows have no verdict.
+
+    Examples
+    --------
+    >>> kinds = pl.DataFrame({"verdict": ["A", "B"]})
+    >>> gold_strangers(pl.DataFrame({"gold": ["A", "Rome", None], "n": [1, 1, 8]}), kinds)[:3]
+    (1, 2, ('Rome',))
+    """
+    counted = gold.drop_nulls(GOLD).with_columns(pl.col(GOLD).cast(pl.String))
+    known, said = pl.lit(False), list[str]()
+    if "verdict" in kinds.columns:
+        verdicts = kinds["verdict"].cast(pl.String).drop_nulls().unique().sort()
+        known, said = known | pl.col(GOLD).is_in(verdicts.implode()), verdicts.to_list()
+    if "score" in kinds.columns:
+        bare = kinds.filter(pl.col("verdict").is_null()) if "verdict" in kinds.columns else kinds
+        scores = bare["score"].cast(pl.Float64).drop_nulls().unique().sort()
+        number = pl.col(GOLD).cast(pl.Float64, strict=False)
+        known, said = known | number.is_in(scores.implode()), [*said, *map(_plain, scores)]
+    strange = counted.filter(~known.fill_null(False))
+    if strange.is_empty():
+        return None
+    return Strangers(
+        int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(said)
+    )
+
+
+def contradicting(nested: UnitRows) -> str | None:
+    """Say in a line where one question, asked in the same way, has several right answers.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "A"], "gold": ["A", "B"],
+    ...                      "n": [2, 1]})
+    >>> print(contradicting(nest_rows(rows, unit=["item_id", "gold"], kinds=["verdict"])))
+    gold differs between the rows of one question in 1 question (q: 'A', 'B'); each verdict is \
+held against the gold of its own row
+    """
+    units = nested.units
+    if GOLD not in units.columns:
+        return None
+    asked = [name for name in units.columns if name not in (GOLD, "block", *_COUNTS)]
+    known = units.select(*asked, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD)
+    several = known.group_by(asked).agg(
+        pl.col(GOLD).unique(), folded(pl.col(GOLD)).n_unique().alias("n")
+    )
+    several = several.filter(pl.col("n") > 1).sort(asked)
+    if several.is_empty():
+        return None
+    n_items = several[ITEM].n_unique()
+    questions = f"{n_items:,} question{'s' if n_items > 1 else ''}"
+    return (
+        f"gold differs between the rows of one question in {questions} ({several[ITEM][0]}: "
+        f"{_few(set(several[GOLD][0]))}); each verdict is held against the gold of its own row"
+    )
+
+
+def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
+    """Give answers what is right of their question, and whether they are.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        item_id, verdict; ``gold`` where the table does not give it.
+    gold : DataFrame, optional
+        item_id, gold, and benchmark where items of several have one name.
+
+    Returns
+    -------
+    DataFrame
+        With ``gold``, null where nobody knows, and ``right``.
+
+    Raises
+    ------
+    SweepError
+        If there is no gold, none of it is of an item that was judged, or a name in the table may
+        mean several items.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["1", None], "gold": ["1", "2"]})
+    >>> with_right(rows, None)["right"].to_list()
+    [True, False]
+    """
+    if gold is not None:
+        keys = [name for name in (_PLACE, ITEM) if name in gold.columns and name in rows.columns]
+        right = gold.select(*keys, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD).unique()
+        _refuse_namesakes(rows, right)
+        right = right.unique(keys, keep="any")
+        asked = rows
+        rows = rows.drop(GOLD, strict=False).join(right, on=keys, how="left")
+        if right.height and rows[GOLD].null_count() == rows.height:
+            raise SweepError(
+                "gold has the right answer of no item that was judged: judged are "
+                f"{_few(set(asked[ITEM]))}; gold is of {_few(set(right[ITEM]))}",
+                hint="the same item_id in both, letter by letter",
+            )
+    if GOLD not in rows.columns:
+        raise SweepError(
+            f"selection needs the right answer of every question, expected a column {GOLD!r}, "
+            f"got {', '.join(rows.columns)}",
+            hint="--gold FILE: a table of item_id and gold, or items of a benchmark",
+        )
+    right_one = (pl.col("verdict") == pl.col(GOLD)).fill_null(False)
+    return rows.with_columns(right=right_one)
+
+
+def refuse_strangers(known: pl.DataFrame) -> None:
+    """Refuse right answers that are named otherwise than the answers.
+
+    Examples
+    --------
+    >>> refuse_strangers(pl.DataFrame({"verdict": ["1"], "gold": ["1"]}))
+    """
+    if known.is_empty():
+        raise SweepError("no question has a right answer: gold is null in every row")
+    said, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
+    if said and not said & right:
+        raise SweepError(
+            "verdict and gold have no value in common, so nothing could be right: verdicts are "
+            f"{_few(said)}; gold is {_few(right)}"
+        )
+
+
+def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
+    """Refuse a table whose names tell no item from one of another benchmark."""
+    if _PLACE in right.columns:
+        return
+    several = right.group_by(ITEM).len().filter(pl.col("len") > 1)
+    whose = "an item has several right answers, and the answers say not of which benchmark they are"
+    if several.is_empty() and _PLACE in rows.columns:
+        places = rows.select(_PLACE, ITEM).unique().join(right, on=ITEM, how="semi")
+        several = places.group_by(ITEM).len().filter(pl.col("len") > 1)
+        whose = (
+            "items of several benchmarks have one name, and gold says not which of them is meant"
+        )
+    shared = several.join(rows.select(ITEM).unique(), on=ITEM, how="semi").sort(ITEM)
+    if shared.height:
+        raise SweepError(
+            whose,
+            where={ITEM: shared[ITEM][0]},
+            hint=f"a column {_PLACE!r} in both tables tells them apart",
+        )
+
+
+def _plain(score: float) -> str:
+    """A score as it is written."""
+    return f"{score:g}"
+
+
+def _few(names: set[str]) -> str:
+    """Some of many names."""
+    some = sorted(names)[:_LONGEST]
+    return ", ".join(repr(one) for one in some) + (", ..." if len(names) > _LONGEST else "")

@@ -1,0 +1,387 @@
+"""What a verdict names where options were shown in several orders: an option, or its place.
+
+Whether two verdicts of two orders are the same depends on it, so it is asked and never guessed. A
+column ``label`` tells: then the verdict names the option and the label its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.fast_count import little_read_ahead
+from judgerel_ray.counting.nesting import KIND, PLACES, N
+from judgerel_ray.counting.places import NO_OPTION, ORDER, SHOWN, Places, by_place, place
+from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY, SCORED, Row
+from judgerel_ray.counting.tally import Tally
+from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
+
+VerdictNames = Literal["option", "place"]
+CHOICES: tuple[VerdictNames, ...] = ("option", "place")
+UNKNOWN = "verdict_names_unknown"
+"""``undefined`` of what compares verdicts across orders, where it is not known what they name."""
+ASK = (
+    "--verdict-names option, or place where a verdict says where the chosen option stood; or a "
+    "column label with that place beside a verdict that names the option"
+)
+"""What to do about it."""
+_HEAD = 10_000  # rows that nearly always tell; only where they do not, all are read
+_ITEMS = 100  # questions that nearly always tell, wherever their rows are
+_PAIR = 2
+_COUNTERPARTS = (("a", "b"), ("1", "2"), ("0", "1"), ("first", "second"), ("left", "right"))
+_OF_OPTIONS = (*ORDER_EFFECTS, *CORRECTNESS)
+_NOT_CROSSED = ("orders_not_crossed", "facets_not_crossed")
+_CHANCE = ("noise_floor", "noise_floor_sd", "p_noise", "noise")
+_NUMBERS = ("value", "low", "high", *_CHANCE)
+_UNIT = "__unit"
+_ASKED_ALIKE = ("judge", "benchmark", "protocol", "template", "temperature", "definition")
+REPEATS = (
+    "it stays the same where the order of the options changes, or repeats the verdict, so it is no "
+    "place and does not say what a verdict names"
+)
+PARTIAL = "only a part of the verdicts has one, so what the others name is not known"
+TAKEN = (
+    "options are shown in several orders, each item in one, and nothing says whether a verdict "
+    "names an option or a place: taken for options; --verdict-names place if it names the place"
+)
+_ITSELF = ("percent_agreement", "flip_rate", "brennan_prediger")
+"""What agreement in the same prompt is without asking what other prompts got."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedVerdicts:
+    """Judgments whose verdicts name options, or of which nobody said what they name.
+
+    Attributes
+    ----------
+    rows : pl.LazyFrame
+        The judgments.
+    known : bool
+        Whether verdicts name options, in so far as that matters.
+    changed : bool
+        Whether these are other rows than those that were counted.
+    notes : tuple of str
+        Why labels that are there do not tell, or what was asked changes nothing.
+    """
+
+    rows: pl.LazyFrame
+    known: bool
+    changed: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def checked_names(name: str | None) -> VerdictNames | None:
+    """Choose what verdicts name; None where it was not said.
+
+    Examples
+    --------
+    >>> checked_names("place"), checked_names(None)
+    ('place', None)
+    """
+    for one in CHOICES:
+        if one == name:
+            return one
+    if name is None:
+        return None
+    raise SweepError(f"--verdict-names must be option or place, got {name!r}")
+
+
+def named_verdicts(
+    tally: Tally, asked: VerdictNames | None, where: Mapping[str, object]
+) -> NamedVerdicts:
+    """Have verdicts name options, as they are said to, or say that it is not known.
+
+    Parameters
+    ----------
+    tally : Tally
+        A file of judgments, counted.
+    asked : {"option", "place"}, optional
+        What its verdicts are said to name.
+    where : mapping of str to object
+        The file, for an error.
+
+    Returns
+    -------
+    NamedVerdicts
+        Of verdicts that name places, two to choose from in two orders, ``label`` is the place, and
+        the verdict the option by the place it has in the first order.
+
+    Raises
+    ------
+    SweepError
+        If which option stood at a place cannot be told, or labels say other places.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.tally import tally_judgments
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "verdict": ["A", "A"]})
+    >>> named_verdicts(tally_judgments(rows), None, {}).known
+    False
+    >>> named_verdicts(tally_judgments(rows), "place", {}).rows.collect()["verdict"].to_list()
+    ['A', 'B']
+    """
+    units = tally.nested.units
+    orders = units[ORDER].unique() if ORDER in units.columns else pl.Series([0])
+    names = _names(tally)
+    if orders.len() < _PAIR or not names:
+        notes = (_idle(asked, tally, where),) if asked else ()
+        return NamedVerdicts(rows=tally.rows, known=True, notes=notes)
+    told = _told_by_labels(tally)
+    if asked is None and not _crossed(units):
+        # No two verdicts of an item are compared across orders; chance and what is right still are.
+        return NamedVerdicts(rows=tally.rows, known=True, notes=() if told == "" else (TAKEN,))
+    labelled = told is not None and told != REPEATS
+    if asked is None:
+        notes = (f"label: {told}",) if told else ()
+        return NamedVerdicts(rows=tally.rows, known=told == "", notes=notes)
+    if labelled and asked == "option":
+        return NamedVerdicts(rows=tally.rows, known=True)
+    if asked == "option":
+        # A label that repeats the verdict is no place.
+        return NamedVerdicts(
+            rows=tally.rows.drop(SHOWN, strict=False), known=True, changed=SHOWN in tally.columns
+        )
+    if labelled:
+        raise SweepError(
+            "verdicts are said to name places, and the column label holds other ones",
+            where=where,
+            hint="leave --verdict-names out: verdict is the option, label its place; or drop label",
+        )
+    places = Places(labels=_two_places(names, orders, where), orders=_two(orders), own_menus=True)
+    rows = by_place(tally.rows.with_columns(pl.col("verdict").alias(SHOWN)), places)
+    return NamedVerdicts(rows=rows, known=True, changed=True)
+
+
+def _idle(asked: VerdictNames, tally: Tally, where: Mapping[str, object]) -> str:
+    """Say why it does not matter what verdicts are said to name."""
+    why = "has no verdict that is a name"
+    if _names(tally):
+        why = "has one option_order" if ORDER in tally.columns else "has no column option_order"
+    return f"--verdict-names {asked} changes nothing: {where.get('file', 'the frame given')} {why}"
+
+
+def withheld(row: Row, nuisance: Sequence[str]) -> Row:
+    """Leave the numbers out of a row that takes verdicts for options across orders.
+
+    Those are agreement across orders, where options stood, and what is right. A row that has no
+    value since no item was asked in two orders keeps that reason.
+
+    Parameters
+    ----------
+    row : dict
+        A coefficient.
+    nuisance : sequence of str
+        Facets that are drawn at random in its group's reproducibility.
+
+    Examples
+    --------
+    >>> row = {"coefficient": "swap_consistency", "value": 0.9, "low": 0.8, "high": 1.0,
+    ...        "undefined": None, "conditions": None, "estimator": "share"}
+    >>> withheld(row, ["option_order"])["undefined"]
+    'verdict_names_unknown'
+    >>> withheld({**row, "coefficient": "flip_rate"}, ["option_order"])["value"]
+    0.9
+    """
+    reproduced = row["conditions"] == REPRODUCIBILITY and ORDER in nuisance
+    if row["conditions"] == REPEATABILITY and ORDER in nuisance:
+        # Chance is that of all verdicts of a judge, those in other orders among them.
+        if row["coefficient"] in _ITSELF or row["value"] is None:
+            return {**row, **dict.fromkeys(_CHANCE)}
+    elif not (row["coefficient"] in _OF_OPTIONS or reproduced):
+        return row
+    if row["undefined"] in _NOT_CROSSED:
+        return row
+    what = str(row["estimator"]).partition("; ")[0]  # the rest is of the numbers
+    return {**row, **dict.fromkeys(_NUMBERS), "estimator": what, "undefined": UNKNOWN}
+
+
+def refuse_unknown(what: str, where: Mapping[str, object]) -> None:
+    """Refuse what compares verdicts across orders, where it is not known what they name.
+
+    Raises
+    ------
+    SweepError
+        Always.
+
+    Examples
+    --------
+    >>> refuse_unknown("advise", {})
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: advise compares verdicts across orders of the options, ...
+    """
+    raise SweepError(
+        f"{what} compares verdicts across orders of the options, and nothing says whether a "
+        "verdict names an option or a place",
+        where=where,
+        hint=ASK,
+    )
+
+
+def _names(tally: Tally) -> list[str]:
+    """Verdicts that are names, as they are written; ratings are numbers in any order."""
+    return sorted(_named(tally.nested.kinds)["verdict"].unique().to_list())
+
+
+def holds_names(kinds: pl.DataFrame) -> bool:
+    """Whether some of these kinds of rows are verdicts that are names, and no ratings.
+
+    Examples
+    --------
+    >>> kinds = {"verdict": ["A", None], "score": [None, 2.0], "outcome": ["scored", "scored"]}
+    >>> holds_names(pl.DataFrame(kinds)), holds_names(pl.DataFrame(kinds).tail(1))
+    (True, False)
+    """
+    return not _named(kinds).is_empty()
+
+
+def _named(kinds: pl.DataFrame) -> pl.DataFrame:
+    """Kinds of rows that are scored with a name."""
+    named = SCORED.fill_null(False) & pl.col("score").is_null() & pl.col("verdict").is_not_null()
+    return kinds.filter(named)
+
+
+def _crossed(units: pl.DataFrame) -> bool:
+    """Whether any item was asked in two orders; else no two verdicts are of different ones."""
+    for some in (units.head(_HEAD), units):  # what a part shows holds of all
+        asked = some.select("item_id", ORDER).unique()
+        if asked.height > asked["item_id"].n_unique():
+            return True
+    return False
+
+
+def _told_by_labels(tally: Tally) -> str | None:
+    """Say why labels do not tell what verdicts name; empty where they do, None without any."""
+    if SHOWN not in tally.columns:
+        return None
+    units = tally.nested.units
+    if units.filter(~_own_labels(units.columns)).is_empty():
+        return ""
+    # Cut before anything is left out, the head is all that is read of the file.
+    told = _moved(_standing(tally.rows.head(_HEAD), tally.columns))
+    stood = _standing(tally.rows, tally.columns)
+    if told is None:  # a file may hold one order after the other
+        some = units["item_id"].cast(pl.String).unique().sort().head(_ITEMS).implode()
+        told = _moved(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
+    if told is None:
+        told = _moved(stood)
+    if told is None:  # no verdict of an item has a label in two orders
+        other = stood.select((pl.col(SHOWN) != pl.col("verdict")).any())
+        told = bool(other.collect(engine="streaming").item())
+    if not told:
+        return REPEATS
+    return PARTIAL if _lacking(tally) else ""
+
+
+def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
+    """Verdicts with the place that labels give them, and the question they answer."""
+    question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
+    verdict = pl.col("verdict").cast(pl.String)
+    named = rows.filter(~_own_labels(columns)).select(*question, ORDER, verdict, place())
+    return named.drop_nulls([ORDER, "verdict", SHOWN])
+
+
+def _moved(stood: pl.LazyFrame) -> bool | None:
+    """Whether the label of an option changes with the order; None where no order tells.
+
+    Of two options in two orders it always does, or one of the two says something else: that which
+    is right, say, or the verdict in other words.
+    """
+    with little_read_ahead():
+        seen = stood.unique().collect(engine="streaming")
+    question = [name for name in seen.columns if name not in (ORDER, "verdict", SHOWN)]
+    option, label = [*question, "verdict"], [*question, SHOWN]
+    stayed = seen.group_by([*option, SHOWN]).agg(pl.col(ORDER).n_unique())[ORDER] > 1
+    changed = (
+        seen.group_by(option).agg(pl.col(SHOWN).n_unique())[SHOWN].gt(1).any()
+        or seen.group_by(label).agg(pl.col("verdict").n_unique())["verdict"].gt(1).any()
+    )
+    pair = seen[SHOWN].n_unique() <= _PAIR and seen[ORDER].n_unique() <= _PAIR
+    if stayed.any() and (pair or not changed):
+        return False
+    return True if changed else None
+
+
+def _lacking(tally: Tally) -> bool:
+    """Whether labels are there for a part of the verdicts alone; words for a tie have none."""
+    nested = tally.nested
+    word = pl.col("verdict").str.strip_chars().str.to_lowercase()
+    names = SCORED.fill_null(False) & pl.col("score").is_null() & ~word.is_in(NO_OPTION)
+    options = nested.kinds.with_row_index(KIND).filter(names).select(KIND)
+    units = nested.units.filter(pl.col(ORDER).is_not_null(), is_judge(nested.units.columns))
+    units = units.filter(~_own_labels(units.columns)).with_row_index(_UNIT)
+    n_scored, n_options = (
+        replace(nested, units=units).n_rows(kind) for kind in (SCORED.fill_null(False), names)
+    )
+    if n_scored == n_options == units[PLACES].explode().sum():
+        return False
+    placed = pl.col(PLACES).list.sum().cast(pl.Int64).alias("placed")
+    rows = units.select(_UNIT, placed, KIND, pl.col(N).cast(pl.List(pl.Int64)))
+    rows = rows.explode(KIND, N).filter(pl.col(N) > 0).join(options, on=KIND)
+    lacking = (pl.col(N).sum().over(_UNIT) - pl.col("placed")).clip(0)
+    rows = rows.with_columns(lacking=lacking)
+    if not rows["lacking"].sum():
+        return False
+    # A word that never has a label is a tie, in so far as the same judge's other words have one.
+    ties = rows.group_by(KIND).agg((pl.col(N) <= pl.col("lacking")).all().alias("tie"))
+    rows = rows.join(ties, on=KIND)
+    by_ties = pl.col(N).filter("tie").sum()
+    if rows.group_by(_UNIT).agg(by_ties != pl.col("lacking").first())[N].any():
+        return True
+    alike = [name for name in _ASKED_ALIKE if name in units.columns]
+    told = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
+    cells = told.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
+    return bool((cells["placed"] == 0).any())
+
+
+def _own_labels(columns: Sequence[str]) -> pl.Expr:
+    """Rows about models, which are shown in an order and are each their own label."""
+    if "protocol" not in columns:
+        return pl.lit(False)
+    return pl.col("protocol").cast(pl.String).eq_missing(pl.lit("think_twice"))
+
+
+def _two(orders: pl.Series) -> tuple[object, ...]:
+    """The orders, the first of them as options are listed."""
+    return tuple(orders.sort().to_list())
+
+
+def _two_places(
+    names: list[str], orders: pl.Series, where: Mapping[str, object]
+) -> tuple[str, str]:
+    """The two places; refused where which option stood at one of them is not known."""
+    places = [name.strip() for name in names if name.strip().lower() not in NO_OPTION]
+    told = f"{len(places)} places ({', '.join(places[:5])}{', ...' * (len(places) > 5)})"
+    hint = "give the option in verdict and its place in label"
+    if orders.null_count():
+        raise SweepError(
+            "verdicts are said to name places, and some rows say no option_order",
+            where=where,
+            hint="fill option_order in every row",
+        )
+    if len(places) > _PAIR or orders.len() > _PAIR:
+        raise SweepError(
+            "verdicts are said to name places: which option stood at one is known of two options "
+            f"in two orders, got {told} in {orders.len()} orders",
+            where=where,
+            hint=hint,
+        )
+    if len(places) == _PAIR:
+        return places[0], places[1]
+    own = places[0] if places else ""
+    pair = next((pair for pair in _COUNTERPARTS if own.lower() in pair), None)
+    if pair is None:
+        raise SweepError(
+            f"verdicts are said to name places, of which there should be two, got {told}",
+            where=where,
+            hint=hint,
+        )
+    other = pair[1] if own.lower() == pair[0] else pair[0]
+    other = other.upper() if own.isupper() else other.title() if own.istitle() else other
+    return min(own, other), max(own, other)

@@ -1,0 +1,1 @@
+"""Judges behind an API that speaks OpenAI's protocol."""

@@ -1,0 +1,200 @@
+"""The way to a server: one request with all its tries, within its provider's limits.
+
+The client library sends; whether and when to send again is decided here alone::
+
+    send --- 200 ------------------------------> the body
+         --- 429, 502, 503, no connection ----> again, until the deadline
+         --- 5xx, half a body, no answer -----> again, so many times
+         --- 4xx ------------------------------> the prompt's fault, or the setting's
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from judgerel_ray.config import Limits
+from judgerel_ray.core import EngineError
+from judgerel_ray.engines.engine import JSON, EngineSpec
+from judgerel_ray.engines.openai.failures import Blame, Failure, status_failure, wait_before
+from judgerel_ray.engines.openai.limits import Limiter
+
+_NAMED = frozenset({"model", "messages", "prompt"})
+_NOT_THERE = ("ConnectError", "ConnectTimeout", "PoolTimeout")
+NO_KEY = "none"  # what a server without keys is sent: the client library insists on one
+_AGAIN = frozenset({Blame.LATER, Blame.SERVER})
+# A reply may have been made and lost on the way: the provider counts it, whatever arrived.
+_COUNTED = frozenset({Blame.SERVER, Blame.UNKNOWN})
+
+
+class RequestFailed(EngineError):  # noqa: N818  a state of the world, not a mistake
+    """A request that was not answered, and why; caught by the engine."""
+
+    def __init__(self, failure: Failure, n_tries: int) -> None:
+        super().__init__(failure.message)
+        self.failure, self.n_tries = failure, n_tries
+
+
+@dataclass(slots=True)
+class Channel:
+    """A client of one server, with the limits of its provider.
+
+    ``secret`` is the key's value, to be kept out of every message; ``client`` is the library's.
+    """
+
+    client: Any
+    limits: Limits
+    limiter: Limiter
+    secret: str | None = field(default=None, repr=False)
+
+    async def send(self, body: dict[str, JSON], *, key: str, tokens: int) -> str:
+        """Send a request until it is answered, or never will be.
+
+        Parameters
+        ----------
+        body : dict
+            What is sent; with a ``prompt`` it is a plain completion, else a chat.
+        key : str
+            Of the request; the waiting between tries is drawn from it.
+        tokens : int
+            Those it may take, at most.
+
+        Returns
+        -------
+        str
+            The body of the server's answer; whether it is whole is not yet known.
+
+        Raises
+        ------
+        RequestFailed
+            If it was not answered within its deadline and tries, or never will be.
+        """
+        permit = await self.limiter.enter(tokens)
+        until, n_tries, n_failed = monotonic() + self.limits.deadline, 0, 0
+        while True:
+            n_tries += 1
+            answer = await self._try(body, permit, tokens, until)
+            if isinstance(answer, str):
+                return answer
+            n_failed += answer.blame is Blame.SERVER
+            wait = wait_before(key, n_tries, answer.wait_s)
+            over = answer.blame not in _AGAIN or n_failed > self.limits.retries
+            if over or monotonic() + wait >= until:
+                raise RequestFailed(self._told(answer, n_tries, over=over), n_tries)
+            if answer.blame is Blame.LATER and answer.wait_s is not None:
+                await self.limiter.pause(answer.wait_s)  # it is said to everybody
+            try:
+                async with asyncio.timeout(until - monotonic()):
+                    await asyncio.sleep(wait)
+                    permit = await self.limiter.enter(tokens)
+            except TimeoutError:
+                raise RequestFailed(self._told(answer, n_tries, over=False), n_tries) from None
+
+    async def _try(
+        self, body: dict[str, JSON], permit: int, tokens: int, until: float
+    ) -> str | Failure:
+        """Send once; the body, or why there is none."""
+        spent = tokens
+        try:
+            async with asyncio.timeout(max(0.0, min(self.limits.timeout, until - monotonic()))):
+                answer = await self._once(body)
+            if isinstance(answer, str):
+                spent = tokens_told(answer, tokens)
+            elif answer.blame not in _COUNTED:
+                spent = 0
+        except TimeoutError:
+            answer = Failure(blame=Blame.SERVER, message=f"no answer in {self.limits.timeout:g} s")
+        finally:
+            await self.limiter.leave(permit, spent)
+        return answer
+
+    async def _once(self, body: dict[str, JSON]) -> str | Failure:
+        """Send once with the client library; its errors as failures, without keys."""
+        import openai
+
+        rest = {name: value for name, value in body.items() if name not in _NAMED}
+        named = {name: value for name, value in body.items() if name in _NAMED}
+        asked = self.client.completions if "prompt" in body else self.client.chat.completions
+        try:
+            answer = await asked.with_raw_response.create(**named, extra_body=rest)
+            return str(answer.text)
+        except openai.APIStatusError as error:
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            told = status_failure(error.status_code, error.response.text, headers)
+            return Failure(
+                blame=told.blame, message=self._without_key(told.message), wait_s=told.wait_s
+            )
+        except openai.APITimeoutError:
+            return Failure(blame=Blame.SERVER, message="no answer in time")
+        except openai.APIConnectionError as error:
+            cause = error.__cause__ or error
+            kind = type(cause).__name__
+            message = self._without_key(f"{kind}: {' '.join(str(cause).split())[:200]}")
+            blame = Blame.LATER if kind in _NOT_THERE else Blame.SERVER
+            return Failure(blame=blame, message=message)
+
+    def _told(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:
+        """A failure with how long it was tried."""
+        if failure.blame not in _AGAIN:
+            return failure
+        tries = f"{n_tries} {'try' if n_tries == 1 else 'tries'}"
+        limit = (
+            f"retries = {self.limits.retries}"
+            if over
+            else (f"deadline = {self.limits.deadline:g} s")
+        )
+        message = f"{failure.message} (after {tries}; limits: {limit})"
+        return Failure(blame=failure.blame, message=message, wait_s=failure.wait_s)
+
+    def _without_key(self, message: str) -> str:
+        """A message without the key, should the server have repeated it."""
+        return message.replace(self.secret, "[key]") if self.secret else message
+
+
+def tokens_told(answer: str, at_most: int) -> int:
+    """Tokens that an answer says it took; the most it may have where it does not say.
+
+    Examples
+    --------
+    >>> tokens_told('{"usage": {"total_tokens": 12}}', 99), tokens_told("?", 99)
+    (12, 99)
+    """
+    try:
+        told = json.loads(answer)["usage"]["total_tokens"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return at_most
+    return told if isinstance(told, int) and told >= 0 else at_most
+
+
+def make_client(spec: EngineSpec, environment: Mapping[str, str], limits: Limits) -> Any:
+    """Make the library's client; it connects when it is first used.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        Its ``base_url``, and the name of the variable with its key.
+    environment : mapping of str to str
+        Where that variable is.
+    limits : Limits
+        As many connections are kept as requests may be at the server.
+
+    Returns
+    -------
+    openai.AsyncOpenAI
+    """
+    import openai
+
+    key = environment.get(spec.api_key_env or "") or NO_KEY
+    client = openai.AsyncOpenAI(
+        api_key=key,
+        base_url=spec.base_url,
+        max_retries=0,
+        timeout=limits.timeout + 5.0,  # the last resort; the try's own time ends before
+    )
+    # Taken from variables that the sweep does not name.
+    client.organization = client.project = None
+    return client

@@ -1,0 +1,199 @@
+"""What a server answered, as completions: read from the JSON itself, nothing taken for granted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgerel_ray.core import DECLINED, Completion, Condition, EngineError, request_key
+from judgerel_ray.engines.engine import JSON, cut_after
+from judgerel_ray.engines.openai.logprobs import ReplyTokens, reply_tokens, verdict_logprobs
+from judgerel_ray.engines.openai.requests import Request
+
+_WHOLE = {
+    "stop": "stop", "eos": "stop", "end_turn": "stop", "stop_sequence": "stop",
+    "length": "length", "max_tokens": "length",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens a server says it counted; None where it does not say."""
+
+    prompt: int | None = None
+    cached: int | None = None
+    completion: int | None = None
+
+    @property
+    def total(self) -> int | None:
+        """Tokens of prompt and replies together."""
+        if self.prompt is None or self.completion is None:
+            return None
+        return self.prompt + self.completion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A whole answer of a server: its choices in order, its usage, and what served it."""
+
+    choices: tuple[Mapping[str, JSON], ...]
+    usage: Usage
+    backend: str | None
+
+
+def read_reply(text: str, request: Request) -> Reply:
+    """Read the body of an answer.
+
+    Parameters
+    ----------
+    text : str
+        The body.
+    request : Request
+        What was asked.
+
+    Returns
+    -------
+    Reply
+
+    Raises
+    ------
+    EngineError
+        If it is no JSON, or lacks a choice that was asked for; the request stays owed.
+
+    Examples
+    --------
+    >>> asked = Request(first=0, n=1, seed=None, chat=True, body={})
+    >>> read_reply('{"choices": []}', asked)
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.EngineError: the server gave 0 of 1 replies
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise EngineError(f"the server's answer is no JSON: {str(error)[:80]}") from None
+    if not isinstance(content, dict):
+        raise EngineError("the server's answer is no JSON object")
+    listed = content.get("choices")
+    choices = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    places = [one.get("index", place) for place, one in enumerate(choices)]
+    if sorted(map(str, places)) != sorted(map(str, range(request.n))):
+        raise EngineError(f"the server gave {len(choices)} of {request.n} replies")
+    ordered = sorted(zip(places, choices, strict=True), key=lambda pair: int(str(pair[0])))
+    return Reply(
+        choices=tuple(choice for _, choice in ordered),
+        usage=_usage(content.get("usage")),
+        backend=str(content["system_fingerprint"]) if content.get("system_fingerprint") else None,
+    )
+
+
+def completions_of(
+    reply: Reply, request: Request, condition: Condition, *, cuts: bool
+) -> tuple[Completion, ...]:
+    """Read one answer as completions, one per replication, in order.
+
+    Parameters
+    ----------
+    reply : Reply
+        What the server answered.
+    request : Request
+        What it was asked.
+    condition : Condition
+        What that stands for.
+    cuts : bool
+        Whether replies are cut here behind their first stop string: servers other than vLLM cut
+        before it and do not say which it was.
+
+    Returns
+    -------
+    tuple of Completion
+        A reply that was declined has that finish reason, and no text where none was written.
+
+    Raises
+    ------
+    EngineError
+        If a reply is not whole.
+    """
+    made = []
+    for place, choice in enumerate(reply.choices):
+        key = request_key(condition.condition_key, request.first + place)
+        text, why = _text_of(choice, chat=request.chat), _why_of(choice, key=key)
+        if why == DECLINED:
+            text = text or _refusal(choice)
+        elif text is None:
+            raise EngineError("the server's reply has no text", where={"key": key})
+        cut = cut_after(text, condition.stop) if cuts and text else text
+        tokens = reply_tokens(choice) if condition.scoring is not None else ReplyTokens()
+        made.append(
+            Completion(
+                key=key,
+                replication=request.first + place,
+                seed=None if request.seed is None else request.seed + place,
+                text=cut,
+                finish_reason="stop" if cut != text else why,
+                prompt_tokens=reply.usage.prompt,
+                cached_tokens=reply.usage.cached if request.n == 1 else None,
+                completion_tokens=_n_tokens(choice, reply.usage, request),
+                logprobs=verdict_logprobs(cut or "", tokens, condition.menu),
+            )
+        )
+    return tuple(made)
+
+
+def _text_of(choice: Mapping[str, JSON], *, chat: bool) -> str | None:
+    """What a reply says; None where it has no text at all."""
+    if not chat:
+        text = choice.get("text")
+        return text if isinstance(text, str) else None
+    message = choice.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if isinstance(content, list):  # parts, as some servers give
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "".join(part for part in parts if isinstance(part, str))
+    if content is None and isinstance(message, Mapping) and choice.get("finish_reason") == "length":
+        return ""  # all new tokens went into reasoning that is not shown
+    return content if isinstance(content, str) else None
+
+
+def _refusal(choice: Mapping[str, JSON]) -> str | None:
+    """A refusal that a model wrote in a field of its own."""
+    message = choice.get("message")
+    refusal = message.get("refusal") if isinstance(message, Mapping) else None
+    return refusal if isinstance(refusal, str) and refusal else None
+
+
+def _why_of(choice: Mapping[str, JSON], *, key: str) -> str:
+    """Why a reply ended, in the words of the house."""
+    reason = choice.get("finish_reason")
+    if reason == DECLINED or _refusal(choice) is not None:
+        return DECLINED
+    if reason not in _WHOLE:
+        raise EngineError(f"no whole reply: finish reason {reason!r}", where={"key": key})
+    return _WHOLE[str(reason)]
+
+
+def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int | None:
+    """New tokens of one reply; of several in one request only where the server lists them."""
+    if request.n == 1:
+        return usage.completion
+    ids = choice.get("token_ids")
+    return len(ids) if isinstance(ids, Sequence) else None
+
+
+def _usage(told: JSON) -> Usage:
+    """Token counts, where they are numbers."""
+    if not isinstance(told, Mapping):
+        return Usage()
+    details = told.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    return Usage(
+        prompt=_whole(told.get("prompt_tokens")),
+        cached=_whole(cached),
+        completion=_whole(told.get("completion_tokens")),
+    )
+
+
+def _whole(value: JSON) -> int | None:
+    """A count; None where it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

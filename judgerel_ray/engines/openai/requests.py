@@ -1,0 +1,185 @@
+"""What a server is asked, as plain data: one body a request, every parameter written out.
+
+Pure, so that what differs between servers is tested without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from judgerel_ray.core import Ask, Condition, RequestRefused, Scoring
+from judgerel_ray.engines.engine import JSON, SMALLEST_TEMPERATURE
+from judgerel_ray.engines.openai.options import OpenAIOptions
+from judgerel_ray.engines.verdict_tree import listed
+from judgerel_ray.protocols import as_plain
+
+MOST_STOPS = 4  # of one request; OpenAI's bound, which vLLM's server keeps too
+MOST_REPLIES = 128  # in one request; what OpenAI's API takes
+TOKENS_OF_MESSAGE = 16  # what a chat template writes around a message, about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request: ``n`` replications from ``first`` on, and what is sent for them."""
+
+    first: int
+    n: int
+    seed: int | None
+    chat: bool
+    body: dict[str, JSON]
+
+
+def requests_of(ask: Ask, *, model: str, chat: bool, options: OpenAIOptions) -> tuple[Request, ...]:
+    """Write the requests of an ask: one a replication, or n where the server counts seeds on.
+
+    Parameters
+    ----------
+    ask : Ask
+        Consecutive replications of one condition.
+    model : str
+        The judge's name at its server.
+    chat : bool
+        Whether it is asked in messages, or continues plain text.
+    options : OpenAIOptions
+        What the server can do.
+
+    Returns
+    -------
+    tuple of Request
+        In order, covering every replication once.
+
+    Raises
+    ------
+    RequestRefused
+        If the server would answer something else than what is asked.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Message
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
+    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=1.0,
+    ...     top_k=0, top_p=1.0, max_tokens=8)
+    >>> made = requests_of(Ask(condition=condition, first=0, n=3), model="m", chat=True,
+    ...                    options=OpenAIOptions())
+    >>> [one.body["seed"] for one in made]
+    [7, 8, 9]
+    """
+    condition = ask.condition
+    check_askable(condition, options)
+    greedy = condition.temperature == 0
+    size = MOST_REPLIES if options.n and not greedy else 1
+    made = []
+    for first in range(ask.first, ask.first + ask.n, size):
+        n = min(size, ask.first + ask.n - first)
+        seed = None if greedy else condition.seed_base + first
+        body = _body(condition, model=model, chat=chat, options=options)
+        if seed is not None and options.seed:
+            body["seed"] = seed
+        if n > 1:
+            body["n"] = n
+            if options.server == "vllm":
+                body["return_token_ids"] = True  # usage tells the sum of all replies' tokens only
+        made.append(Request(first=first, n=n, seed=seed, chat=chat, body=body))
+    return tuple(made)
+
+
+def check_askable(condition: Condition, options: OpenAIOptions) -> None:
+    """Refuse a condition that the server cannot be asked, or would silently answer differently.
+
+    Examples
+    --------
+    See :func:`requests_of`.
+    """
+    scoring = condition.scoring
+    if scoring is not None and (scoring.kind != "verdict" or not options.logprobs):
+        raise RequestRefused(f"no_logprobs: the server gives none for {scoring.kind}")
+    if condition.top_k and not options.top_k:
+        raise RequestRefused(
+            f"top_k: the server is not declared to take it, got {condition.top_k}",
+            hint="top_k = 0, or engine_options = { top_k = true }",
+        )
+    if options.server == "vllm" and 0 < condition.temperature < SMALLEST_TEMPERATURE:
+        raise RequestRefused(
+            f"temperature_too_small: expected 0 or at least {SMALLEST_TEMPERATURE}, got "
+            f"{condition.temperature}",
+            hint="temperature = 0",
+        )
+
+
+def stops_there(condition: Condition, options: OpenAIOptions) -> bool:
+    """Whether replies end at the server, behind a stop string that it keeps, and are not cut here.
+
+    Servers other than vLLM cut before the string and do not say which it was, and the string is
+    the verdict.
+
+    Examples
+    --------
+    See :func:`requests_of`.
+    """
+    return options.server == "vllm" and 0 < len(condition.stop) <= MOST_STOPS
+
+
+def tokens_at_most(request: Request) -> int:
+    """Bound the tokens of a request: no tokenizer in use makes more of a text than its bytes.
+
+    Examples
+    --------
+    >>> body = {"prompt": "abcd", "max_tokens": 10}
+    >>> tokens_at_most(Request(first=0, n=2, seed=1, chat=False, body=body))
+    40
+    """
+    body = request.body
+    prompt = body.get("prompt")
+    messages = body.get("messages")
+    size = len(prompt.encode()) + TOKENS_OF_MESSAGE if isinstance(prompt, str) else 0
+    for message in messages if isinstance(messages, list) else ():
+        size += len(str(message["content"]).encode()) + TOKENS_OF_MESSAGE
+    new = body.get("max_tokens", body.get("max_completion_tokens"))
+    return size + request.n * (new if isinstance(new, int) else 0)
+
+
+def _body(
+    condition: Condition, *, model: str, chat: bool, options: OpenAIOptions
+) -> dict[str, JSON]:
+    """What every request of a condition says; the rest differs by replication."""
+    limit = options.token_limit if chat else "max_tokens"
+    body: dict[str, JSON] = {
+        "model": model,
+        "temperature": condition.temperature,
+        "top_p": condition.top_p,
+        limit: condition.max_tokens,
+    }
+    if chat:
+        body["messages"] = [{"role": m.role, "content": m.content} for m in condition.prompt]
+    else:
+        body["prompt"] = as_plain(condition.prompt)
+    if options.server == "vllm":
+        # A model's own file of defaults fills in at the server whatever is not said here.
+        body |= {
+            "top_k": condition.top_k,
+            "min_p": 0.0,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "repetition_penalty": 1.0,
+            "min_tokens": 0,
+            "ignore_eos": False,
+            "skip_special_tokens": True,
+        }
+        if stops_there(condition, options):
+            body |= {"stop": list(condition.stop), "include_stop_str_in_output": True}
+    elif condition.top_k:
+        body["top_k"] = condition.top_k
+    if condition.scoring is not None:
+        body |= _scoring(condition.scoring, condition, chat=chat, options=options)
+    return {**options.extra_body, **body}
+
+
+def _scoring(
+    scoring: Scoring, condition: Condition, *, chat: bool, options: OpenAIOptions
+) -> dict[str, JSON]:
+    """Ask for the most probable next tokens beside every token of the reply."""
+    del scoring  # of kind verdict: what else there is was refused
+    most = min(listed(condition.top_k), options.logprobs)
+    return {"logprobs": True, "top_logprobs": most} if chat else {"logprobs": most}

@@ -1,0 +1,1 @@
+"""Judges whose truth is known: they answer from a stated distribution."""

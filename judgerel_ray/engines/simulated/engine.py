@@ -1,0 +1,313 @@
+"""A judge whose truth is known: it answers from a stated distribution, on no hardware.
+
+What it answers to one replication depends on its seed, the condition's key and the replication
+alone, so any number of engines, in any order, give the same completion for the same key. It also
+fails in the ways engines fail, on demand, and counts tokens as an engine with a prefix cache does.
+
+What a simulated judge may answer, at every temperature: its stated distribution, exactly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import NoReturn
+
+from judgerel_ray.core import (
+    Ask,
+    Completion,
+    Condition,
+    EngineError,
+    EngineLost,
+    EngineStartError,
+    RequestRefused,
+    TokenCounts,
+    request_key,
+)
+from judgerel_ray.engines.engine import EngineFacts, EngineSpec, Prepared, cut_after
+from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
+from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
+from judgerel_ray.engines.simulated.replies import (
+    CHARACTERS_PER_TOKEN,
+    count_tokens,
+    draw_replies,
+    thinking_replies,
+)
+from judgerel_ray.engines.simulated.scoring import scored_logprobs, verdict_logprobs
+from judgerel_ray.engines.simulated.truth import judged_thing, option_log_weights, tempered
+from judgerel_ray.protocols import as_plain, read_verdict
+
+
+def tree_findings(model: str, options: SimulatedOptions, condition: Condition) -> str:
+    """Write down the distribution, as :func:`judgerel_ray.engines.verdict_tree.explore` does.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Menu, Scoring
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="exact", role="scorer", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=1,
+    ...     menu=Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"),
+    ...     scoring=Scoring(kind="tree", temperatures=(1.0, 0.0)))
+    >>> json.loads(tree_findings("uniform", SimulatedOptions(), condition))["low"]
+    [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]
+    """
+    menu, scoring = condition.menu, condition.scoring
+    if menu is None or scoring is None:
+        raise RequestRefused("simulated: nothing to explore", where={"item": condition.item_id})
+    weights = option_log_weights(model, options, item_id=judged_thing(condition), menu=menu)
+    silent = options.refuse + options.unparsed
+    low = []
+    for temperature in scoring.temperatures:
+        # As it draws replies: whether there is a verdict does not depend on the temperature, but
+        # for the greedy reply, which is of the likeliest kind.
+        none = silent
+        if temperature == 0:
+            none = 0.0 if 1 - silent >= max(options.refuse, options.unparsed) else 1.0
+        low.append([*(share * (1 - none) for share in tempered(weights, temperature)), none])
+    return json.dumps(
+        {
+            "temperatures": list(scoring.temperatures),
+            "verdicts": [*menu.option_ids, None],
+            "low": low,
+            "high": low,
+            "estimate": None,
+            "undecided": [0.0] * len(low),
+            "passes": 1,
+        }
+    )
+
+
+BLOCK_TOKENS = 16
+_EXIT_STATUS = 70
+
+
+class SimulatedEngine:
+    """An engine without a model.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        ``model`` names the distribution (``uniform``, ``always``, ``dirichlet``, ``position``),
+        ``engine_options`` are those of
+        :class:`~judgerel_ray.engines.simulated.options.SimulatedOptions`.
+
+    Raises
+    ------
+    SweepError
+        If model or options make no sense.
+
+    Examples
+    --------
+    >>> SimulatedEngine(EngineSpec(name="coin", engine="simulated", model="uniform"))
+    SimulatedEngine('coin')
+    """
+
+    def __init__(self, spec: EngineSpec) -> None:
+        self.spec = spec
+        self.options = simulated_options(spec)
+        self._counts = TokenCounts()
+        self._cached_blocks: set[bytes] = set()
+        self._n_asked = 0
+        self._lost = False
+        self._busy_until = 0.0
+
+    def __repr__(self) -> str:
+        return f"SimulatedEngine({self.spec.name!r})"
+
+    async def start(self) -> EngineFacts:
+        """Say what it is; EngineStartError where ``fails_start`` is set."""
+        if self.options.fails_start:
+            raise EngineStartError(
+                "engine did not start: told not to", where={"judge": self.spec.name}
+            )
+        return EngineFacts(
+            engine="simulated",
+            engine_version=str(SIMULATION_VERSION),
+            model=self.spec.model,
+            revision=None,
+            device="none",
+            dtype=None,
+            max_model_len=self.spec.max_model_len,
+            max_num_seqs=None,
+            max_num_batched_tokens=None,
+            block_size=BLOCK_TOKENS,
+            kv_tokens=None,
+            attention_backend=None,
+            chunked_prefill=None,
+            prefix_caching=True,
+            engine_seed=self.options.seed,
+            chat_template_sha256=None,
+            start_seconds=0.0,
+        )
+
+    def prepare(self, condition: Condition) -> Prepared:
+        """Write the prompt as plain text and estimate its tokens.
+
+        Raises
+        ------
+        RequestRefused
+            ``prompt_too_long`` where ``max_model_len`` is set; ``no_logprobs`` where they are asked
+            for and it was told to give none.
+        """
+        if condition.scoring is not None and not self.options.logprobs:
+            raise RequestRefused("no_logprobs: the engine gives no log-probabilities")
+        text = as_plain(condition.prompt)
+        n_tokens = count_tokens(text)
+        longest = self.spec.max_model_len
+        if longest is not None and n_tokens + condition.max_tokens > longest:
+            raise RequestRefused(
+                f"prompt_too_long: {n_tokens} prompt + {condition.max_tokens} new tokens > "
+                f"{longest}",
+                where={"prompt_tokens": n_tokens},
+            )
+        return Prepared(
+            condition_key=condition.condition_key,
+            text=text,
+            token_ids=None,
+            prompt_tokens=n_tokens,
+        )
+
+    async def complete(self, prepared: Prepared, ask: Ask) -> tuple[Completion, ...]:
+        """Draw every replication of an ask.
+
+        Notes
+        -----
+        Effects: may leave the process (``dies = "exit"``). Retry: safe; a key's answer is fixed.
+        """
+        await self._misfortune(ask)
+        scoring = ask.condition.scoring
+        if scoring is not None and scoring.kind != "verdict":
+            return (await self._scored(prepared, ask),)
+        thinks = ask.condition.protocol == "think_twice"
+        draw = thinking_replies if thinks else draw_replies
+        replies = draw(self.spec.model, self.options, ask)
+        cached = self._prefill(prepared, ask.n)
+        completions = tuple(
+            self._completion(ask.condition, replication, reply, prepared.prompt_tokens, hit)
+            for replication, reply, hit in zip(ask.replications, replies, cached, strict=True)
+        )
+        if scoring is not None:
+            completions = tuple(self._with_logprobs(ask.condition, one) for one in completions)
+        generated = sum(completion.completion_tokens or 0 for completion in completions)
+        await self._take_time(generated)
+        self._counts += TokenCounts(
+            prompt=ask.n * prepared.prompt_tokens, cached=sum(cached), generated=generated
+        )
+        return completions
+
+    def _with_logprobs(self, condition: Condition, reply: Completion) -> Completion:
+        """A reply with the probabilities at its verdict; none where it has no verdict."""
+        menu = condition.menu
+        if (
+            menu is None
+            or read_verdict(reply.text, finish_reason=reply.finish_reason, menu=menu).label is None
+        ):
+            return reply
+        found = verdict_logprobs(self.spec.model, self.options, condition, reply.replication)
+        return replace(reply, logprobs=found)
+
+    async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:
+        """Read probabilities instead of drawing; costs the prompt once."""
+        model, told, condition = self.spec.model, self.options, ask.condition
+        is_tree = condition.scoring is not None and condition.scoring.kind == "tree"
+        found = () if is_tree else scored_logprobs(model, told, condition)
+        text = tree_findings(model, told, condition) if is_tree else ""
+        (cached,) = self._prefill(prepared, 1)
+        await self._take_time(1)
+        self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
+        whole = self._completion(ask.condition, ask.first, "", prepared.prompt_tokens, cached)
+        return replace(whole, text=text, logprobs=found)
+
+    def counters(self) -> TokenCounts:
+        """Tokens since the start."""
+        return self._counts
+
+    def is_alive(self) -> bool:
+        """Whether it has neither died nor been stopped."""
+        return not self._lost
+
+    async def stop(self) -> None:
+        """Nothing is held; afterwards it answers no more."""
+        self._lost = True
+
+    async def _misfortune(self, ask: Ask) -> None:
+        """Fail as told, counting each replication as a request."""
+        where = {"judge": self.spec.name, "item": ask.condition.item_id}
+        if self._lost:
+            raise EngineLost("simulated engine is gone", where=where)
+        asked = range(self._n_asked + 1, self._n_asked + ask.n + 1)
+        self._n_asked += ask.n
+        told = self.options
+        poisoned = told.poison is not None and told.poison in ask.condition.item_id
+        if poisoned or (told.dies_on in asked and self._first_to_die()):
+            self._die(where)
+        if told.hangs_on in asked:
+            await asyncio.Event().wait()
+        if any(request in asked for request in told.fails_on):
+            raise EngineError("simulated request failed", where=where)
+
+    def _first_to_die(self) -> bool:
+        """Whether no engine before this one died of ``dies_on``, where only one may."""
+        if self.options.dies_once is None:
+            return True
+        try:
+            Path(self.options.dies_once).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def _die(self, where: dict[str, str]) -> NoReturn:
+        """Take the process along, as a crashed engine core does, or only say so."""
+        self._lost = True
+        if self.options.dies == "exit":
+            os._exit(_EXIT_STATUS)
+        raise EngineLost("simulated engine died", where=where)
+
+    def _prefill(self, prepared: Prepared, n: int) -> list[int]:
+        """Prompt tokens found in the prefix cache by each of n samples; the last is never found."""
+        text, size = prepared.text, BLOCK_TOKENS * CHARACTERS_PER_TOKEN
+        block, blocks = b"", []
+        for start in range(0, len(text) - size + 1, size):
+            content = text[start : start + size].encode()
+            block = blake2b(block + content, digest_size=16).digest()
+            blocks.append(block)
+        n_usable = (prepared.prompt_tokens - 1) // BLOCK_TOKENS if prepared.prompt_tokens else 0
+        n_found = 0
+        while n_found < min(n_usable, len(blocks)) and blocks[n_found] in self._cached_blocks:
+            n_found += 1
+        self._cached_blocks.update(blocks)
+        later = min(n_usable, len(blocks))
+        return [n_found * BLOCK_TOKENS] + [later * BLOCK_TOKENS] * (n - 1) if n else []
+
+    def _completion(
+        self, condition: Condition, replication: int, reply: str, prompt_tokens: int, cached: int
+    ) -> Completion:
+        """Cut a reply where an engine would: after a stop string, or at the token limit."""
+        text = cut_after(reply, condition.stop)
+        limit = condition.max_tokens * CHARACTERS_PER_TOKEN
+        return Completion(
+            key=request_key(condition.condition_key, replication),
+            replication=replication,
+            seed=None if condition.temperature == 0 else condition.seed_base + replication,
+            text=text[:limit],
+            finish_reason="stop" if len(text) <= limit else "length",
+            prompt_tokens=prompt_tokens,
+            cached_tokens=cached,
+            completion_tokens=count_tokens(text[:limit]),
+        )
+
+    async def _take_time(self, n_tokens: int) -> None:
+        """Wait as long as an engine of this speed, shared by all its asks, would take."""
+        if not self.options.latency_ms and self.options.tokens_per_s is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if self.options.tokens_per_s is not None:
+            self._busy_until = max(now, self._busy_until) + n_tokens / self.options.tokens_per_s
+        wait = max(self._busy_until - now, 0.0) + self.options.latency_ms / 1000
+        await asyncio.sleep(wait)

@@ -1,0 +1,266 @@
+r"""The truth behind a simulated judge: the distribution its verdicts come from.
+
+Everything here is a function of the judge's seed, the item and the options' ids, so that a test
+can compare what was estimated with what is so. With ``dirichlet`` the options' probabilities of an
+item are drawn from a Dirichlet distribution of parameter :math:`s\pi`; Krippendorff's nominal alpha
+of replications at temperature 1 is then :math:`1 / (1 + s)`, whatever :math:`\pi`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import pairwise
+from random import Random
+
+from judgerel_ray.core import Condition, Menu, RequestRefused
+from judgerel_ray.engines.engine import EngineSpec
+from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
+from judgerel_ray.protocols.numerals import number_text
+
+_DECIMALS = 100  # equal steps from the lowest to the highest of a scale of decimals
+
+
+def true_distribution(
+    spec: EngineSpec, *, item_id: str, menu: Menu, temperature: float = 1.0
+) -> tuple[float, ...]:
+    """Probability of each option, given that the reply holds a verdict.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        A simulated judge.
+    item_id : str
+        The item judged.
+    menu : Menu
+        The options as shown.
+    temperature : float
+        Probabilities are raised to 1 / temperature; 0 puts all on the likeliest, the first of
+        several.
+
+    Returns
+    -------
+    tuple of float
+        In the order of ``menu.option_ids``; sums to 1.
+
+    Raises
+    ------
+    SweepError
+        If the judge's options make no sense.
+    RequestRefused
+        If ``always`` names a label, or ``base`` lacks an option id, of this menu.
+
+    Examples
+    --------
+    >>> spec = EngineSpec(name="j", engine="simulated", model="uniform")
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="brackets")
+    >>> true_distribution(spec, item_id="q1", menu=menu)
+    (0.5, 0.5)
+    >>> true_distribution(spec, item_id="q1", menu=menu, temperature=0.0)
+    (1.0, 0.0)
+    """
+    menu = answerable(menu)
+    weights = option_log_weights(spec.model, simulated_options(spec), item_id=item_id, menu=menu)
+    return tempered(weights, temperature)
+
+
+def answerable(menu: Menu) -> Menu:
+    """What a simulated judge chooses from: of a scale of decimals, which lists none, 101 of them.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Scale
+    >>> scale = Scale(name="s", level="interval", lowest=0, highest=10, decimals=True)
+    >>> menu = Menu(labels=(), option_ids=(), form="rating", scale=scale)
+    >>> answerable(menu).labels[:3]
+    ('0', '0.1', '0.2')
+    """
+    if menu.labels or menu.scale is None:
+        return menu
+    low, high = menu.scale.lowest, menu.scale.highest
+    places = (low + (high - low) * place / _DECIMALS for place in range(_DECIMALS + 1))
+    labels = tuple(number_text(float(f"{place:.12g}")) for place in places)
+    return replace(menu, labels=labels, option_ids=labels)
+
+
+def option_log_weights(
+    model: str, options: SimulatedOptions, *, item_id: str, menu: Menu
+) -> tuple[float, ...]:
+    """Log-probabilities at temperature 1 up to a constant, in the menu's order.
+
+    Parameters
+    ----------
+    model : str
+        Name of the distribution.
+    options : SimulatedOptions
+        Its parameters.
+    item_id : str
+        The item judged.
+    menu : Menu
+        The options as shown.
+
+    Returns
+    -------
+    tuple of float
+        Minus infinity for an option never chosen.
+
+    Raises
+    ------
+    RequestRefused
+        If the menu lacks what the parameters name.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="brackets")
+    >>> option_log_weights("uniform", SimulatedOptions(), item_id="q1", menu=menu)
+    (0.0, 0.0)
+    """
+    if model == "always":
+        label = menu.labels[0] if options.label is None else options.label
+        if label not in menu.labels:
+            raise RequestRefused(f"simulated: label {label!r} is not on the menu {menu.labels}")
+        return tuple(0.0 if shown == label else -math.inf for shown in menu.labels)
+    if model == "dirichlet":
+        return tuple(
+            _log_gamma_draw(
+                options.concentration * share,
+                Random(_number(f"dirichlet:{options.seed}:{item_id}:{option_id}")),
+            )
+            for option_id, share in zip(menu.option_ids, _base(options, menu), strict=True)
+        )
+    if model == "latent":
+        return _rounded(options, item_id, len(menu.labels))
+    if model == "position":
+        return tuple(
+            (options.position_bias[place] if place < len(options.position_bias) else 0.0)
+            + options.quality_sd
+            * Random(_number(f"quality:{options.seed}:{item_id}:{option_id}")).gauss(0.0, 1.0)
+            for place, option_id in enumerate(menu.option_ids)
+        )
+    return (0.0,) * len(menu.labels)
+
+
+def tempered(log_weights: tuple[float, ...], temperature: float) -> tuple[float, ...]:
+    """Probabilities proportional to weight ** (1 / temperature).
+
+    Examples
+    --------
+    >>> tempered((math.log(0.25), math.log(0.75)), 0.5)
+    (0.1, 0.9)
+    """
+    best = max(log_weights)
+    if temperature == 0:
+        first = log_weights.index(best)
+        return tuple(1.0 if place == first else 0.0 for place in range(len(log_weights)))
+    powers = [math.exp((weight - best) / temperature) for weight in log_weights]
+    return tuple(round(power / sum(powers), 15) for power in powers)
+
+
+def reasoned(
+    shares: tuple[float, ...], options: SimulatedOptions, condition: Condition, replication: int
+) -> tuple[float, ...]:
+    """The distribution of a reply's verdict after its reasoning: Dirichlet(s p) around the judge's.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
+    >>> reasoned((0.5, 0.5), SimulatedOptions(), condition, 0)
+    (0.5, 0.5)
+    >>> round(sum(reasoned((0.5, 0.5), SimulatedOptions(reasoning=5.0), condition, 0)), 9)
+    1.0
+    """
+    if options.reasoning is None or condition.temperature == 0:
+        return shares
+    key = f"reasoning:{options.seed}:{condition.condition_key}:{replication}"
+    draws = [
+        _log_gamma_draw(options.reasoning * share, Random(_number(f"{key}:{place}")))
+        if share > 0
+        else -math.inf
+        for place, share in enumerate(shares)
+    ]
+    return tempered(tuple(draws), 1.0)
+
+
+def judged_thing(condition: Condition) -> str:
+    """What a judge's opinion is of: the item, and of a rating the response and the criterion.
+
+    Scales, definitions and templates are no part of it: a judge has one opinion, put in many ways.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Condition
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="rating", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
+    ...     responder="x", criterion="helpfulness", scale="points5")
+    >>> judged_thing(condition)
+    'i:x:helpfulness'
+    """
+    if condition.protocol != "rating":
+        return condition.item_id
+    return f"{condition.item_id}:{condition.responder}:{condition.criterion}"
+
+
+def latent_score(options: SimulatedOptions, thing: str) -> float:
+    """A ``latent`` judge's opinion of a thing: uniform on [0, 1], and the same whenever asked.
+
+    Examples
+    --------
+    >>> 0 <= latent_score(SimulatedOptions(), "q1") < 1
+    True
+    """
+    return uniforms(f"latent:{options.seed}:{thing}")[0]
+
+
+def _rounded(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]:
+    """Log-probabilities of n equal parts of [0, 1]: the opinion with normal noise, ends open."""
+    at, noise = latent_score(options, thing), options.noise
+    if noise == 0:
+        mine = min(int(at * n), n - 1)
+        return tuple(0.0 if place == mine else -math.inf for place in range(n))
+    ends = [-math.inf, *(place / n for place in range(1, n)), math.inf]
+    below = [0.5 * math.erfc((at - end) / (noise * math.sqrt(2))) for end in ends]
+    shares = [high - low for low, high in pairwise(below)]
+    return tuple(math.log(share) if share > 0 else -math.inf for share in shares)
+
+
+def _base(options: SimulatedOptions, menu: Menu) -> tuple[float, ...]:
+    """Shares pi of the menu's options: the judge's own, or even."""
+    if options.base is None:
+        return (1 / len(menu.option_ids),) * len(menu.option_ids)
+    missing = [option_id for option_id in menu.option_ids if option_id not in options.base]
+    if missing:
+        raise RequestRefused(f"simulated: base has no weight for option {missing[0]!r}")
+    weights = [options.base[option_id] for option_id in menu.option_ids]
+    return tuple(weight / sum(weights) for weight in weights)
+
+
+def _log_gamma_draw(shape: float, random: Random) -> float:
+    """Log of a Gamma(shape) draw: that of shape + 1, times U ** (1 / shape); never log of 0."""
+    return math.log(random.gammavariate(shape + 1, 1.0)) + math.log(1 - random.random()) / shape
+
+
+def _number(text: str) -> int:
+    """A number of 64 bits that depends on the text alone."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def uniforms(text: str) -> tuple[float, float, float]:
+    """Three independent numbers in [0, 1) that depend on the text alone.
+
+    Examples
+    --------
+    >>> uniforms("a") == uniforms("a")
+    True
+    """
+    raw = blake2b(text.encode(), digest_size=24).digest()
+    first, second, third = (
+        (int.from_bytes(raw[start : start + 8], "big") >> 11) * 2.0**-53 for start in (0, 8, 16)
+    )
+    return first, second, third

@@ -1,0 +1,1 @@
+"""From messages to token ids, as a judge was told to read them."""

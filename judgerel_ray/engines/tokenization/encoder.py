@@ -1,0 +1,282 @@
+"""From messages to token ids, the way a judge was told to read them.
+
+A chat template writes the special tokens itself, so its text is encoded without adding any; plain
+text gets the tokenizer's own. Doing both gives a prompt with two beginnings, which most models
+answer worse and none complains about.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from judgerel_ray.core import Condition, Message, RequestRefused, SweepError
+from judgerel_ray.engines.engine import JSON, EngineSpec, Prepared
+from judgerel_ray.protocols import as_plain
+
+_KEPT_PROMPTS = 256  # one item's prompts come back at every temperature, next to each other
+_CONTEXT_TOKENS = 8
+_Asked = tuple[tuple[Message, ...], str]
+
+
+class Tokenizer(Protocol):
+    """The part of a Hugging Face tokenizer that is used here."""
+
+    def get_chat_template(self) -> str:
+        """Return the model's own template, or raise ValueError."""
+        ...
+
+    def apply_chat_template(
+        self,
+        conversation: list[dict[str, str]],
+        *,
+        chat_template: str,
+        tokenize: bool,
+        add_generation_prompt: bool,
+        **options: JSON,
+    ) -> str:
+        """Render a conversation as text."""
+        ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Turn text into token ids."""
+        ...
+
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str:
+        """Turn token ids into text."""
+        ...
+
+
+class PromptEncoder:
+    """Renders and encodes prompts; keeps the latest, since stages and temperatures repeat them.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        The model's tokenizer.
+    chat_template : str or None
+        Jinja text, or None for plain text.
+    template_options : mapping, optional
+        Extra variables of the template, such as ``enable_thinking``.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        chat_template: str | None,
+        template_options: Mapping[str, JSON] | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._template = chat_template
+        self._options = dict(template_options or {})
+        self._kept: OrderedDict[_Asked, tuple[str, tuple[int, ...]]] = OrderedDict()
+
+    @property
+    def chat_template_sha256(self) -> str | None:
+        """Digest of the template in use, None for plain text."""
+        return None if self._template is None else sha256(self._template.encode()).hexdigest()
+
+    def encode(self, prompt: tuple[Message, ...], start: str = "") -> tuple[str, tuple[int, ...]]:
+        """Return the text a model sees and its token ids; RequestRefused if it cannot be said.
+
+        `start` is what the judge's own turn holds already.
+        """
+        asked = prompt, start
+        if asked in self._kept:
+            self._kept.move_to_end(asked)
+            return self._kept[asked]
+        text = (as_plain(prompt) if self._template is None else self._render(prompt)) + start
+        self._kept[asked] = text, self._tokens(text)
+        if len(self._kept) > _KEPT_PROMPTS:
+            self._kept.popitem(last=False)
+        return self._kept[asked]
+
+    def prepare(self, condition: Condition, *, longest: int) -> Prepared:
+        """Encode what a condition asks and scores; RequestRefused if it can never be answered.
+
+        ``prompt_too_long`` where prompt and new tokens exceed `longest`, or what
+        :meth:`encode` and :meth:`continuations` refuse.
+        """
+        scoring = condition.scoring
+        text, ids = self.encode(condition.prompt, scoring.start if scoring else "")
+        followed_by: tuple[tuple[int, ...], ...] = ()
+        n_new = condition.max_tokens
+        if scoring is not None and scoring.kind not in ("tree", "verdict"):
+            followed_by = self.continuations(text, ids, scoring.continuations)
+            n_new = max(map(len, followed_by), default=0) + 1
+        if len(ids) + n_new > longest:
+            raise RequestRefused(
+                f"prompt_too_long: {len(ids)} prompt + {n_new} new tokens > {longest}",
+                where={"prompt_tokens": len(ids)},
+            )
+        return Prepared(
+            condition_key=condition.condition_key,
+            text=text,
+            token_ids=ids,
+            prompt_tokens=len(ids),
+            continuations=followed_by,
+        )
+
+    def continuations(
+        self, text: str, ids: tuple[int, ...], texts: Sequence[str]
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the tokens that texts add to a prompt, each as it is written right behind it.
+
+        Parameters
+        ----------
+        text : str
+            The prompt, as :meth:`encode` gave it.
+        ids : tuple of int
+            Its tokens.
+        texts : sequence of str
+            What may follow.
+
+        Returns
+        -------
+        tuple of tuple of int
+            One for each text.
+
+        Raises
+        ------
+        RequestRefused
+            ``option_merges``: a text and the end of the prompt become one token, so that no token
+            is the text's alone; ``option_empty``; ``options_alike`` where two have the same tokens
+            or one begins another, so that their probabilities could not be told apart.
+        """
+        found = []
+        for each in texts:
+            whole = self._tokens(text + each)
+            if whole[: len(ids)] != ids:
+                raise RequestRefused(
+                    f"option_merges: the tokenizer joins {each!r} with the end of the prompt",
+                    where={"prompt_ends": text[-20:]},
+                )
+            if len(whole) == len(ids):
+                raise RequestRefused(f"option_empty: {each!r} adds no token to the prompt")
+            found.append(whole[len(ids) :])
+        for n, one in enumerate(found):
+            for m, other in enumerate(found):
+                if n != m and other[: len(one)] == one:
+                    raise RequestRefused(
+                        f"options_alike: the tokens of {texts[n]!r} begin those of {texts[m]!r}"
+                    )
+        return tuple(found)
+
+    def token_texts(self, ids: Sequence[int]) -> list[str]:
+        """Return the text of each token by itself."""
+        return [self._tokenizer.decode([token], skip_special_tokens=False) for token in ids]
+
+    def text_after(self, ids: Sequence[int], new: Sequence[int]) -> str:
+        """Return the text that new tokens add to a prompt, as an engine writes it."""
+        # Some tokenizers drop the first blank of a text: seen behind the prompt's end, it stays.
+        before = list(ids[-_CONTEXT_TOKENS:])
+        whole = self._tokenizer.decode([*before, *new], skip_special_tokens=True)
+        return whole[len(self._tokenizer.decode(before, skip_special_tokens=True)) :]
+
+    def _tokens(self, text: str) -> tuple[int, ...]:
+        """Tokens of a whole text."""
+        return tuple(self._tokenizer.encode(text, add_special_tokens=self._template is None))
+
+    def _render(self, prompt: tuple[Message, ...]) -> str:
+        """Write the conversation in the template's words."""
+        from jinja2.exceptions import TemplateError
+
+        if self._template is None:
+            raise ValueError("_render: chat_template must be text, got None")
+        try:
+            return self._tokenizer.apply_chat_template(
+                [{"role": message.role, "content": message.content} for message in prompt],
+                chat_template=self._template,
+                tokenize=False,
+                add_generation_prompt=True,
+                **self._options,
+            )
+        except TemplateError as error:  # "system role not supported", "roles must alternate"
+            raise RequestRefused(
+                f"chat_template_failed: {error}",
+                hint="give this judge chat_template = false or a template of its own",
+            ) from error
+
+
+def chat_template_text(spec: EngineSpec, tokenizer: Tokenizer) -> str | None:
+    """Find the template a judge speaks through.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        Its ``chat_template`` is True, False or the path of a Jinja file.
+    tokenizer : Tokenizer
+        Asked for the model's own template.
+
+    Returns
+    -------
+    str or None
+        Jinja text; None for plain text.
+
+    Raises
+    ------
+    SweepError
+        If the model has no template of its own, or the file cannot be read.
+
+    Examples
+    --------
+    >>> spec = EngineSpec(name="j", engine="vllm", model="m", chat_template=False)
+    >>> chat_template_text(spec, tokenizer=None) is None
+    True
+    """
+    if spec.chat_template is False:
+        return None
+    if spec.chat_template is True:
+        try:
+            return tokenizer.get_chat_template()
+        except ValueError as error:
+            raise SweepError(
+                "chat_template must be false or a path, got true: the model has none of its own",
+                where={"judge": spec.name, "model": spec.model},
+                hint="chat_template = false for a base model, or the path of a Jinja file",
+            ) from error
+    return template_file(spec)
+
+
+def template_file(spec: EngineSpec) -> str:
+    """Read the Jinja file a judge names; SweepError if it is not there.
+
+    Examples
+    --------
+    >>> template_file(EngineSpec(name="j", engine="vllm", model="m", chat_template="no.jinja"))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: chat_template must be a readable file, got 'no.jinja' [judge=j]
+    """  # noqa: E501  the message is one line
+    try:
+        return Path(str(spec.chat_template)).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SweepError(
+            f"chat_template must be a readable file, got {spec.chat_template!r}",
+            where={"judge": spec.name},
+        ) from error
+
+
+def template_options(spec: EngineSpec) -> Mapping[str, JSON]:
+    """Extra variables of a judge's chat template, such as ``enable_thinking``.
+
+    Raises
+    ------
+    SweepError
+        If they are no table.
+
+    Examples
+    --------
+    >>> template_options(EngineSpec(name="j", engine="vllm", model="m"))
+    {}
+    """
+    options = spec.engine_options.get("chat_template_kwargs", {})
+    if not isinstance(options, Mapping):
+        raise SweepError(
+            f"engine_options.chat_template_kwargs must be a table, got {options!r}",
+            where={"judge": spec.name},
+        )
+    return options

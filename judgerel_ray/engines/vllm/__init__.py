@@ -1,0 +1,1 @@
+"""vLLM in this process: what it is told, asked and answers."""

@@ -1,0 +1,329 @@
+"""What vLLM is asked and what it answers, as plain data: requests, sampling parameters, outputs.
+
+Every parameter is written out. Pure, so that the traps are tested without an engine.
+
+What a started vLLM says about itself, read from the configuration it resolved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from judgerel_ray.core import Ask, Completion, Condition, EngineError, RequestRefused, request_key
+from judgerel_ray.engines.engine import (
+    JSON,
+    SMALLEST_TEMPERATURE,
+    EngineFacts,
+    EngineSpec,
+    Prepared,
+)
+from judgerel_ray.engines.fingerprint import BATCH_INVARIANT
+
+MOST_REPLICATIONS = 1024  # in one request; what a fleet may ask for, and well below vLLM's own cap
+
+
+class Sample(Protocol):
+    """One sample of a finished request, as vLLM gives it."""
+
+    index: int
+    text: str
+    token_ids: Sequence[int]
+    finish_reason: str | None
+
+
+class Output(Protocol):
+    """A finished request, as vLLM gives it."""
+
+    outputs: Sequence[Sample]
+    num_cached_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One request to vLLM: ``n`` replications from ``first`` on, and their sampling parameters."""
+
+    first: int
+    n: int
+    seed: int | None
+    parameters: dict[str, JSON]
+
+
+def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
+    """Split an ask into requests vLLM can serve.
+
+    vLLM gives the i-th of n samples the seed ``seed + i``, so where an ask is cut changes nothing.
+    A greedy request may ask for one sample only.
+
+    Parameters
+    ----------
+    ask : Ask
+        Consecutive replications of one condition.
+    most : int
+        Most replications in one request.
+
+    Returns
+    -------
+    tuple of Chunk
+        In order, covering every replication once.
+
+    Raises
+    ------
+    RequestRefused
+        If the temperature lies where vLLM would silently change it, or a seed is missing.
+
+    Examples
+    --------
+    >>> from judgerel_ray.core import Message
+    >>> condition = Condition(
+    ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
+    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=1.0,
+    ...     top_k=50, top_p=1.0, max_tokens=8)
+    >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
+    [(0, 64, 7), (64, 36, 71)]
+    """
+    condition = ask.condition
+    size = 1 if condition.temperature == 0 else most
+    made = []
+    for first in range(ask.first, ask.first + ask.n, size):
+        n = min(size, ask.first + ask.n - first)
+        seed = None if condition.temperature == 0 else condition.seed_base + first
+        parameters = sampling_arguments(condition, n=n, seed=seed)
+        made.append(Chunk(first=first, n=n, seed=seed, parameters=parameters))
+    return tuple(made)
+
+
+def sampling_arguments(condition: Condition, *, n: int, seed: int | None) -> dict[str, JSON]:
+    """Write full sampling parameters; none is left to a default.
+
+    Parameters
+    ----------
+    condition : Condition
+        What is asked.
+    n : int
+        Replications in this request.
+    seed : int or None
+        Seed of the first; None exactly at temperature 0.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of ``SamplingParams`` but ``output_kind``, which is no plain value.
+
+    Raises
+    ------
+    RequestRefused
+        If vLLM would answer something else than what is asked.
+
+    Examples
+    --------
+    See :func:`chunks`.
+    """
+    _refuse_sampling(condition, n=n, seed=seed)
+    parameters: dict[str, JSON] = {
+        "n": n,
+        "temperature": condition.temperature,
+        "top_k": condition.top_k,
+        "top_p": condition.top_p,
+        "min_p": 0.0,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "repetition_penalty": 1.0,
+        "seed": seed,
+        "max_tokens": condition.max_tokens,  # 16 otherwise
+        "min_tokens": 0,
+        "ignore_eos": False,
+        "skip_special_tokens": True,
+        "detokenize": True,
+    }
+    if condition.stop:
+        parameters |= {"stop": list(condition.stop), "include_stop_str_in_output": True}
+    return parameters
+
+
+def _refuse_sampling(condition: Condition, *, n: int, seed: int | None) -> None:
+    """Refuse what vLLM would silently answer differently."""
+    if 0 < condition.temperature < SMALLEST_TEMPERATURE:
+        raise RequestRefused(
+            f"temperature_too_small: expected 0 or at least {SMALLEST_TEMPERATURE}, got "
+            f"{condition.temperature}; vLLM would sample at {SMALLEST_TEMPERATURE}",
+            hint="temperature = 0",
+        )
+    if condition.temperature == 0:
+        if n != 1 or seed is not None:
+            raise RequestRefused(f"greedy: expected n = 1 and no seed, got n = {n}, seed = {seed}")
+    elif seed is None or seed < 0:  # vLLM takes -1 for no seed
+        raise RequestRefused(
+            f"seed: expected 0 or more at temperature {condition.temperature}, got {seed}; "
+            "engines without seeds replay one stream and fake agreement"
+        )
+
+
+def check_finished(finish_reason: str | None, *, key: str) -> str:
+    """Return a whole reply's reason; an aborted or failed one is no completion.
+
+    Parameters
+    ----------
+    finish_reason : str or None
+        As vLLM says it.
+    key : str
+        Of the request, for the message.
+
+    Returns
+    -------
+    str
+        ``stop`` or ``length``.
+
+    Raises
+    ------
+    EngineError
+        Otherwise (``abort``, ``error``); the request stays owed.
+
+    Examples
+    --------
+    >>> check_finished("stop", key="k")
+    'stop'
+    """
+    if finish_reason not in ("stop", "length"):
+        raise EngineError(
+            f"engine gave no whole reply: finish reason {finish_reason!r}", where={"key": key}
+        )
+    return finish_reason
+
+
+def read_output(output: Output | None, prepared: Prepared, chunk: Chunk) -> tuple[Completion, ...]:
+    """Read one finished request as completions, one per replication, in order.
+
+    Parameters
+    ----------
+    output : vllm.RequestOutput or None
+        The final output.
+    prepared : Prepared
+        What was asked with it.
+    chunk : Chunk
+        Its replications and first seed.
+
+    Returns
+    -------
+    tuple of Completion
+        ``cached_tokens`` only for a single sample: of several, vLLM tells one sample's count.
+
+    Raises
+    ------
+    EngineError
+        If a sample is missing, aborted or failed.
+
+    Examples
+    --------
+    >>> prepared = Prepared(condition_key="c", text="?", token_ids=(1,), prompt_tokens=1)
+    >>> read_output(None, prepared, Chunk(first=0, n=1, seed=None, parameters={}))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.EngineError: engine gave 0 of 1 samples [condition=c]
+    """
+    samples = {sample.index: sample for sample in (output.outputs if output else ())}
+    if sorted(samples) != list(range(chunk.n)):
+        raise EngineError(
+            f"engine gave {len(samples)} of {chunk.n} samples",
+            where={"condition": prepared.condition_key},
+        )
+    made = []
+    for index in range(chunk.n):
+        key = request_key(prepared.condition_key, chunk.first + index)
+        made.append(
+            Completion(
+                key=key,
+                replication=chunk.first + index,
+                seed=None if chunk.seed is None else chunk.seed + index,
+                text=samples[index].text,
+                finish_reason=check_finished(samples[index].finish_reason, key=key),
+                prompt_tokens=prepared.prompt_tokens,
+                cached_tokens=output.num_cached_tokens if output and chunk.n == 1 else None,
+                completion_tokens=len(samples[index].token_ids),
+            )
+        )
+    return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """How many tokens a model has, and after which of them nothing follows."""
+
+    size: int
+    end_tokens: frozenset[int]
+
+
+def vocabulary(config: Any, tokenizer: Any) -> Vocabulary:
+    """Read what ends a reply: the tokenizer's end and those of the model's generation settings.
+
+    Parameters
+    ----------
+    config : vllm.config.VllmConfig
+        The engine's configuration.
+    tokenizer : transformers.PreTrainedTokenizerBase
+        The one it uses.
+    """
+    model = config.model_config
+    stated = (model.try_get_generation_config() or {}).get("eos_token_id")
+    ends = stated if isinstance(stated, list) else [stated]
+    found = {token for token in (*ends, tokenizer.eos_token_id) if isinstance(token, int)}
+    return Vocabulary(int(model.get_vocab_size()), frozenset(found))
+
+
+def resolved_facts(
+    spec: EngineSpec,
+    config: Any,
+    *,
+    version: str,
+    device_name: str,
+    chat_template_sha256: str | None,
+    seconds: float,
+) -> EngineFacts:
+    """Read what the engine resolved.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+        What was asked for.
+    config : vllm.config.VllmConfig
+        What became of it.
+    version : str
+        Of vLLM.
+    device_name : str
+        What the device calls itself.
+    chat_template_sha256 : str or None
+        Digest of the template in use.
+    seconds : float
+        How long the start took.
+
+    Returns
+    -------
+    EngineFacts
+        For the manifest.
+    """
+    cache, scheduler, model = config.cache_config, config.scheduler_config, config.model_config
+    backend = getattr(getattr(config, "attention_config", None), "backend", None)
+    return EngineFacts(
+        engine="vllm",
+        engine_version=version,
+        model=spec.model,
+        revision=getattr(model.hf_config, "_commit_hash", None),
+        device=str(config.device_config.device_type),
+        dtype=str(model.dtype).removeprefix("torch."),
+        max_model_len=model.max_model_len,
+        max_num_seqs=scheduler.max_num_seqs,
+        max_num_batched_tokens=scheduler.max_num_batched_tokens,
+        block_size=cache.block_size,
+        kv_tokens=cache.num_gpu_blocks * cache.block_size if cache.num_gpu_blocks else None,
+        attention_backend=None if backend is None else getattr(backend, "name", str(backend)),
+        chunked_prefill=scheduler.enable_chunked_prefill,
+        prefix_caching=cache.enable_prefix_caching,
+        engine_seed=model.seed,
+        chat_template_sha256=chat_template_sha256,
+        start_seconds=round(seconds, 3),
+        device_name=device_name,
+        batch_invariant=os.environ.get(BATCH_INVARIANT) == "1",
+    )

@@ -1,0 +1,101 @@
+"""From files that people already hold to judgments that `reduce` reads, and to items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.store.outputs import output_to
+
+if TYPE_CHECKING:
+    from judgerel_ray.core import GoldIs
+    from judgerel_ray.importers import TableMapping
+
+
+def write_judgments(
+    format_name: str,
+    paths: Sequence[str],
+    out: str,
+    *,
+    mapping: TableMapping | None = None,
+    judge: str | None = None,
+    role: str | None = None,
+    reread: bool = False,
+    force: bool = False,
+) -> int:
+    """Write foreign judgments of one path or more as one Parquet file; return how many.
+
+    `mapping` says what the columns of a table stand for; `judge` and `role` whose answers the
+    files of bergman2025 hold, and `reread` whether their replies are read again. By `force` a file
+    at `out` may go that is no earlier output.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the format is unknown, the path cannot be read, the paths hold one
+        judgment twice, or `out` must not be written (:func:`output_to`).
+    """
+    from judgerel_ray.counting.columns import FACETS
+    from judgerel_ray.importers import import_judgments
+
+    output = output_to(out, "judgments", reads=paths, force=force)
+    judgments = pl.concat(
+        [
+            import_judgments(format_name, path, mapping, judge=judge, role=role, reread=reread)
+            for path in paths
+        ],
+        how="diagonal_relaxed",
+    )
+    told_apart = (*FACETS, "item_id", "role", "block", "replication")
+    key = [name for name in dict.fromkeys(told_apart) if name in judgments.columns]
+    twice = judgments.filter(judgments.select(key).is_duplicated()).head(1)
+    if not twice.is_empty():
+        raise SweepError(
+            "the paths hold a judgment more than once",
+            where={k: v for k, v in twice.select(key).row(0, named=True).items() if v is not None},
+        )
+    output.write_frame(judgments)
+    return judgments.height
+
+
+def write_items(
+    benchmark: str,
+    path: str,
+    out: str,
+    *,
+    answers: str | None = None,
+    seed: int = 1,
+    gold_is: GoldIs | None = None,
+    tell: Callable[[str], None] | None = None,
+    force: bool = False,
+) -> int:
+    """Write a benchmark's items as Parquet; return how many. `seed` is of what a loader draws.
+
+    `gold_is` says what ``gold`` is in a plain file, as for
+    :func:`judgerel_ray.benchmarks.load_items`; where it is not given, how gold was read is handed
+    to `tell` in a line. By `force` a file at `out` may go that is no earlier output.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the benchmark is unknown, a file of it cannot be read, or `out` must not be written
+        (:func:`output_to`).
+    """
+    from judgerel_ray.benchmarks import MIX, mix_sources, read_items
+    from judgerel_ray.benchmarks.admission import gold_note
+    from judgerel_ray.tables import items_to_frame
+
+    parts = mix_sources(path) if benchmark == MIX else ()
+    output = output_to(out, "items", reads=(path, answers, *parts), force=force)
+    items, read = read_items(benchmark, path, answers=answers, seed=seed, gold_is=gold_is)
+    output.write_frame(items_to_frame(items))
+    if tell is not None and read is not None and not read.declared:
+        tell(gold_note(read))
+    return len(items)

@@ -1,0 +1,57 @@
+"""What probabilities of a run say on its page: uncertainty of judgments, endless replications."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+from judgerel_ray.analyses.confusion.lead import Uncertain
+from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
+from judgerel_ray.analyses.distributions.sections import Distributed
+from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.given import Given
+from judgerel_ray.report.chances import Probabilities
+from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
+
+
+def run_probabilities(run: RunDirectory) -> Probabilities:
+    """Read what the page shows of a run's probabilities; nothing of what it has none."""
+    return Probabilities(uncertain=_uncertain(run), distributed=_distributed(run))
+
+
+def _uncertain(run: RunDirectory) -> Uncertain | None:
+    """Of confusion matrices."""
+    if not run.exists(CONFUSIONS):
+        return None
+    told = (pl.col("protocol") == "confusion") & pl.col("role").is_in(["judge", "assessor"])
+    replies = (
+        scan_judgments(run, columns=CHEAP_COLUMNS)
+        .filter(told)
+        .group_by("judge", "benchmark", "role", "outcome")
+        .agg(n=pl.len())
+        .sort("judge", "benchmark", "role", "outcome")
+        .collect()
+    )
+    return Uncertain(tables=run_uncertainty_tables(Given(rows=run.url, run=run)), replies=replies)
+
+
+def _distributed(run: RunDirectory) -> Distributed | None:
+    """Of verdict distributions."""
+    if not run.exists(DISTRIBUTIONS):
+        return None
+    distributions = read_distributions(run)
+    limits = limit_table(distributions, scales=declared_scales(run))
+    return Distributed(limits=limits, widths=width_table(distributions))
+
+
+def replicated(judged: Judged) -> Judged:
+    """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    if judged.run is None or "confusion" not in judged.menus:
+        return judged
+    menus = {name: menu for name, menu in judged.menus.items() if name != "confusion"}
+    plain = pl.col("protocol") != "confusion"
+    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)

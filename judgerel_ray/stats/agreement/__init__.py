@@ -1,0 +1,1 @@
+"""Coefficients of agreement, and what they are where verdicts are missing."""

@@ -1,0 +1,510 @@
+"""Agreement of a judge with itself on nominal verdicts, from counts.
+
+Shape suffixes: U = units (questions as asked), V = distinct values.
+
+Shares of agreeing pairs, and what chance makes of them: Fleiss, Gwet, Brennan-Prediger.
+
+Shape suffixes: U = units, V = distinct values, T = terms; ``...`` = any leading batch axes.
+All functions take counts (..., U, V) to terms (..., U, T), or sums of terms (..., T) to values.
+
+Every coefficient of counts by name, taken apart.
+
+Every coefficient of counts by name, as a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.agreement.certainty import (
+    entropy_agreement,
+    entropy_statistic,
+    total_agreement,
+    unanimity_statistic,
+)
+from judgerel_ray.stats.agreement.intraclass import icc1, icc_statistic, icck
+from judgerel_ray.stats.agreement.krippendorff import (
+    Level,
+    Values,
+    alpha_statistic,
+    krippendorff_alpha,
+)
+from judgerel_ray.stats.agreement.majority import majority_stability, majority_statistic
+from judgerel_ray.stats.counts.counts import Coefficient, refuse_few_categories
+from judgerel_ray.stats.counts.statistic import (
+    AgreeingPairs,
+    CountStatistic,
+    Floats,
+    divide,
+    measure,
+    row_sums,
+    side_by_side,
+)
+
+MEAN_PAIRS = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
+"""Agreeing pairs in `pair_terms` and all terms that begin with them."""
+
+
+def pair_terms(counts: Floats) -> Floats:
+    """Lay out [has a pair, A_q], A_q the share of agreeing pairs.
+
+    Examples
+    --------
+    >>> pair_terms(np.array([[2.0, 1.0], [0.0, 1.0]])).round(3).tolist()
+    [[1.0, 0.333], [0.0, 0.0]]
+    """
+    m = row_sums(counts)
+    agreeing = np.einsum("...v,...v->...", counts, counts) - m
+    paired = m >= 2
+    share = np.divide(agreeing, m * (m - 1), out=np.zeros_like(m), where=paired)
+    return side_by_side(paired.astype(np.float64), share)
+
+
+def fleiss_terms(counts: Floats) -> Floats:
+    """Lay out [has a pair, A_q, n_qv of units with a pair].
+
+    Examples
+    --------
+    >>> fleiss_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
+    [[1.0, 1.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+    """
+    pairs = pair_terms(counts)
+    return np.concatenate([pairs, counts * pairs[..., :1]], axis=-1)
+
+
+def fleiss_value(total: Floats) -> Floats:
+    """Compute Fleiss' kappa, Pe = sum (c_v / n)^2.
+
+    Examples
+    --------
+    >>> float(fleiss_value(np.array([2.0, 2.0, 2.0, 2.0])))
+    1.0
+    """
+    c = total[..., 2:]
+    n = c.sum(axis=-1)
+    chance = divide((c**2).sum(axis=-1), n**2)
+    return corrected(divide(total[..., 1], total[..., 0]), chance)
+
+
+def ac1_terms(counts: Floats) -> Floats:
+    """Lay out [has a pair, A_q, has a rating, n_qv / m_q].
+
+    Examples
+    --------
+    >>> ac1_terms(np.array([[2.0, 0.0], [0.0, 1.0]])).tolist()
+    [[1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 1.0]]
+    """
+    m = row_sums(counts)[..., None]
+    shares = np.divide(counts, m, out=np.zeros_like(counts), where=m > 0)
+    return np.concatenate([pair_terms(counts), (m > 0).astype(np.float64), shares], axis=-1)
+
+
+def ac1_value(total: Floats, n_categories: int) -> Floats:
+    """Compute Gwet's AC1, Pe = sum pi (1 - pi) / (K - 1), pi a value's mean share over rated units.
+
+    Examples
+    --------
+    >>> float(ac1_value(np.array([2.0, 2.0, 2.0, 1.0, 1.0]), 2))
+    1.0
+    """
+    if n_categories < 2:
+        return np.full(total.shape[:-1], np.nan)
+    pi = divide(total[..., 3:], np.broadcast_to(total[..., 2:3], total[..., 3:].shape))
+    chance = (pi * (1 - pi)).sum(axis=-1) / (n_categories - 1)
+    return corrected(divide(total[..., 1], total[..., 0]), chance)
+
+
+def brennan_prediger_value(total: Floats, n_categories: int) -> Floats:
+    """Compute Brennan and Prediger's coefficient, Pe = 1 / K.
+
+    Examples
+    --------
+    >>> float(brennan_prediger_value(np.array([2.0, 1.5]), 2))
+    0.5
+    """
+    chance = np.full(total.shape[:-1], 1 / n_categories if n_categories else 1.0)
+    return corrected(divide(total[..., 1], total[..., 0]), chance)
+
+
+def corrected(observed: Floats, chance: Floats) -> Floats:
+    """Compute (observed - chance) / (1 - chance), NaN where chance is 1.
+
+    Examples
+    --------
+    >>> corrected(np.array([0.75, 1.0]), np.array([0.5, 1.0])).tolist()
+    [0.5, nan]
+    """
+    # 1 - chance may miss 0 by rounding where one value is all there is.
+    room = 1 - chance
+    return divide(observed - chance, np.where(room < 1e-12, 0.0, room))
+
+
+_ICC = ("icc1", "icck")
+
+
+def count_statistic(
+    name: str,
+    *,
+    n_values: int,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
+) -> CountStatistic:
+    """Take a coefficient of counts apart, by name.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``judgerel_ray.stats.COEFFICIENTS``, or ``majority_stability_k`` of any k.
+    n_values : int
+        Columns of the counts it will be given.
+    values : sequence, optional
+        What the columns stand for (for the levels other than nominal).
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        Level of measurement, of Krippendorff's alpha and of icc1 and icck (numbers, but for
+        "nominal").
+    n_categories : int, optional
+        Declared categories, for Gwet's AC1, Brennan-Prediger and entropy; by default `n_values`.
+
+    Returns
+    -------
+    CountStatistic
+
+    Raises
+    ------
+    ValueError
+        If the name or level is unknown, or the values or categories do not fit.
+
+    Examples
+    --------
+    >>> count_statistic("percent_agreement", n_values=2).min_ratings
+    2
+    """
+    if n_categories is not None and n_categories < 1:
+        raise ValueError(f"{name}: n_categories must be at least 1, got {n_categories}")
+    categories = n_values if n_categories is None else n_categories
+    if name == "krippendorff_alpha":
+        return alpha_statistic(n_values=n_values, values=values, level=level)
+    if name in _ICC:
+        return icc_statistic(name, n_values=n_values, values=values, level=level)
+    stem, _, k = name.rpartition("_")
+    if stem == "majority_stability" and k.isdecimal() and int(k) > 0:
+        return majority_statistic(int(k))
+    known = (*_shares(), *_chance_corrected(categories))
+    for statistic in known:
+        if statistic.name == name:
+            return statistic
+    names = ("krippendorff_alpha", *_ICC, "majority_stability_k", *(one.name for one in known))
+    raise ValueError(f"count_statistic: name must be one of {names}, got {name!r}")
+
+
+def _shares() -> tuple[CountStatistic, ...]:
+    """Shares of pairs and of replies."""
+    return (
+        CountStatistic(
+            name="percent_agreement",
+            estimator="share of agreeing pairs, mean over units",
+            terms=pair_terms,
+            value=_agreement,
+            chance_corrected=False,
+            pairs=MEAN_PAIRS,
+        ),
+        CountStatistic(
+            name="flip_rate",
+            estimator="share of pairs that differ, mean over units",
+            terms=pair_terms,
+            value=lambda total: 1 - _agreement(total),
+            chance_corrected=False,
+            pairs=MEAN_PAIRS,
+        ),
+        unanimity_statistic(),
+        CountStatistic(
+            name="valid_rate",
+            estimator="share of replies with a verdict",
+            terms=_valid_terms,
+            value=_agreement,
+            min_ratings=1,
+            chance_corrected=False,
+        ),
+    )
+
+
+def _chance_corrected(n_categories: int) -> tuple[CountStatistic, ...]:
+    """Agreement beyond what chance would give."""
+    return (
+        CountStatistic(
+            name="fleiss_kappa",
+            estimator="chance from the pooled verdicts",
+            terms=fleiss_terms,
+            value=fleiss_value,
+            pairs=MEAN_PAIRS,
+            rests_on_minority=True,
+            less_bias=True,
+        ),
+        CountStatistic(
+            name="gwet_ac1",
+            estimator="chance from the mean shares, over K - 1",
+            terms=ac1_terms,
+            value=lambda total: ac1_value(total, n_categories),
+            min_ratings=1,
+            pairs=replace(MEAN_PAIRS, shares=3),
+        ),
+        CountStatistic(
+            name="brennan_prediger",
+            estimator="chance 1 / K",
+            terms=pair_terms,
+            value=lambda total: brennan_prediger_value(total, n_categories),
+            pairs=MEAN_PAIRS,
+        ),
+        entropy_statistic(n_categories),
+    )
+
+
+def _agreement(total: Floats) -> Floats:
+    """Second sum over the first."""
+    return divide(total[..., 1], total[..., 0])
+
+
+def _valid_terms(counts_U2: Floats) -> Floats:
+    """[replies, replies with a verdict]."""
+    return np.stack([counts_U2.sum(axis=-1), counts_U2[..., 0]], axis=-1)
+
+
+_RESTS_ON_CATEGORIES = ("gwet_ac1", "brennan_prediger")
+
+
+def percent_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
+    """Compute how often two replications of a unit agree, averaged over units.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than two ratings take no part.
+    n_categories : int, optional
+        Declared categories; makes no difference here.
+
+    Returns
+    -------
+    Coefficient
+        In [0, 1]. 1 where one value is all there is. ``undefined`` is "no_verdicts" or
+        "single_replication".
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_categories` is below 1.
+
+    Examples
+    --------
+    Of three pairs one agrees in the first unit, all in the second:
+
+    >>> round(percent_agreement([[2, 1], [0, 3]]).value, 6)
+    0.666667
+    """
+    return _measure("percent_agreement", counts_UV, n_categories)
+
+
+def flip_rate(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
+    """Compute how often a verdict changes when the question is asked once more.
+
+    One minus :func:`percent_agreement`: the share of pairs of replications that differ, which has
+    no bias in the number of replications (the share that differs from the majority has).
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than two ratings take no part.
+    n_categories : int, optional
+        Declared categories; makes no difference here.
+
+    Returns
+    -------
+    Coefficient
+        In [0, 1]. ``undefined`` is "no_verdicts" or "single_replication".
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_categories` is below 1.
+
+    Examples
+    --------
+    >>> round(flip_rate([[2, 1], [0, 3]]).value, 6)
+    0.333333
+    """
+    return _measure("flip_rate", counts_UV, n_categories)
+
+
+def fleiss_kappa(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
+    """Compute Fleiss' kappa, chance agreement from the pooled verdicts.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than two ratings take no part.
+    n_categories : int, optional
+        Declared categories; makes no difference here.
+
+    Returns
+    -------
+    Coefficient
+        At most 1, 0 at chance. ``undefined`` is "no_verdicts", "single_replication", or
+        "no_variance" where one value is all there is.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_categories` is below 1.
+
+    Notes
+    -----
+    With complete data alpha = kappa + (1 - kappa) / n, n the number of ratings.
+
+    References
+    ----------
+    .. [1] Fleiss, J. L. (1971), doi:10.1037/h0031619.
+
+    Examples
+    --------
+    Po = (1/3 + 1) / 2, Pe = (2/6)^2 + (4/6)^2 = 5/9, kappa = (2/3 - 5/9) / (4/9):
+
+    >>> round(fleiss_kappa([[2, 1], [0, 3]]).value, 6)
+    0.25
+    """
+    return _measure("fleiss_kappa", counts_UV, n_categories)
+
+
+def gwet_ac1(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
+    """Compute Gwet's AC1, whose chance agreement stays small where one verdict dominates.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value. Units with one rating shape chance only.
+    n_categories : int, optional
+        Declared categories; by default the columns of `counts_UV`.
+
+    Returns
+    -------
+    Coefficient
+        At most 1. Far above 0 for noise where one verdict dominates: read it with its floor.
+        ``undefined`` is "no_verdicts", "single_replication", or "no_variance" with one category.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
+        number of values that occur.
+
+    References
+    ----------
+    .. [1] Gwet, K. L. (2008), doi:10.1348/000711006X126600.
+
+    Examples
+    --------
+    pi = (2/3 + 0) / 2 = 1/3 and 2/3, Pe = 2/9 + 2/9 = 4/9, AC1 = (2/3 - 4/9) / (5/9):
+
+    >>> round(gwet_ac1([[2, 1], [0, 3]]).value, 6)
+    0.4
+    """
+    return _measure("gwet_ac1", counts_UV, n_categories)
+
+
+def brennan_prediger(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
+    """Compute Brennan and Prediger's coefficient, chance agreement one in K.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; units with fewer than two ratings take no part.
+    n_categories : int, optional
+        Declared categories K; by default the columns of `counts_UV`.
+
+    Returns
+    -------
+    Coefficient
+        At most 1. Far above 0 for noise where one verdict dominates: read it with its floor.
+        ``undefined`` is "no_verdicts", "single_replication", or "no_variance" with one category.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
+        number of values that occur.
+
+    References
+    ----------
+    .. [1] Brennan, R. L. and Prediger, D. J. (1981), doi:10.1177/001316448104100307.
+
+    Examples
+    --------
+    (2/3 - 1/4) / (3/4):
+
+    >>> round(brennan_prediger([[2, 1], [0, 3]], n_categories=4).value, 6)
+    0.555556
+    """
+    return _measure("brennan_prediger", counts_UV, n_categories)
+
+
+def valid_rate(counts_U2: ArrayLike) -> Coefficient:
+    """Compute the share of replies that hold a verdict.
+
+    Parameters
+    ----------
+    counts_U2 : array-like of int, shape (n_units, 2)
+        Replies of each unit with a verdict, and without.
+
+    Returns
+    -------
+    Coefficient
+        In [0, 1], pooled over replies. ``undefined`` is "no_verdicts" where there are no replies.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers with two columns.
+
+    Examples
+    --------
+    >>> valid_rate([[3, 1], [4, 0]]).value
+    0.875
+    """
+    if np.ndim(counts_U2) != 2 or np.shape(counts_U2)[1] != 2:
+        raise ValueError(f"valid_rate: counts_U2 must have shape (n, 2), got {np.shape(counts_U2)}")
+    return _measure("valid_rate", counts_U2, None)
+
+
+def _measure(name: str, counts_UV: ArrayLike, n_categories: int | None) -> Coefficient:
+    """The coefficient `name` of the counts."""
+    n_values = np.shape(counts_UV)[-1] if np.ndim(counts_UV) == 2 else 0
+    if name in _RESTS_ON_CATEGORIES:
+        refuse_few_categories(name, counts_UV, n_categories)
+    return measure(counts_UV, count_statistic(name, n_values=n_values, n_categories=n_categories))
+
+
+COEFFICIENTS: dict[str, Callable[..., Coefficient]] = {
+    "krippendorff_alpha": krippendorff_alpha,
+    "percent_agreement": percent_agreement,
+    "fleiss_kappa": fleiss_kappa,
+    "gwet_ac1": gwet_ac1,
+    "brennan_prediger": brennan_prediger,
+    "flip_rate": flip_rate,
+    "valid_rate": valid_rate,
+    "entropy_agreement": entropy_agreement,
+    "total_agreement": total_agreement,
+    "icc1": icc1,
+    "icck": icck,
+    "majority_stability_3": partial(majority_stability, k=3),
+    "majority_stability_5": partial(majority_stability, k=5),
+    "majority_stability_11": partial(majority_stability, k=11),
+}
+"""Every coefficient of counts by name; the laws in ``tests/laws`` apply to each by themselves."""
+
+DEFAULT_COEFFICIENTS: tuple[str, ...] = tuple(COEFFICIENTS)[:7]
+"""Those printed where none is asked for."""

@@ -1,0 +1,284 @@
+"""Worst and best case of coefficients whose chance the verdicts themselves measure.
+
+However missing verdicts are filled in, a coefficient like alpha falls with ``W / C``: W is the
+disagreement inside units, ``sum_q w_q (m_q^2 - sum_v n_qv^2)``, and C what chance would give, a
+function of the totals of the values alone. For given totals W has a least and a greatest value, so
+walking unit by unit through all totals that can be reached gives both extremes exactly. Where there
+are too many totals, W and C are bounded apart, which brackets the extremes.
+
+Shape suffixes: U = units, K = categories, S = totals that can be reached, one axis a category but
+the last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgerel_ray.stats.counts.filling import extremes, ways_to_fill
+from judgerel_ray.stats.counts.statistic import Floats, divide
+
+Counts = NDArray[np.int64]
+RATIOS = ("krippendorff_alpha", "fleiss_kappa", "gwet_ac1", "icc1")
+"""Coefficients of which :func:`completed_range` knows the extremes."""
+_MOST_STEPS = 10**8  # totals times ways to fill a unit: a second
+_MOST_TOTALS = 2 * 10**6
+_MOST_WAYS = 50_000
+_MOST_COMMON = 10**6
+_MOST_MISSING = 10**7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedRange:
+    """The least and the greatest value over all ways to fill in what is missing.
+
+    Attributes
+    ----------
+    low, high : float or None
+        None where no way gives a value, or nothing bounds it.
+    exact : bool
+        Whether both ends are reached by some way; otherwise all values lie between them.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Problem:
+    """W and C of one coefficient: only units that take part."""
+
+    name: str
+    seen_UK: Counts  # noqa: N815  a shape, not a case
+    missing_U: Counts  # noqa: N815
+    weight_U: Floats  # noqa: N815
+    step_U: Counts  # noqa: N815
+    """What one verdict adds to the totals that chance is made of; 0 where that is no whole part."""
+    scale: float
+    """By which those totals are divided."""
+
+    @property
+    def sizes_U(self) -> Counts:  # noqa: N802
+        """Verdicts of each unit, filled in."""
+        sizes: Counts = self.seen_UK.sum(axis=1) + self.missing_U
+        return sizes
+
+    @property
+    def parts_U(self) -> Floats:  # noqa: N802
+        """What one verdict adds to the totals, whole or not."""
+        if self.name != "gwet_ac1":
+            return np.ones(len(self.step_U))
+        parts: Floats = self.scale / (self.sizes_U * len(self.sizes_U))
+        return parts
+
+    def chance(self, totals: Floats) -> Floats:
+        """C of totals (..., K)."""
+        if self.name == "gwet_ac1":
+            pi = totals / self.scale
+            left: Floats = 1 - (pi * (1 - pi)).sum(axis=-1) / (totals.shape[-1] - 1)
+            return left
+        n = float(self.sizes_U.sum())
+        apart: Floats = n**2 - (totals**2).sum(axis=-1)
+        return apart
+
+    def value(self, ratio: Floats) -> Floats:
+        """The coefficient at W / C."""
+        m_U = self.sizes_U[self.weight_U > 0].astype(np.float64)
+        n, q = float(m_U.sum()), m_U.size
+        if self.name == "krippendorff_alpha":
+            return 1 - (n - 1) * ratio
+        if self.name == "fleiss_kappa":
+            return 1 - n**2 / q * ratio
+        if self.name == "gwet_ac1":
+            return 1 - ratio / q
+        # Squares within units as a share of all squares.
+        between, within = (1 - n * ratio) / (q - 1), n * ratio / (n - q)
+        size = (n - float((m_U**2).sum()) / n) / (q - 1)
+        return divide(between - within, between + (size - 1) * within)
+
+
+def completed_range(
+    name: str, seen_UK: NDArray[np.integer], missing_U: NDArray[np.integer]
+) -> CompletedRange:
+    """Compute the worst and the best case of a coefficient over all ways to fill in verdicts.
+
+    Parameters
+    ----------
+    name : str
+        One of `RATIOS`, at the nominal level.
+    seen_UK : ndarray of int, shape (n_units, n_categories)
+        How often each unit received each category; those that never occurred have a column, too.
+    missing_U : ndarray of int, shape (n_units,)
+        Verdicts to fill in.
+
+    Returns
+    -------
+    CompletedRange
+        Ways that leave the coefficient undefined (one value alone) are left out.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+
+    Examples
+    --------
+    Filled in with A the two units are told apart, with B the first is split:
+
+    >>> import numpy as np
+    >>> found = completed_range("krippendorff_alpha", np.array([[1, 0], [0, 2]]), np.array([1, 0]))
+    >>> found.low, found.high, found.exact
+    (0.0, 1.0, True)
+    """
+    if name not in RATIOS:
+        raise ValueError(f"completed_range: name must be one of {RATIOS}, got {name!r}")
+    problem = _problem(name, seen_UK.astype(np.int64), missing_U.astype(np.int64))
+    n_units, width = int((problem.weight_U > 0).sum()), problem.seen_UK.shape[1]
+    if width < 2 or n_units < (2 if name in ("icc1", "icck") else 1):
+        return CompletedRange()
+    step = math.gcd(*(int(one) for one in problem.step_U[problem.missing_U > 0])) or 1
+    added = int((problem.missing_U * problem.step_U).sum()) // step
+    n_totals = (added + 1) ** (width - 1)
+    n_ways = sum(math.comb(int(one) + width - 1, width - 1) for one in problem.missing_U if one)
+    walkable = problem.step_U.all() and n_totals <= _MOST_TOTALS and n_ways <= _MOST_WAYS
+    if walkable and n_totals * n_ways <= _MOST_STEPS:
+        return _walked(problem, added, step)
+    alike = np.unique(problem.step_U).size == 1 and problem.step_U.all()
+    if width == 2 and alike and problem.missing_U.sum() <= _MOST_MISSING:
+        return _two_valued(problem)
+    return _bracketed(problem)
+
+
+def _problem(name: str, seen_UK: Counts, missing_U: Counts) -> _Problem:
+    """Units that take part, and how they enter."""
+    m_U = seen_UK.sum(axis=1) + missing_U
+    kept = m_U >= (1 if name == "gwet_ac1" else 2)
+    seen_UK, missing_U, m_U = seen_UK[kept], missing_U[kept], m_U[kept]
+    step_U, scale = np.ones_like(m_U), 1.0
+    if name == "gwet_ac1" and m_U.size:
+        # Shares of a unit, over a common denominator where that is small enough to walk.
+        common = math.lcm(*(int(one) for one in np.unique(m_U)))
+        step_U = common // m_U if common <= _MOST_COMMON else np.zeros_like(m_U)
+        scale = float(min(common, _MOST_COMMON)) * m_U.size
+    paired = m_U >= 2
+    m = np.where(paired, m_U, 2).astype(np.float64)
+    weight = {
+        "krippendorff_alpha": 1 / (m - 1),
+        "fleiss_kappa": 1 / (m * (m - 1)),
+        "gwet_ac1": 1 / (m * (m - 1)),
+    }.get(name, 1 / m)
+    return _Problem(
+        name=name, seen_UK=seen_UK, missing_U=missing_U, weight_U=np.where(paired, weight, 0.0),
+        step_U=step_U, scale=scale,
+    )  # fmt: skip
+
+
+def _within(problem: _Problem, filled_UK: Counts) -> Floats:
+    """What each unit adds to W."""
+    filled = filled_UK.astype(np.float64)
+    within: Floats = problem.weight_U * (problem.sizes_U**2 - (filled**2).sum(axis=1))
+    return within
+
+
+def _walked(problem: _Problem, added: int, step: int) -> CompletedRange:
+    """Both extremes, by the least and the greatest W of all totals that can be reached."""
+    width = problem.seen_UK.shape[1]
+    open_U = problem.missing_U > 0
+    fixed = float(_within(problem, problem.seen_UK)[~open_U].sum())
+    shape = (added + 1,) * (width - 1)
+    least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
+    least[(0,) * (width - 1)] = most[(0,) * (width - 1)] = fixed
+    for u in np.flatnonzero(open_U):
+        lower, upper = np.full(shape, np.inf), np.full(shape, -np.inf)
+        size, weight = int(problem.sizes_U[u]), float(problem.weight_U[u])
+        for way in ways_to_fill(int(problem.missing_U[u]), width):
+            filled = problem.seen_UK[u] + np.array(way)
+            adds = weight * (size**2 - int((filled**2).sum()))
+            moved = [int(problem.step_U[u]) // step * one for one in way[:-1]]
+            to = tuple(slice(one, None) for one in moved)
+            of = tuple(slice(None, added + 1 - one) for one in moved)
+            np.minimum(lower[to], least[of] + adds, out=lower[to])
+            np.maximum(upper[to], most[of] + adds, out=upper[to])
+        least, most = lower, upper
+    finite = np.isfinite(least)
+    reached = np.stack(np.nonzero(finite), axis=-1)
+    last = added - reached.sum(axis=1, keepdims=True)
+    totals = _totals(problem) + step * np.concatenate([reached, last], axis=1)
+    return _over_totals(problem, totals, least[finite], most[finite])
+
+
+def _totals(problem: _Problem) -> Floats:
+    """Totals of what was seen."""
+    totals: Floats = (problem.seen_UK * problem.parts_U[:, None]).sum(axis=0)
+    return totals
+
+
+def _over_totals(
+    problem: _Problem, totals_SK: Floats, least_S: Floats, most_S: Floats, *, exact: bool = True
+) -> CompletedRange:
+    """The extremes, from those of W at each of the totals."""
+    chance = problem.chance(totals_SK)
+    there = chance > 1e-9 * max(1.0, float(np.abs(chance).max(initial=0.0)))
+    if not there.any():
+        return CompletedRange()
+    low, high = (problem.value(one[there] / chance[there]) for one in (most_S, least_S))
+    return CompletedRange(low=float(low.min()), high=float(high.max()), exact=exact)
+
+
+def _two_valued(problem: _Problem) -> CompletedRange:
+    """Ends for many units and two values: the worst case exactly, the best but for one unit.
+
+    A unit's part of W is concave in what is filled in, so for given totals the greatest W takes
+    the largest increments first; its chords, taken from the lowest, are never above the least W.
+    """
+    missing, sizes = problem.missing_U, problem.sizes_U.astype(np.float64)
+    weight, first = 2 * problem.weight_U, problem.seen_UK[:, 0].astype(np.float64)
+    at_none = float((weight * first * (sizes - first)).sum())
+    each = np.repeat(np.arange(missing.size), missing)
+    before = np.arange(each.size) - np.repeat(np.cumsum(missing) - missing, missing)
+    rises = weight[each] * (sizes[each] - 2 * (first[each] + before) - 1)
+    chords = weight[each] * (sizes[each] - 2 * first[each] - missing[each])
+    most, least = (
+        at_none + np.concatenate([[0.0], np.cumsum(one)])
+        for one in (np.sort(rises)[::-1], np.sort(chords))
+    )
+    added = np.arange(each.size + 1.0) * float(problem.parts_U[0])
+    totals = _totals(problem) + np.stack([added, added[::-1]], axis=1)
+    return _over_totals(problem, totals, np.maximum(least, 0.0), most, exact=False)
+
+
+def _bracketed(problem: _Problem) -> CompletedRange:
+    """Ends beyond which no way can go: W and C at their extremes apart."""
+    worst, best = extremes(problem.seen_UK, problem.missing_U)
+    most, least = (float(_within(problem, one).sum()) for one in (worst, best))
+    added = float((problem.missing_U * problem.parts_U).sum())
+    totals = np.sort(_totals(problem))
+    uneven = totals + added * (np.arange(totals.size) == totals.size - 1)
+    lowest, highest = sorted(
+        float(problem.chance(one)) for one in (uneven, _levelled(totals, added))
+    )
+    if highest <= 0:
+        return CompletedRange(exact=False)
+    largest = math.inf if lowest <= 0 else most / lowest
+    if problem.name != "gwet_ac1":
+        # Squares within units are at most all squares.
+        sizes_U = problem.sizes_U
+        largest = min(largest, float((problem.weight_U * sizes_U).max() / sizes_U.sum()))
+    ends = problem.value(np.array([largest, least / highest]))
+    if not np.isfinite(ends).all():
+        return CompletedRange(exact=False)
+    return CompletedRange(low=float(ends.min()), high=float(ends.max()), exact=False)
+
+
+def _levelled(totals_K: Floats, added: float) -> Floats:
+    """Ascending totals, the lowest lifted to one level by what is added."""
+    count = np.arange(1, totals_K.size + 1)
+    levels = (np.cumsum(totals_K) + added) / count
+    # As many as lie below the level they would rise to.
+    lifted = int((totals_K <= levels).sum())
+    lifted_K: Floats = np.maximum(totals_K, levels[max(lifted, 1) - 1])
+    return lifted_K

@@ -1,0 +1,1 @@
+"""The kernel: counts, and coefficients as functions of sums over units."""

@@ -1,0 +1,1 @@
+"""Variance components, reproducibility over facets, and decision studies."""

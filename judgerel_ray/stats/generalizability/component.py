@@ -1,0 +1,373 @@
+"""One variance component: its estimate, its share of a judgment's variance, and its interval.
+
+Shape suffixes: G = groups of questions left out plus one (the last: none left out), P = components.
+
+Which effects a design can tell apart.
+
+Shape suffixes: C = cells, E = equations.
+
+Intervals of variance components, by what was drawn: questions, levels, or nothing but chance.
+
+A component of levels alone is known by the mean square of L levels, about chi-squared with L - 1
+degrees of freedom. Of levels drawn from more, its interval follows from that (the generalized
+pivotal quantity, with what the mean square is inflated by held at its estimate, which rests on all
+questions); of all levels that there are the mean square is noncentral. All else goes by leaving
+out questions, and levels that are drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.generalizability.facet_cells import Codes, Margin
+from judgerel_ray.stats.generalizability.populations import of_one_level
+
+_FAR = 1000.0
+
+
+def few_draws_interval(
+    value: float, mean_square: float, df: int, *, confidence: float
+) -> tuple[float, float]:
+    """Compute the interval of a component whose mean square is chi-squared over `df`.
+
+    Parameters
+    ----------
+    value : float
+        The component.
+    mean_square : float
+        The component plus what inflates its levels' means.
+    df : int
+        Degrees of freedom.
+    confidence : float
+        In (0, 1).
+
+    Examples
+    --------
+    Four levels: 3 / 9.348 and 3 / 0.216 of the mean square, less the .2 by which it is inflated.
+
+    >>> low, high = few_draws_interval(1.0, 1.2, 3, confidence=0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.185, 16.482)
+    """
+    from scipy.special import chdtri
+
+    tail = (1 - confidence) / 2
+    low, high = (df / float(chdtri(df, p)) for p in (tail, 1 - tail))
+    added = mean_square - value
+    return mean_square * low - added, mean_square * high - added
+
+
+def all_levels_interval(
+    value: float, mean_square: float, df: int, *, confidence: float
+) -> tuple[float, float] | None:
+    """Compute the interval of the variance of effects of all the levels that there are.
+
+    Nothing is drawn but the questions: the mean square over what inflates it is noncentral
+    chi-squared. Leaving out questions would not do here, since the square of a difference that is
+    near 0 hardly moves without them.
+
+    Parameters
+    ----------
+    value : float
+        The component.
+    mean_square : float
+        The component plus what chance adds to the variance of its levels' means.
+    df : int
+        Degrees of freedom.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float, or None
+        From 0 on; None where chance adds nothing.
+
+    Examples
+    --------
+    Two orders whose means differ by one standard error of .1 (d^2 for 1 - d = -1.96, times .01):
+
+    >>> low, high = all_levels_interval(0.0, 0.01, 1, confidence=0.95)
+    >>> low, round(high, 4)
+    (0.0, 0.0876)
+    """
+    from scipy.special import chndtr, chndtrinc, ndtri
+
+    added = mean_square - value
+    if added <= 1e-12 * abs(mean_square):
+        return None
+    scaled = df * max(mean_square, 0.0) / added
+    if scaled > _FAR:  # near normal, and beyond what the distribution is computed for
+        half = -float(ndtri((1 - confidence) / 2)) * 2 * math.sqrt(added * value / df)
+        return value - half, value + half
+    tail = (1 - confidence) / 2
+    ends = [
+        float(chndtrinc(scaled, df, p)) if chndtr(scaled, df, 0.0) > p else 0.0
+        for p in (1 - tail, tail)
+    ]
+    return ends[0] * added / df, ends[1] * added / df
+
+
+def left_out_interval(
+    value: float, parts: Sequence[tuple[Floats, float]], *, confidence: float
+) -> tuple[float | None, float | None]:
+    """Compute the t interval from values with one left out, of questions and of levels.
+
+    Parameters
+    ----------
+    value : float
+        Of the whole data.
+    parts : sequence of (ndarray, float)
+        Values with one group left out at a time, and the share of their variance that counts
+        (1 - k / N of levels that are k of N).
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : float or None
+        None where a part has fewer than two values, or one that is not known. Degrees of freedom
+        are Satterthwaite's.
+
+    Examples
+    --------
+    >>> low, high = left_out_interval(2.0, [(np.array([1.0, 2.0, 3.0]), 1.0)], confidence=0.95)
+    >>> round(low, 3), round(high, 3)
+    (-2.968, 6.968)
+    """
+    from scipy.special import stdtrit
+
+    variance, spread = 0.0, 0.0
+    for left_out, share in parts:
+        n = left_out.size
+        if n < 2 or not np.isfinite(left_out).all():
+            return None, None
+        own = share * (n - 1) / n * float(((left_out - left_out.mean()) ** 2).sum())
+        variance += own
+        spread += own**2 / (n - 1)
+    df = variance**2 / spread if spread > 0 else math.inf
+    half = float(stdtrit(min(df, 1e9), (1 + confidence) / 2)) * math.sqrt(variance)
+    return value - half, value + half
+
+
+def share_interval(
+    value: float | None, parts: Sequence[tuple[Floats, float]], *, confidence: float
+) -> tuple[float | None, float | None]:
+    """Compute the interval of a share, on the logit scale where the plain one lies above 0.
+
+    Parameters as of :func:`left_out_interval`; None also where nothing spreads.
+
+    Examples
+    --------
+    >>> low, high = share_interval(0.9, [(np.array([0.89, 0.9, 0.91]), 1.0)], confidence=0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.838, 0.94)
+    """
+    if value is None or not parts:
+        return None, None
+    low, high = left_out_interval(value, parts, confidence=confidence)
+    if low is None or high is None or high - low < 1e-12:
+        return None, None
+    if low <= 0 or value >= 1:
+        return max(0.0, low), min(1.0, high)
+    half = (high - value) / (value * (1 - value))
+    centre = math.log(value / (1 - value))
+    # As tanh: near 1 the half width on the logit scale is beyond what exp can take.
+    return (1 + math.tanh((centre - half) / 2)) / 2, (1 + math.tanh((centre + half) / 2)) / 2
+
+
+RESIDUAL = "residual"
+
+
+def effect_name(facets: Sequence[str]) -> str:
+    """Name an effect by its facets.
+
+    Examples
+    --------
+    >>> effect_name(("item_id", "option_order")), effect_name(())
+    ('item_id x option_order', 'residual')
+    """
+    return " x ".join(facets) if facets else RESIDUAL
+
+
+def told_apart(margins: Sequence[Margin], n: int) -> tuple[list[Margin], dict[str, str]]:
+    """Sort out the effects with levels of their own, and what the others are confounded with.
+
+    `n` is the number of judgments: an effect with as many levels is the residual. A facet that
+    does not vary is left out; so is the interaction of a facet with one that it is nested in.
+
+    Examples
+    --------
+    >>> code = np.array([0, 1])
+    >>> twins = [Margin(facets=(x,), levels_C=code, n_levels=2, holds_object=False) for x in "ab"]
+    >>> kept, confounded = told_apart(twins, 4)
+    >>> [one.facets for one in kept], confounded
+    ([('a',)], {'b': 'a'})
+    """
+    kept: list[Margin] = []
+    confounded: dict[str, str] = {}
+    for one in margins:
+        if one.n_levels == 1:  # a facet that does not vary
+            continue
+        if one.n_levels == n:
+            confounded[effect_name(one.facets)] = RESIDUAL
+            continue
+        # Codes of equal partitions differ at most in their order.
+        same = (other for other in kept if _same_partition(one.levels_C, other.levels_C))
+        twin = next(same, None)
+        if twin is None:
+            kept.append(one)
+        elif not set(twin.facets) <= set(one.facets) or len(one.facets) == len(twin.facets):
+            confounded[effect_name(one.facets)] = effect_name(twin.facets)
+    return kept, confounded
+
+
+def _same_partition(first_C: Codes, second_C: Codes) -> bool:
+    """Whether two codings put the same cells together."""
+    if first_C.max(initial=0) != second_C.max(initial=0):
+        return False
+    pairs = np.unique(np.stack([first_C, second_C]), axis=1).shape[1]
+    return bool(pairs == first_C.max(initial=0) + 1)
+
+
+def solvable(
+    coefficients_EE: Floats, margins: Sequence[Margin]
+) -> tuple[list[int], dict[str, str]]:
+    """Find the effects whose equations, taken in order, are independent, and those whose are not.
+
+    The last two equations are those of the residual and of the mean.
+
+    Examples
+    --------
+    >>> solvable(np.eye(2), [])
+    ([], {})
+    """
+    ends = [len(margins), len(margins) + 1]
+    kept: list[int] = []
+    dependent: dict[str, str] = {}
+    for i, one in enumerate(margins):
+        rows = [*kept, i, *ends]
+        if np.linalg.matrix_rank(coefficients_EE[np.ix_(rows, rows)], tol=1e-9) == len(rows):
+            kept.append(i)
+        else:
+            dependent[effect_name(one.facets)] = "other effects"
+    return kept, dependent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceComponent:
+    """One component.
+
+    Attributes
+    ----------
+    name : str
+        Its facets with " x " between, or "residual".
+    facets : tuple of str
+        Its facets; none for the residual.
+    value : float
+        The estimate as it is: below 0 where the data show less variance than chance would.
+    share : float or None
+        Of the variance of one judgment; None where that is not above 0.
+    low, high : float or None
+        Ends of its interval; None below two questions, where one question carries it alone, and
+        where a facet that is drawn from more has two levels.
+    n_levels : int
+        Levels in the data; for the residual, judgments.
+    negative : bool
+        Whether the estimate is below 0.
+    """
+
+    name: str
+    facets: tuple[str, ...]
+    value: float
+    share: float | None
+    low: float | None
+    high: float | None
+    n_levels: int
+    negative: bool
+
+
+def described(
+    estimates_GP: Floats,
+    margins: Sequence[Margin],
+    squares_P: Sequence[float | None],
+    left_out: Mapping[str, tuple[Floats, float]],
+    confidence: float,
+    *,
+    n: int,
+    sizes: Mapping[str, int],
+    few: Collection[str],
+    fixed: Collection[str],
+) -> tuple[VarianceComponent, ...]:
+    """Give estimates their names, shares and intervals.
+
+    Parameters
+    ----------
+    estimates_GP : ndarray, shape (groups + 1, n_components)
+        With one group of questions left out at a time, and last of all; the residual last.
+    margins : sequence of Margin
+        Sets of facets of the components, but for the residual.
+    squares_P : sequence of (float or None)
+        Mean squares of those that rest on drawn levels alone, in units of their components.
+    left_out : mapping of str to (ndarray, float)
+        By drawn facet: estimates with levels left out, and the share of levels not drawn.
+    confidence : float
+        Of the intervals.
+    n : int
+        Judgments.
+    sizes : mapping of str to int
+        Facets of a known number of levels.
+    few : collection of str
+        Drawn facets whose levels are too few for any interval.
+    fixed : collection of str
+        Facets that were taken out first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [one] = described(np.array([[1.0], [3.0], [2.0]]), [], [], {}, 0.95,
+    ...                   n=4, sizes={}, few=(), fixed=())
+    >>> one.name, one.value, one.share
+    ('residual', 2.0, 1.0)
+    """
+    facets = [*(one.facets for one in margins), ()]
+    levels = [*(one.n_levels for one in margins), n]
+    weights = [of_one_level(one, sizes) for one in facets]
+    total = float(estimates_GP[-1] @ weights)
+    n_levels = {one.facets: one.n_levels for one in margins}
+    found = []
+    for i, names in enumerate(facets):
+        value = float(estimates_GP[-1, i])
+        low, high = None, None
+        if not few:
+            parts = [(estimates_GP[:-1, i], 1.0)]
+            parts += [(values[:, i], share) for values, share in left_out.values()]
+            low, high = left_out_interval(value, parts, confidence=confidence)
+        square = squares_P[i] if i < len(squares_P) else None
+        if square is not None and not few:
+            free = [n_levels.get((name,), 2) - 1 for name in names if name not in fixed]
+            by_levels = few_draws_interval if set(names) & set(left_out) else all_levels_interval
+            ends = by_levels(value, square, math.prod(free), confidence=confidence)
+            sampled = left_out and by_levels is all_levels_interval
+            if ends and sampled and low is not None and high is not None:
+                # All levels of one facet, over a few drawn levels of another: the wider of both.
+                ends = (min(low, ends[0]), max(high, ends[1]))
+            low, high = ends or (low, high)
+        found.append(
+            VarianceComponent(
+                name=effect_name(names),
+                facets=names,
+                value=value,
+                share=value * weights[i] / total if total > 0 else None,
+                low=low,
+                high=high,
+                n_levels=levels[i],
+                # What differs from 0 by rounding is 0.
+                negative=value < -1e-12 * max(total, 0.0),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,293 @@
+"""Decision studies: how far a mean of k judgments can be depended on, and how many that takes.
+
+Mean scores and vote shares follow the variance components and the Spearman-Brown formula; majority
+labels do not, for them see :mod:`judgerel_ray.stats.agreement.majority`.
+
+Shape suffixes: G = groups of questions left out, P = components.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgerel_ray.stats.counts.replications import checked_target
+from judgerel_ray.stats.counts.statistic import divide
+from judgerel_ray.stats.generalizability.component import share_interval
+from judgerel_ray.stats.generalizability.populations import left_as_error, of_one_level
+from judgerel_ray.stats.generalizability.variance_components import VarianceComponents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependability:
+    """What a mean of judgments is worth under one design.
+
+    Attributes
+    ----------
+    n_judgments : int
+        Judgments of one question that are averaged.
+    universe : float
+        Variance of what is to be measured, the question's own.
+    relative_error, absolute_error : float
+        Error variance for comparing questions, and for the value of one.
+    generalizability : float or None
+        universe / (universe + relative error); None where both are 0.
+    dependability : float or None
+        universe / (universe + absolute error).
+    low, high : float or None
+        Interval of `generalizability`, by leaving out questions and drawn levels.
+    set_to_zero : tuple of str
+        Components with an estimate below 0, which count as 0 here.
+    no_interval : str or None
+        "too_few_levels" where a facet that is drawn from more has two levels in the data.
+    """
+
+    n_judgments: int
+    universe: float
+    relative_error: float
+    absolute_error: float
+    generalizability: float | None
+    dependability: float | None
+    low: float | None
+    high: float | None
+    set_to_zero: tuple[str, ...]
+    no_interval: str | None = None
+
+
+def dependability(
+    found: VarianceComponents,
+    *,
+    n_judgments: int = 1,
+    n_levels: Mapping[str, int] | None = None,
+    objects: Collection[str] | None = None,
+    fixed: Collection[str] = (),
+    given: Collection[str] = (),
+    confidence: float = 0.95,
+) -> Dependability:
+    r"""Compute how far the mean of several judgments can be depended on.
+
+    For questions q crossed with orders o, n_o orders and n judgments in all:
+
+    .. math:: relative = \sigma^2_{qo} / n_o + \sigma^2_e / n, \quad
+              absolute = relative + \sigma^2_o / n_o
+
+    Of orders that are N_o in all, (1 - n_o / N_o) of their components stays: asked in all of them,
+    a question has no error of theirs.
+
+    Parameters
+    ----------
+    found : VarianceComponents
+        From :func:`variance_components`.
+    n_judgments : int
+        Judgments of one question that are averaged, over all levels of all facets.
+    n_levels : mapping of str to int, optional
+        Different levels of each facet among them; 1 where not named. A component of several facets
+        is averaged over the product of their levels, at most `n_judgments`: naming every facet
+        with `n_judgments` levels is a design where each judgment has levels of its own. Each level
+        has as many judgments as the others.
+    objects : collection of str, optional
+        Facets that belong to what is measured; by default the question alone.
+    fixed : collection of str
+        Facets whose levels are all there are (temperatures chosen): what they do to a question is
+        no error.
+    given : collection of str
+        Facets inside which things are compared: components of these alone count as nothing. For
+        responses nested in questions, ``objects={"question", "response"}, given={"question"}`` is
+        how far responses to one question can be told apart.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    Dependability
+        Negative estimates count as 0 here, and `set_to_zero` names them.
+
+    Raises
+    ------
+    ValueError
+        If `found` is undefined, a facet is unknown, a number is below 1, or a facet has more
+        levels than there are.
+
+    Notes
+    -----
+    A design of one order (``n_levels`` 1) leaves the variance of question x order in the error
+    however many judgments there are: that error repeats itself, and replications do not show it.
+
+    References
+    ----------
+    .. [1] Brennan, R. L. (2001). Generalizability Theory.
+
+    Examples
+    --------
+    Components 4 (question) and 1 (residual), as in :func:`variance_components`:
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> from judgerel_ray.stats.generalizability.variance_components import variance_components
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"question": ["q", "r"]})
+    >>> found = variance_components(cells, object_="question")
+    >>> dependability(found).generalizability, dependability(found, n_judgments=4).relative_error
+    (0.8, 0.25)
+    """
+    levels = dict(n_levels or {})
+    _check(found, n_judgments, levels, {*(objects or ()), *fixed, *given})
+    own = frozenset(objects or {found.object})
+    values_P = np.array([one.value for one in found.components])
+    parts = np.array(
+        [
+            _parts(one.facets, own, fixed, given, levels, found.sizes, n_judgments)
+            for one in found.components
+        ]
+    )
+    universe, relative, absolute = np.maximum(values_P, 0.0) @ parts
+    sums = [(found.left_out_GP, 1.0), *found.left_out_levels.values()]
+    left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
+    if found.few_levels:
+        left_out = []
+    value = _share(universe, relative)
+    shares = [(divide(sums[:, 0], sums[:, 0] + sums[:, 1]), part) for sums, part in left_out]
+    low, high = share_interval(value, shares, confidence=confidence)
+    return Dependability(
+        n_judgments=n_judgments,
+        universe=float(universe),
+        relative_error=float(relative),
+        absolute_error=float(absolute),
+        generalizability=value,
+        dependability=_share(universe, absolute),
+        low=low,
+        high=high,
+        set_to_zero=tuple(one.name for one in found.components if one.negative),
+        no_interval="too_few_levels" if found.few_levels else None,
+    )
+
+
+def judgments_for(
+    found: VarianceComponents,
+    target: float,
+    *,
+    absolute: bool = False,
+    apart: Collection[str] = (),
+    n_levels: Mapping[str, int] | None = None,
+    objects: Collection[str] | None = None,
+    fixed: Collection[str] = (),
+) -> float | None:
+    """Compute how many judgments of each question a target takes, as a fraction.
+
+    Parameters
+    ----------
+    found : VarianceComponents
+        From :func:`variance_components`.
+    target : float
+        Coefficient wanted, in (0, 1).
+    absolute : bool
+        Whether the target is of the dependability (the value of one question) instead of the
+        generalizability (comparing questions).
+    apart : collection of str
+        Facets of which every judgment has a level of its own; the others stay at one level.
+    n_levels : mapping of str to int, optional
+        Facets of which so many levels have equally many judgments: what is bought is a multiple.
+    objects, fixed : collection of str
+        As for :func:`dependability`.
+
+    Returns
+    -------
+    float or None
+        Below 1 where less than one judgment would do; None where no number reaches it, because
+        what stays at one level is error enough, or because questions do not differ.
+
+    Raises
+    ------
+    ValueError
+        If the target is not in (0, 1), or as for :func:`dependability`.
+
+    Examples
+    --------
+    .9 / .1 * 1 / 4:
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> from judgerel_ray.stats.generalizability.variance_components import variance_components
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"question": ["q", "r"]})
+    >>> round(judgments_for(variance_components(cells, object_="question"), 0.9), 6)
+    2.25
+    """
+    checked_target(target, function="judgments_for")
+
+    _check(found, 1, n_levels or {}, {*apart, *(objects or ()), *fixed})
+    own = frozenset(objects or {found.object})
+    values_P = np.array([one.value for one in found.components])
+    base = math.prod((n_levels or {}).values())
+
+    def error(times: int) -> tuple[float, float]:
+        n = base * times
+        levels = {**dict.fromkeys(apart, n), **(n_levels or {})}
+        parts = [
+            _parts(one.facets, own, fixed, (), levels, found.sizes, n) for one in found.components
+        ]
+        universe, *errors = np.maximum(values_P, 0.0) @ np.array(parts)
+        return float(universe), float(errors[absolute])
+
+    # Every part of the error either stays or goes with 1 / n, so two designs tell all.
+    (universe, at_one), (_, at_two) = error(1), error(2)
+    falling = 2 * (at_one - at_two)
+    room = universe * (1 - target) / target - (at_one - falling)
+    if room <= 1e-12 * max(universe, at_one):
+        return None
+    return base * falling / room
+
+
+def _check(
+    found: VarianceComponents, n_judgments: int, sizes: Mapping[str, int], named: set[str]
+) -> None:
+    """Refuse designs that cannot be."""
+    if found.undefined:
+        raise ValueError(f"dependability: found must have components, got {found.undefined!r}")
+    if any(k > found.sizes.get(name, k) for name, k in sizes.items()):
+        raise ValueError(
+            f"dependability: n_levels must be at most {dict(found.sizes)}, got {dict(sizes)}"
+        )
+    if min([n_judgments, *sizes.values()]) < 1:
+        raise ValueError(
+            f"dependability: n_judgments and n_levels must be at least 1, "
+            f"got {n_judgments}, {sizes}"
+        )
+    known = {found.object, *(name for one in found.components for name in one.facets)}
+    known |= {name for effect in found.confounded for name in effect.split(" x ")}
+    strangers = (named | set(sizes)) - known
+    if strangers:
+        raise ValueError(
+            f"dependability: facets must be of {sorted(known)}, got {sorted(strangers)}"
+        )
+
+
+def _parts(
+    facets: tuple[str, ...],
+    own: frozenset[str],
+    fixed: Collection[str],
+    given: Collection[str],
+    levels: Mapping[str, int],
+    sizes: Mapping[str, int],
+    n: int,
+) -> tuple[float, float, float]:
+    """What a component adds to the universe score, the relative and the absolute error."""
+    names = frozenset(facets)
+    if names and names <= set(given):
+        return 0.0, 0.0, 0.0
+    others = tuple(name for name in facets if name not in own)
+    # What fixed facets do without the question is the same for all questions, always.
+    if names and names <= own | set(fixed):
+        averaged = min(math.prod(levels.get(name, 1) for name in others), n)
+        weight = of_one_level(tuple(names & own), sizes) / averaged
+        return (weight, 0.0, 0.0) if names & own else (0.0, 0.0, 0.0)
+    weight = left_as_error(others, n, levels, sizes)
+    if names & own:
+        weight *= of_one_level(tuple(names & own), sizes)
+    if not names or names & own:
+        return 0.0, weight, weight
+    return 0.0, 0.0, weight
+
+
+def _share(universe: float, error: float) -> float | None:
+    """Universe / (universe + error)."""
+    return float(universe / (universe + error)) if universe + error > 0 else None

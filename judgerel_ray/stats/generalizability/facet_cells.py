@@ -1,0 +1,460 @@
+"""Cells of a design: how often each combination of facets was judged, and the sums of its verdicts.
+
+All that variance components need. Sums are kept about the mean of all judgments, which changes no
+component and keeps rounding small.
+
+Shape suffixes: C = cells (combinations of facet levels), V = values (1 for scores).
+
+Sums of squares of a design and what they are expected to be: Henderson's first method.
+
+For every set of facets A, ``T_A`` is the sum over its cells of (sum of verdicts)^2 / judgments.
+Where all effects are random, ``E T_A = N mu^2 + sum_B k(A, B) var_B + cells(A) var_residual`` with
+``k(A, B) = sum_ab n_ab^2 / n_a``, whatever the balance. Everything is computed for the whole data
+and for the data less one group of questions at a time.
+
+Shape suffixes: C = cells of the design, L = levels of a set of facets, G = groups of questions
+left out plus one (the last: none left out), V = values, E = equations.
+
+Effects of a design: which are wanted, and which are fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.counts import checked_counts
+from judgerel_ray.stats.counts.statistic import Floats
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetCells:
+    """Judgments summed by cell.
+
+    Attributes
+    ----------
+    levels : mapping of str to ndarray of int, shape (n_cells,)
+        Level of every facet, as codes from 0.
+    n_C : ndarray, shape (n_cells,)
+        Judgments of each cell, at least one.
+    sums_CV : ndarray, shape (n_cells, n_values)
+        Sums of the verdicts (of their indicators, one column a value) about their mean.
+    squares_C : ndarray, shape (n_cells,)
+        Sums of their squares about their mean, over the values.
+    kind : {"labels", "scores"}
+        Whether verdicts are names (their indicators are analysed, and components are shares of
+        Gini's variance) or numbers.
+    """
+
+    levels: Mapping[str, Codes]
+    n_C: Floats  # noqa: N815  a shape, not a case
+    sums_CV: Floats  # noqa: N815
+    squares_C: Floats  # noqa: N815
+    kind: Literal["labels", "scores"]
+
+
+def label_cells(counts_CV: ArrayLike, levels: Mapping[str, ArrayLike]) -> FacetCells:
+    """Lay out verdicts that are names.
+
+    Parameters
+    ----------
+    counts_CV : array-like of int, shape (n_cells, n_values)
+        How often each cell received each value.
+    levels : mapping of str to array-like, shape (n_cells,)
+        Level of every facet in each cell; anything that can be sorted.
+
+    Returns
+    -------
+    FacetCells
+        Without the cells that hold no judgment.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or a facet has not one level a cell.
+
+    Examples
+    --------
+    >>> cells = label_cells([[2, 0], [1, 1]], {"question": ["q", "r"]})
+    >>> cells.n_C.tolist(), cells.sums_CV.tolist(), cells.squares_C.tolist()
+    ([2.0, 2.0], [[0.5, -0.5], [-0.5, 0.5]], [0.25, 1.25])
+    """
+    counts = checked_counts(counts_CV, function="label_cells")
+    kept = counts.sum(axis=1) > 0
+    counts, n_C = counts[kept], counts[kept].sum(axis=1)
+    n = n_C.sum()
+    share_V = counts.sum(axis=0) / n if n else np.zeros(counts.shape[1])
+    return FacetCells(
+        levels=_codes(levels, kept, function="label_cells"),
+        n_C=n_C,
+        sums_CV=counts - n_C[:, None] * share_V,
+        # Sum over judgments of |indicator - share|^2 = 1 - 2 share of the value + |share|^2.
+        squares_C=n_C * (1 + (share_V**2).sum()) - 2 * counts @ share_V,
+        kind="labels",
+    )
+
+
+def score_cells(
+    n_C: ArrayLike, sums_C: ArrayLike, squares_C: ArrayLike, levels: Mapping[str, ArrayLike]
+) -> FacetCells:
+    """Lay out verdicts that are numbers, from how many, their sum, and the sum of their squares.
+
+    Parameters
+    ----------
+    n_C, sums_C, squares_C : array-like, shape (n_cells,)
+        Judgments of each cell, the sum of their scores, and that of their squares.
+    levels : mapping of str to array-like, shape (n_cells,)
+        Level of every facet in each cell; anything that can be sorted.
+
+    Returns
+    -------
+    FacetCells
+        Without the cells that hold no judgment.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or a sum is not finite.
+
+    Examples
+    --------
+    Scores 1, 3 and 5, 5; their mean is 3.5:
+
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"question": ["q", "r"]})
+    >>> cells.sums_CV.tolist(), cells.squares_C.tolist()
+    ([[-3.0], [3.0]], [6.5, 4.5])
+    """
+    n, sums, squares = (np.asarray(x, dtype=np.float64) for x in (n_C, sums_C, squares_C))
+    if n.ndim != 1 or n.shape != sums.shape or n.shape != squares.shape:
+        raise ValueError(
+            f"score_cells: n_C, sums_C and squares_C must have one length, "
+            f"got shapes {n.shape}, {sums.shape}, {squares.shape}"
+        )
+    if not (np.isfinite(sums).all() and np.isfinite(squares).all() and (n >= 0).all()):
+        raise ValueError("score_cells: sums must be finite, and counts from 0 on")
+    kept = n > 0
+    n, sums, squares = n[kept], sums[kept], squares[kept]
+    mean = sums.sum() / n.sum() if n.size else 0.0
+    return FacetCells(
+        levels=_codes(levels, kept, function="score_cells"),
+        n_C=n,
+        sums_CV=(sums - n * mean)[:, None],
+        squares_C=squares - 2 * mean * sums + n * mean**2,
+        kind="scores",
+    )
+
+
+def _codes(
+    levels: Mapping[str, ArrayLike], kept: NDArray[np.bool_], *, function: str
+) -> dict[str, Codes]:
+    """Levels as codes from 0, in sorted order, of the cells kept."""
+    codes = {}
+    for name, given in levels.items():
+        column = np.asarray(given)
+        if column.shape != kept.shape:
+            raise ValueError(
+                f"{function}: levels of {name!r} must have shape {kept.shape}, got {column.shape}"
+            )
+        codes[name] = np.unique(column[kept], return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """A set of facets: the level of each cell, how many levels, and whether it holds the object."""
+
+    facets: tuple[str, ...]
+    levels_C: Codes  # noqa: N815  a shape, not a case
+    n_levels: int
+    holds_object: bool
+
+
+def margin(cells: FacetCells, facets: tuple[str, ...], *, object_: str) -> Margin:
+    """Combine the levels of several facets into one.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
+    >>> cells = label_cells([[1], [1]], {"q": ["a", "b"], "order": [0, 0]})
+    >>> margin(cells, ("q", "order"), object_="q").n_levels
+    2
+    """
+    codes = np.zeros(cells.n_C.size, dtype=np.int64)
+    for name in facets:
+        codes = codes * (cells.levels[name].max(initial=0) + 1) + cells.levels[name]
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    n_levels = int(codes.max(initial=-1)) + 1
+    return Margin(facets=facets, levels_C=codes, n_levels=n_levels, holds_object=object_ in facets)
+
+
+def equations(
+    cells: FacetCells, margins: Sequence[Margin], groups_C: Codes, n_groups: int
+) -> tuple[Floats, Floats]:
+    """Set up the equations for the variances of the margins, of the residual, and mu^2.
+
+    Parameters
+    ----------
+    cells : FacetCells
+        The judgments.
+    margins : sequence of Margin
+        Sets of facets that have a variance each.
+    groups_C : ndarray of int, shape (n_cells,)
+        Which group of questions each cell belongs to.
+    n_groups : int
+        Groups.
+
+    Returns
+    -------
+    coefficients_GEE : ndarray, shape (n_groups + 1, n_equations, n_equations)
+        Rows: the margins, all judgments, their mean; columns: the variances of the margins, that
+        of the residual, mu^2. The last of the first axis leaves nothing out.
+    squares_GE : ndarray, shape (n_groups + 1, n_equations)
+        What the rows came to.
+
+    Examples
+    --------
+    Two questions judged twice each: T_q = N mu^2 + 4 var_q + 2 var_e.
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> found = equations(cells, [margin(cells, ("q",), object_="q")], np.array([0, 1]), 2)
+    >>> (found[0][-1] * 4).tolist()
+    [[4.0, 2.0, 4.0], [4.0, 4.0, 4.0], [2.0, 1.0, 4.0]]
+    >>> (found[1][-1] * 4).tolist()
+    [9.0, 11.0, 0.0]
+    """
+    none = np.zeros(cells.n_C.size, dtype=np.int64)
+    mean = Margin(facets=(), levels_C=none, n_levels=1, holds_object=False)
+    n_G = less(summed(groups_C, cells.n_C, n_groups))
+    rows = [*margins, mean]
+    n_equations = len(margins) + 2
+    coefficients = np.empty((n_groups + 1, n_equations, n_equations))
+    squares = np.empty((n_groups + 1, n_equations))
+    places = [*range(len(margins)), n_equations - 1]
+    for place, one in zip(places, rows, strict=True):
+        for column, other in enumerate(margins):
+            coefficients[:, place, column] = overlap(cells, one, other, groups_C, n_groups)
+        coefficients[:, place, -2] = occupied(cells, one, groups_C, n_groups)
+        coefficients[:, place, -1] = n_G
+        squares[:, place] = squares_of(cells, one, groups_C, n_groups)
+    coefficients[:, -2, :] = n_G[:, None]
+    squares[:, -2] = less(summed(groups_C, cells.squares_C, n_groups))
+    safe = np.where(n_G > 0, n_G, 1.0)
+    return coefficients / safe[:, None, None], squares / safe[:, None]
+
+
+def summed(codes: Codes, weights: Floats, n: int) -> Floats:
+    """Sum weights by code, for codes 0 ... n - 1.
+
+    Examples
+    --------
+    >>> summed(np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]), 3).tolist()
+    [1.0, 5.0, 0.0]
+    """
+    summed: Floats = np.bincount(codes, weights, minlength=n).astype(np.float64)
+    return summed
+
+
+def less(by_group: Floats) -> Floats:
+    """Give totals less each group, and last the totals; groups are on the last axis.
+
+    Examples
+    --------
+    >>> less(np.array([1.0, 2.0])).tolist()
+    [2.0, 1.0, 3.0]
+    """
+    total = by_group.sum(axis=-1, keepdims=True)
+    return np.concatenate([total - by_group, total], axis=-1)
+
+
+def _group_of(levels_C: Codes, groups_C: Codes, n_levels: int) -> Codes:
+    """The group of each level of a margin that holds the object (a level lies in one group)."""
+    group_L = np.zeros(n_levels, dtype=np.int64)
+    group_L[levels_C] = groups_C
+    return group_L
+
+
+def by_group(one: Margin, weight_C: Floats, groups_C: Codes, n_groups: int) -> Floats:
+    """Sum a weight over the cells of each level, less each group: (n_levels, G).
+
+    Examples
+    --------
+    >>> code = np.array([0, 0, 1])
+    >>> one = Margin(facets=("t",), levels_C=code, n_levels=2, holds_object=False)
+    >>> by_group(one, np.array([1.0, 2.0, 3.0]), np.array([0, 1, 1]), 2).tolist()
+    [[2.0, 1.0, 3.0], [3.0, 0.0, 3.0]]
+    """
+    flat = summed(one.levels_C * n_groups + groups_C, weight_C, one.n_levels * n_groups)
+    return less(flat.reshape(one.n_levels, n_groups))
+
+
+def squares_of(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
+    """Compute T_A, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> squares_of(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
+    [4.5, 4.5, 9.0]
+    """
+    if one.holds_object:
+        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
+        over_L = np.zeros(one.n_levels)
+        for column in cells.sums_CV.T:
+            over_L += summed(one.levels_C, column, one.n_levels) ** 2
+        group_L = _group_of(one.levels_C, groups_C, one.n_levels)
+        return less(summed(group_L, over_L / n_L, n_groups))
+    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    over_LG = np.zeros(n_LG.shape)
+    for column in cells.sums_CV.T:
+        over_LG += by_group(one, column, groups_C, n_groups) ** 2
+    return _ratios_summed(over_LG, n_LG)
+
+
+def occupied(cells: FacetCells, one: Margin, groups_C: Codes, n_groups: int) -> Floats:
+    """Count levels with a judgment, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> occupied(cells, margin(cells, ("q",), object_="q"), np.array([0, 1]), 2).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    if one.holds_object:
+        group_L = _group_of(one.levels_C, groups_C, one.n_levels)
+        return less(summed(group_L, np.ones(group_L.size), n_groups))
+    n_LG = by_group(one, cells.n_C, groups_C, n_groups)
+    filled: Floats = (n_LG > 0).sum(axis=0).astype(np.float64)
+    return filled
+
+
+def overlap(
+    cells: FacetCells, one: Margin, other: Margin, groups_C: Codes, n_groups: int
+) -> Floats:
+    """Compute k(A, B) = sum_ab n_ab^2 / n_a, less each group.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> cells = score_cells([2, 2], [4, 10], [10, 50], {"q": [0, 1]})
+    >>> one = margin(cells, ("q",), object_="q")
+    >>> overlap(cells, one, one, np.array([0, 1]), 2).tolist()
+    [2.0, 2.0, 4.0]
+    """
+    pair_C = one.levels_C * other.n_levels + other.levels_C
+    _, first, pair_C = np.unique(pair_C, return_index=True, return_inverse=True)
+    both = Margin(facets=(), levels_C=pair_C, n_levels=first.size, holds_object=True)
+    level_P = one.levels_C[first]
+    if not (one.holds_object or other.holds_object):
+        square_PG = by_group(both, cells.n_C, groups_C, n_groups) ** 2
+        over_LG = np.zeros((one.n_levels, n_groups + 1))
+        np.add.at(over_LG, level_P, square_PG)
+        return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+    square_P = summed(pair_C, cells.n_C, first.size) ** 2
+    group_P = groups_C[first]
+    if one.holds_object:
+        n_L = summed(one.levels_C, cells.n_C, one.n_levels)
+        return less(summed(group_P, square_P / n_L[level_P], n_groups))
+    flat = summed(level_P * n_groups + group_P, square_P, one.n_levels * n_groups)
+    over_LG = less(flat.reshape(one.n_levels, n_groups))
+    return _ratios_summed(over_LG, by_group(one, cells.n_C, groups_C, n_groups))
+
+
+def _ratios_summed(over_LG: Floats, under_LG: Floats) -> Floats:
+    """Sum over levels of over / under, 0 where a level is empty."""
+    ratio_LG = np.divide(over_LG, under_LG, out=np.zeros_like(over_LG), where=under_LG > 0)
+    summed: Floats = ratio_LG.sum(axis=0)
+    return summed
+
+
+_LARGEST_INTERACTION = 3
+
+
+def checked_terms(
+    cells: FacetCells,
+    object_: str,
+    terms: Sequence[Sequence[str]] | None,
+    fixed: Collection[str],
+) -> list[tuple[str, ...]]:
+    """Give the effects wanted, smaller ones first; by default all up to three facets.
+
+    Raises
+    ------
+    ValueError
+        If a facet is unknown, an effect is given twice, or the question is fixed.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
+    >>> checked_terms(label_cells([[1]], {"q": [0], "t": [0]}), "q", None, ["t"])
+    [('q',), ('t',), ('q', 't')]
+    """
+    names = list(cells.levels)
+    if object_ not in names:
+        raise ValueError(f"variance_components: object_ must be one of {names}, got {object_!r}")
+    if object_ in fixed or set(fixed) - set(names):
+        raise ValueError(
+            f"variance_components: fixed must be facets of {names} without {object_!r}, "
+            f"got {sorted(fixed)}"
+        )
+    if terms is None:
+        ordered = [object_, *(name for name in names if name != object_)]
+        largest = min(len(ordered), _LARGEST_INTERACTION)
+        return [one for size in range(1, largest + 1) for one in combinations(ordered, size)]
+    wanted = [tuple(dict.fromkeys(term)) for term in terms]
+    strangers = {name for term in wanted for name in term} - set(names)
+    if strangers or not all(wanted) or len({frozenset(term) for term in wanted}) < len(wanted):
+        raise ValueError(
+            f"variance_components: terms must be distinct sets of {names}, got {terms!r}"
+        )
+    return sorted(wanted, key=len)
+
+
+def taken_out(
+    cells: FacetCells, margins: Sequence[Margin], fixed: Collection[str], *, object_: str
+) -> Margin | None:
+    """Put the fixed facets that vary together; None where none does, or no deviation is left.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
+    >>> cells = label_cells([[1], [1], [1]], {"q": [0, 0, 1], "t": [0, 1, 0]})
+    >>> t = margin(cells, ("t",), object_="q")
+    >>> taken_out(cells, [t], ["t"], object_="q").n_levels, taken_out(cells, [t], [], object_="q")
+    (2, None)
+    """
+    single = {one.facets[0] for one in margins if len(one.facets) == 1 and one.n_levels > 1}
+    names = tuple(name for name in cells.levels if name in fixed and name in single)
+    if not names:
+        return None
+    together = margin(cells, names, object_=object_)
+    return together if together.n_levels < cells.n_C.sum() else None
+
+
+def method_in_words(kind: str, fixed: Margin | None, sizes: Mapping[str, int]) -> str:
+    """Say how components were estimated, what was fixed, and what is of a finite number.
+
+    Examples
+    --------
+    >>> method_in_words("scores", None, {})
+    "analysis of variance, Henderson's method I, all facets random"
+    """
+    words = "analysis of variance, Henderson's method I, all facets random"
+    if fixed is not None:
+        words = (
+            f"analysis of variance, {', '.join(fixed.facets)} fixed: sums of squares of deviations "
+            "from the means of the fixed levels; all other facets random"
+        )
+    if sizes:
+        known = ", ".join(f"{name} of {size} levels" for name, size in sizes.items())
+        words = f"{words}; finite: {known}"
+    return f"one-hot (Gini) {words}" if kind == "labels" else words

@@ -1,0 +1,455 @@
+"""Sums of squares of a design with fixed facets, and what they are expected to be.
+
+The levels of a fixed facet are all there are (the temperatures that were chosen): their effects are
+numbers and no draws, so a sum of squares that holds them has no expectation in variances unless the
+design is balanced. Henderson's third method takes them out first. So do these: with ``M y`` the
+deviations from the mean of each combination x of fixed levels, and ``Z_A`` the indicators of a set
+of facets A,
+
+    T_A = y' M Z_A (Z_A' Z_A)^-1 Z_A' M y,    E T_A = sum_B var_B |(Z_A' Z_A)^-1/2 Z_A' M Z_B|^2,
+
+free of every fixed effect whatever the balance. What the fixed effects themselves come to is told
+by the means of the x, each of weight one, less what chance and other effects add to them.
+
+Shape suffixes: C = cells of the design, L = levels of a set of facets, X = combinations of fixed
+levels, G = groups of questions left out plus one (the last: none left out), V = values,
+E = equations.
+
+Levels of a facet as a sample of more: what components would be with other levels.
+
+Leaving out questions shows what other questions would have given. It says nothing of other levels
+(a fifth template beside the four there are), of which there are few, so that they decide more.
+Components that hold the question, and what is made of them, have their levels left out in turn as
+the questions are, and both variances add up. A component of levels alone is a variance of few
+draws, known by its mean square: see :mod:`judgerel_ray.stats.generalizability.component`.
+
+Shape suffixes: C = cells, H = groups of levels, P = components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.generalizability.facet_cells import (
+    Codes,
+    FacetCells,
+    Margin,
+    by_group,
+    equations,
+    less,
+    occupied,
+    overlap,
+    squares_of,
+    summed,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Crossed:
+    """A set of facets against the fixed combinations; a level of it is in one group, or in many.
+
+    Arrays over L have groups on a second axis only where the set does not hold the object.
+    """
+
+    one: Margin
+    counts_X: tuple[Floats, ...]  # noqa: N815
+    ratios_X: tuple[Floats, ...]  # noqa: N815
+    group_L: Codes | None  # noqa: N815
+    n_groups: int
+
+    def folded(self, weights: Floats) -> Floats:
+        """Sum over the levels, less each group: (G,)."""
+        if self.group_L is None:
+            total: Floats = weights.sum(axis=0)
+            return total
+        return less(summed(self.group_L, weights, self.n_groups))
+
+    def products(self, first: Sequence[Floats]) -> Floats:
+        """Sums over levels of products with the counts, (X, X, G)."""
+        return np.array([[self.folded(a * b) for b in self.counts_X] for a in first])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fixed:
+    """The fixed combinations: judgments of each, less each group; and inverse (0 for none)."""
+
+    one: Margin
+    n_XG: Floats  # noqa: N815  a shape, not a case
+    inverse_XG: Floats  # noqa: N815
+
+    @property
+    def together_XXG(self) -> Floats:  # noqa: N802
+        """1 / (n_x n_y)."""
+        return self.inverse_XG[:, None] * self.inverse_XG[None]
+
+    @property
+    def n_G(self) -> Floats:  # noqa: N802
+        """All judgments."""
+        total: Floats = self.n_XG.sum(axis=0)
+        return total
+
+    @property
+    def filled_G(self) -> Floats:  # noqa: N802
+        """Combinations that are there."""
+        filled: Floats = (self.n_XG > 0).sum(axis=0).astype(np.float64)
+        return filled
+
+    def equal(self, levels_C: Codes) -> Floats:
+        """1 where two combinations have one level of a set of fixed facets: (X, X, 1)."""
+        level_X = np.zeros(self.one.n_levels, dtype=np.int64)
+        level_X[self.one.levels_C] = levels_C
+        same: Floats = (level_X[:, None] == level_X[None]).astype(np.float64)[:, :, None]
+        return same
+
+
+def equations_within(
+    cells: FacetCells,
+    margins: Sequence[Margin],
+    fixed: Margin,
+    groups_C: Codes,
+    n_groups: int,
+) -> tuple[Floats, Floats]:
+    """Set up the equations as :func:`.equations`, some facets fixed.
+
+    Parameters
+    ----------
+    cells : FacetCells
+        The judgments.
+    margins : sequence of Margin
+        Sets of facets; those of fixed facets alone get the variance of their levels' effects.
+    fixed : Margin
+        All fixed facets together, without the object.
+    groups_C : ndarray of int, shape (n_cells,)
+        Which group of questions each cell belongs to.
+    n_groups : int
+        Groups.
+
+    Returns
+    -------
+    coefficients_GEE : ndarray, shape (n_groups + 1, n_equations, n_equations)
+        Rows: the margins, all deviations, the mean of the fixed combinations; columns: the
+        variances of the margins, that of the residual, mu^2.
+    squares_GE : ndarray, shape (n_groups + 1, n_equations)
+        What the rows came to.
+
+    Examples
+    --------
+    Two questions at two temperatures, once each: of 4 judgments 2 are left, and what questions
+    are expected to add to their deviations is 4 - 2.
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
+    >>> levels = {"q": [0, 0, 1, 1], "t": [0, 1, 0, 1]}
+    >>> cells = score_cells([1] * 4, [0, 4, 2, 8], [0, 16, 4, 64], levels)
+    >>> q, t = (margin(cells, (name,), object_="q") for name in "qt")
+    >>> found = equations_within(cells, [q], t, np.array([0, 0, 1, 1]), 2)
+    >>> (found[0][-1] * [[4], [4], [2]]).tolist(), (found[1][-1] * [4, 4, 2]).tolist()
+    ([[2.0, 1.0, 0.0], [2.0, 2.0, 0.0], [1.0, 0.5, 2.0]], [9.0, 10.0, 0.0])
+    """
+    place = _places(cells, fixed, groups_C, n_groups)
+    crossed = {
+        i: _crossed(cells, one, fixed, groups_C, n_groups)
+        for i, one in enumerate(margins)
+        if not set(one.facets) <= set(fixed.facets)
+    }
+    levels = {i: one.products(one.counts_X) for i, one in crossed.items()}
+    size = len(margins) + 2
+    coefficients, squares = np.zeros((n_groups + 1, size, size)), np.zeros((n_groups + 1, size))
+    total, mean = len(margins), len(margins) + 1
+    centred = _centred(cells, fixed)
+    sums = _means(centred, groups_C, place)
+    for i, row in crossed.items():
+        shares = row.products(row.ratios_X)
+        squares[:, i] = _square(centred, row, sums, shares, groups_C)
+        own = np.einsum("xxg,xg->g", shares, place.inverse_XG)
+        coefficients[:, i, -2] = occupied(cells, row.one, groups_C, n_groups) - own
+        for j, column in crossed.items():
+            both = _both(cells, row, column, groups_C)
+            coefficients[:, i, j] = (
+                overlap(cells, row.one, column.one, groups_C, n_groups)
+                - 2 * (both * place.inverse_XG).sum(axis=0)
+                + (shares * place.together_XXG * levels[j]).sum(axis=(0, 1))
+            )
+        coefficients[:, total, i] = place.n_G - np.einsum("xxg,xg->g", levels[i], place.inverse_XG)
+    coefficients[:, total, -2] = place.n_G - place.filled_G
+    all_G = less(summed(groups_C, centred.squares_C, n_groups))
+    squares[:, total] = all_G - np.einsum("vxg,vxg,xg->g", sums, sums, place.n_XG)
+    coefficients /= np.maximum(place.n_G, 1)[:, None, None]
+    squares /= np.maximum(place.n_G, 1)[:, None]
+    means = _means(cells, groups_C, place)
+    for i in [i for i in range(mean + 1) if i not in crossed and i != total]:
+        same = _same(margins[i].levels_C if i < total else np.zeros_like(groups_C), place)
+        for j, one in enumerate(margins):
+            coefficients[:, i, j] = (
+                (same * levels[j] * place.together_XXG).sum(axis=(0, 1))
+                if j in crossed
+                else (same * place.equal(one.levels_C)).sum(axis=(0, 1))
+            )
+        coefficients[:, i, -2] = np.einsum("xxg,xg->g", same, place.inverse_XG)
+        coefficients[:, i, -1] = place.filled_G
+        squares[:, i] = np.einsum("xyg,vxg,vyg->g", same, means, means)
+        coefficients[:, i] /= np.maximum(place.filled_G, 1)[:, None]
+        squares[:, i] /= np.maximum(place.filled_G, 1)
+    return coefficients, squares
+
+
+def _places(cells: FacetCells, fixed: Margin, groups_C: Codes, n_groups: int) -> _Fixed:
+    """The fixed combinations, and how many judgments of each, less each group."""
+    n_XG = by_group(fixed, cells.n_C, groups_C, n_groups)
+    inverse = np.divide(1.0, n_XG, out=np.zeros_like(n_XG), where=n_XG > 0)
+    return _Fixed(one=fixed, n_XG=n_XG, inverse_XG=inverse)
+
+
+def _means(cells: FacetCells, groups_C: Codes, place: _Fixed) -> Floats:
+    """Means of the fixed combinations, less each group: (V, X, G)."""
+    n_groups = place.n_XG.shape[1] - 1
+    return np.array(
+        [
+            by_group(place.one, column, groups_C, n_groups) * place.inverse_XG
+            for column in cells.sums_CV.T
+        ]
+    )
+
+
+def _centred(cells: FacetCells, fixed: Margin) -> FacetCells:
+    """The cells about the means of their fixed combinations: less to cancel, so less rounding."""
+    n_X = summed(fixed.levels_C, cells.n_C, fixed.n_levels)
+    sums = [summed(fixed.levels_C, column, fixed.n_levels) / n_X for column in cells.sums_CV.T]
+    mean_CV = np.array(sums).T[fixed.levels_C]
+    moved_C = (mean_CV * (cells.n_C[:, None] * mean_CV - 2 * cells.sums_CV)).sum(axis=1)
+    return replace(
+        cells,
+        sums_CV=cells.sums_CV - cells.n_C[:, None] * mean_CV,
+        squares_C=cells.squares_C + moved_C,
+    )
+
+
+def _crossed(
+    cells: FacetCells, one: Margin, fixed: Margin, groups_C: Codes, n_groups: int
+) -> _Crossed:
+    """Judgments of each level of a set of facets at each fixed combination."""
+    group_L = None
+    if one.holds_object:
+        group_L = np.zeros(one.n_levels, dtype=np.int64)
+        group_L[one.levels_C] = groups_C
+        n = summed(one.levels_C, cells.n_C, one.n_levels)
+    else:
+        n = by_group(one, cells.n_C, groups_C, n_groups)
+    counts = []
+    for x in range(fixed.n_levels):
+        weight_C = np.where(fixed.levels_C == x, cells.n_C, 0.0)
+        if one.holds_object:
+            counts.append(summed(one.levels_C, weight_C, one.n_levels))
+        else:
+            counts.append(by_group(one, weight_C, groups_C, n_groups))
+    ratios = [np.divide(c, n, out=np.zeros_like(c), where=n > 0) for c in counts]
+    return _Crossed(
+        one=one, counts_X=tuple(counts), ratios_X=tuple(ratios), group_L=group_L, n_groups=n_groups
+    )
+
+
+def _both(cells: FacetCells, row: _Crossed, column: _Crossed, groups_C: Codes) -> Floats:
+    """Sum over pairs of levels a, c of n_ac n_ax n_cx / n_a, less each group: (X, G)."""
+    n_groups = row.n_groups
+    code_C = row.one.levels_C * column.one.n_levels + column.one.levels_C
+    _, first, code_C = np.unique(code_C, return_index=True, return_inverse=True)
+    a_P, c_P, group_P = row.one.levels_C[first], column.one.levels_C[first], groups_C[first]
+    pairs = Margin(
+        facets=(), levels_C=code_C.astype(np.int64), n_levels=first.size, holds_object=False
+    )
+    found = []
+    if row.group_L is None and column.group_L is None:
+        n_PG = by_group(pairs, cells.n_C, groups_C, n_groups)
+        for ratio, count in zip(row.ratios_X, column.counts_X, strict=True):
+            found.append((n_PG * ratio[a_P] * count[c_P]).sum(axis=0))
+        return np.array(found)
+    n_P = summed(pairs.levels_C, cells.n_C, first.size)
+    for ratio, count in zip(row.ratios_X, column.counts_X, strict=True):
+        if row.group_L is not None and column.group_L is not None:
+            found.append(less(summed(group_P, n_P * ratio[a_P] * count[c_P], n_groups)))
+            continue
+        # The side that holds the object adds up by group; the other is what is left without it.
+        inner, at_P = (ratio[a_P], c_P) if row.group_L is not None else (count[c_P], a_P)
+        other = count if row.group_L is not None else ratio
+        flat = summed(at_P * n_groups + group_P, n_P * inner, len(other) * n_groups)
+        found.append((less(flat.reshape(len(other), n_groups)) * other).sum(axis=0))
+    return np.array(found)
+
+
+def _square(
+    centred: FacetCells, row: _Crossed, means: Floats, shares_XXG: Floats, groups_C: Codes
+) -> Floats:
+    """T_A: the sums of squares of deviations from the means that hold without each group."""
+    own = squares_of(centred, row.one, groups_C, row.n_groups)
+    crossed = np.zeros_like(own)
+    for column, mean_XG in zip(centred.sums_CV.T, means, strict=True):
+        if row.group_L is None:
+            sums = by_group(row.one, column, groups_C, row.n_groups)
+        else:
+            sums = summed(row.one.levels_C, column, row.one.n_levels)
+        for ratio, mean_G in zip(row.ratios_X, mean_XG, strict=True):
+            crossed += mean_G * row.folded(ratio * sums)
+    total: Floats = own - 2 * crossed + np.einsum("xyg,vxg,vyg->g", shares_XXG, means, means)
+    return total
+
+
+def _same(levels_C: Codes, place: _Fixed) -> Floats:
+    """Projection onto the levels of some fixed facets, over the combinations there: (X, X, G)."""
+    there_XG = (place.n_XG > 0).astype(np.float64)
+    equal = place.equal(levels_C)
+    count_XG = np.maximum(equal[:, :, 0] @ there_XG, 1.0)
+    shared: Floats = equal * there_XG[:, None] * there_XG[None] / count_XG[:, None]
+    return shared
+
+
+FEWEST_LEVELS = 3
+"""Below, leaving one out leaves none to compare it with, and no interval is given."""
+_MOST_GROUPS = 20
+
+
+def solved(coefficients_GEE: Floats, squares_GE: Floats) -> Floats:
+    """Solve equations, NaN where leaving something out leaves them dependent.
+
+    Examples
+    --------
+    >>> solved(np.array([[[2.0]], [[0.0]]]), np.array([[4.0], [4.0]])).tolist()
+    [[2.0], [nan]]
+    """
+    size = coefficients_GEE.shape[-1]
+    full = np.linalg.matrix_rank(coefficients_GEE, tol=1e-9) == size
+    found: Floats = np.full(squares_GE.shape, np.nan)
+    found[full] = np.linalg.solve(coefficients_GEE[full], squares_GE[full][..., None])[..., 0]
+    return found
+
+
+def estimates_left_out(
+    cells: FacetCells, name: str, margins: Sequence[Margin], *, fixed: Margin | None = None
+) -> Floats:
+    """Estimate components with levels of a facet left out in turn, in twenty groups at most.
+
+    Parameters
+    ----------
+    cells : FacetCells
+        The judgments.
+    name : str
+        The facet.
+    margins : sequence of Margin
+        Effects, all of which the whole design tells apart.
+    fixed : Margin, optional
+        Fixed facets that are taken out first.
+
+    Returns
+    -------
+    ndarray, shape (n_groups, n_terms + 1)
+        The residual last; NaN where too little is left.
+
+    Examples
+    --------
+    Three orders of two questions; without one of them two are left:
+
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
+    >>> levels = {"q": [0, 0, 0, 1, 1, 1], "o": [0, 1, 2] * 2}
+    >>> cells = score_cells([1] * 6, [1, 1, 1, 3, 3, 3], [1, 1, 1, 9, 9, 9], levels)
+    >>> estimates_left_out(cells, "o", [margin(cells, ("q",), object_="q")]).tolist()
+    [[2.0, 0.0], [2.0, 0.0], [2.0, 0.0]]
+    """
+    level_C = cells.levels[name]
+    n_levels = int(level_C.max()) + 1
+    n_groups = min(n_levels, _MOST_GROUPS)
+    groups_C = (np.random.default_rng(0).permutation(n_levels) % n_groups)[level_C]
+    # What is left out is levels of this facet: it stands where the question stands elsewhere.
+    sets = [replace(one, holds_object=name in one.facets) for one in margins]
+    if fixed is None:
+        both = equations(cells, sets, groups_C, n_groups)
+    else:
+        both = equations_within(cells, sets, fixed, groups_C, n_groups)
+    return solved(*both)[:-1, :-1]
+
+
+def mean_square(
+    facets: tuple[str, ...],
+    margins: Sequence[Margin],
+    coefficients_EE: Floats,
+    squares_E: Floats,
+    *,
+    fixed: Collection[str],
+) -> float | None:
+    """Compute the mean square of an effect of levels alone, in units of its component.
+
+    That is the component plus what chance and other effects add to the variance of its levels'
+    means; None where the design lacks a part of it.
+
+    Parameters
+    ----------
+    facets : tuple of str
+        Facets of the effect, none of them the question.
+    margins : sequence of Margin
+        Sets of facets, in the order of the equations.
+    coefficients_EE, squares_E : ndarray
+        Equations of the whole design, those of all judgments and of the mean last.
+    fixed : collection of str
+        Fixed facets taken out first, of which no sum of squares is left.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import score_cells
+    >>> from judgerel_ray.stats.generalizability.facet_cells import margin
+    >>> levels = {"q": [0, 0, 1, 1], "o": [0, 1, 0, 1]}
+    >>> cells = score_cells([1] * 4, [0, 2, 0, 2], [0, 4, 0, 4], levels)
+    >>> margins = [margin(cells, (name,), object_="q") for name in "qo"]
+    >>> both = equations(cells, margins, np.zeros(4, dtype=np.int64), 1)
+    >>> mean_square(("o",), margins, both[0][-1], both[1][-1], fixed=())
+    2.0
+    """
+    places = {frozenset(one.facets): i for i, one in enumerate(margins)}
+    if not fixed:
+        places[frozenset()] = len(margins) + 1
+    squares, coefficient = 0.0, 0.0
+    own = places[frozenset(facets)]
+    for size in range(len(facets) + 1):
+        for part in combinations(facets, size):
+            if set(part) <= set(fixed) and fixed:
+                continue
+            place = places.get(frozenset(part))
+            if place is None:
+                return None
+            sign = (-1) ** (len(facets) - size)
+            squares += sign * squares_E[place]
+            coefficient += sign * coefficients_EE[place, own]
+    return float(squares / coefficient) if coefficient > 1e-9 else None
+
+
+def drawn_facets(
+    cells: FacetCells, names: Collection[str], sizes: Mapping[str, int]
+) -> dict[str, float]:
+    """Tell facets that vary and are drawn from more, with the share of levels not drawn.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
+    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1], "t": [0, 1]})
+    >>> drawn_facets(cells, ["order", "t"], {"order": 2})
+    {'t': 1.0}
+    """
+    seen = {name: np.unique(cells.levels[name]).size for name in cells.levels if name in names}
+    found = {name: 1 - n / sizes[name] if name in sizes else 1.0 for name, n in seen.items()}
+    return {name: share for name, share in found.items() if seen[name] > 1 and share > 0}
+
+
+def few_levels(cells: FacetCells, drawn: Mapping[str, float]) -> tuple[str, ...]:
+    """Name the facets drawn from more whose levels are too few for an interval.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.generalizability.facet_cells import label_cells
+    >>> cells = label_cells([[1], [1]], {"q": [0, 0], "order": [0, 1]})
+    >>> few_levels(cells, {"order": 1.0})
+    ('order',)
+    """
+    return tuple(name for name in drawn if 1 < np.unique(cells.levels[name]).size < FEWEST_LEVELS)

@@ -1,0 +1,1 @@
+"""Internal consistency of distinct items: alpha and the omegas."""

@@ -1,0 +1,257 @@
+"""Scores of subjects on distinct items: what the coefficients of internal consistency start from.
+
+Items are distinct instruments (templates, criteria, judges, scales); subjects are the questions.
+Replications are no items: they are interchangeable, see :func:`judgerel_ray.stats.icc`.
+
+Shape suffixes: N = subjects, K = items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judgerel_ray.stats.counts.counts import Coefficient
+from judgerel_ray.stats.counts.statistic import Floats
+
+MissingScores = Literal["listwise", "pairwise"]
+Matrix = Literal["correlation", "covariance"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemScores:
+    """Scores made ready: the covariances of the items that vary, and what was left out.
+
+    Attributes
+    ----------
+    covariance_KK : ndarray of float, shape (n_kept, n_kept)
+        Of the items kept, over n - 1; NaN where fewer than two subjects have both items.
+    correlation_KK : ndarray of float, shape (n_kept, n_kept)
+        Of the items kept, each by the subjects that have both, whose standard deviations are used;
+        NaN also where either item does not vary among these.
+    kept : tuple of int
+        Columns kept: those that vary.
+    constant : tuple of int
+        Columns dropped because all their scores are one.
+    n_subjects : int
+        Subjects used: the complete ones, or those with any score.
+    n_missing : int
+        Scores missing among all.
+    """
+
+    covariance_KK: Floats  # noqa: N815  a shape, not a case
+    correlation_KK: Floats  # noqa: N815
+    kept: tuple[int, ...]
+    constant: tuple[int, ...]
+    n_subjects: int
+    n_missing: int
+
+
+def item_scores(
+    scores_NK: ArrayLike, *, missing: MissingScores = "listwise", function: str = "item_scores"
+) -> ItemScores:
+    """Compute the covariances of items, dropping those that do not vary.
+
+    Parameters
+    ----------
+    scores_NK : array-like of float, shape (n_subjects, n_items)
+        One row a subject (a question), one column an item. NaN is missing.
+    missing : {"listwise", "pairwise"}
+        Use subjects without any missing score, or for each pair of items those that have both (the
+        matrix may then not be positive semidefinite).
+    function : str
+        Whom to name in errors.
+
+    Returns
+    -------
+    ItemScores
+
+    Raises
+    ------
+    ValueError
+        If the scores are not two-dimensional or not finite, or `missing` is unknown.
+
+    Examples
+    --------
+    >>> found = item_scores([[1, 5, 2], [2, 5, 4], [3, 5, 6]])
+    >>> found.kept, found.constant, found.covariance_KK.tolist()
+    ((0, 2), (1,), [[1.0, 2.0], [2.0, 4.0]])
+    """
+    scores = np.asarray(scores_NK, dtype=np.float64)
+    if scores.ndim != 2:
+        raise ValueError(f"{function}: scores_NK must have 2 dimensions, got {scores.ndim}")
+    if np.isinf(scores).any():
+        raise ValueError(f"{function}: scores_NK must be finite or NaN")
+    if missing not in ("listwise", "pairwise"):
+        raise ValueError(f"{function}: missing must be listwise or pairwise, got {missing!r}")
+    there = ~np.isnan(scores)
+    used = there.all(axis=1) if missing == "listwise" else there.any(axis=1)
+    n_missing = int((~there).sum())
+    scores, there = scores[used], there[used]
+    varies = [
+        bool(np.ptp(column[seen]) > 0) if seen.any() else False
+        for column, seen in zip(scores.T, there.T, strict=True)
+    ]
+    covariance, correlation = _moments(scores[:, varies], there[:, varies])
+    return ItemScores(
+        covariance_KK=covariance,
+        correlation_KK=correlation,
+        kept=tuple(np.flatnonzero(varies).tolist()),
+        constant=tuple(np.flatnonzero(~np.array(varies, dtype=bool)).tolist()),
+        n_subjects=int(used.sum()),
+        n_missing=n_missing,
+    )
+
+
+def cronbach_alpha(
+    scores_NK: ArrayLike, *, standardized: bool = False, missing: MissingScores = "listwise"
+) -> Coefficient:
+    r"""Compute Cronbach's alpha of the sum of distinct items.
+
+    .. math:: \alpha = \frac{p}{p - 1}\left(1 - \frac{\mathrm{tr}\, S}{1'S1}\right)
+
+    Parameters
+    ----------
+    scores_NK : array-like of float, shape (n_subjects, n_items)
+        One row a subject (a question), one column an item (template, criterion, judge, ...). NaN is
+        missing. Items that do not vary are dropped, and the estimator says so.
+    standardized : bool
+        Of correlations in place of covariances.
+    missing : {"listwise", "pairwise"}
+        Use complete subjects, or all pairs there are.
+
+    Returns
+    -------
+    Coefficient
+        At most 1; negative where items oppose one another, and is left so. ``n_raters`` is the
+        number of items used. ``undefined`` is "no_variance" where no item varies, "too_few_items"
+        where one does, "too_few_subjects" with fewer than two, "no_common_subjects" where two items
+        were never scored together (pairwise), "no_total_variance" where the items cancel.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not two-dimensional or not finite, or `missing` is unknown.
+
+    References
+    ----------
+    .. [1] Cronbach, L. J. (1951), doi:10.1007/BF02310555.
+
+    Examples
+    --------
+    S = [[1, 1], [1, 4/3]]: 2 (1 - (7/3) / (13/3)) = 12/13:
+
+    >>> round(cronbach_alpha([[1, 1], [2, 3], [3, 3]]).value, 6)
+    0.923077
+    """
+    found = item_scores(scores_NK, missing=missing, function="cronbach_alpha")
+    matrix = found.correlation_KK if standardized else found.covariance_KK
+    value = alpha_of(matrix)
+    n_items = len(found.kept)
+    kind = "standardized" if standardized else "raw"
+    n_cells = found.n_subjects * n_items
+    return Coefficient(
+        name="cronbach_alpha",
+        estimator="; ".join([f"{kind} alpha of {n_items} items, {missing}", *dropped(found)]),
+        value=value,
+        undefined=None if value is not None else why_no_alpha(found),
+        n_units=found.n_subjects,
+        n_raters=n_items,
+        n_ratings=n_cells if missing == "listwise" else _n_there(scores_NK, found),
+        n_missing=0 if missing == "listwise" else n_cells - _n_there(scores_NK, found),
+    )
+
+
+def alpha_of(matrix_KK: Floats) -> float | None:
+    """Compute alpha of a covariance or correlation matrix; None where there is none (or NaN in it).
+
+    Examples
+    --------
+    >>> round(alpha_of(np.array([[1.0, 0.5], [0.5, 1.0]])), 6)
+    0.666667
+    """
+    p, total = len(matrix_KK), float(matrix_KK.sum())
+    trace = float(np.trace(matrix_KK))
+    if p < 2 or not total > 1e-12 * trace:
+        return None
+    return p / (p - 1) * (1 - trace / total)
+
+
+def why_no_alpha(found: ItemScores) -> str:
+    """Say why scores have no alpha.
+
+    Examples
+    --------
+    >>> why_no_alpha(item_scores([[1, 1], [1, 2]]))
+    'too_few_items'
+    """
+    if found.n_subjects < 2:
+        return "too_few_subjects"
+    if len(found.kept) >= 2 and np.isnan(found.correlation_KK).any():
+        return "no_common_subjects"
+    return ("no_variance", "too_few_items", "no_total_variance")[min(2, len(found.kept))]
+
+
+def dropped(found: ItemScores) -> list[str]:
+    """Say which items were dropped, in words.
+
+    Examples
+    --------
+    >>> dropped(item_scores([[1, 1], [1, 2]]))
+    ['constant items dropped: 0']
+    """
+    columns = ", ".join(map(str, found.constant))
+    return [f"constant items dropped: {columns}"] if found.constant else []
+
+
+def unsound(matrix_KK: Floats) -> list[str]:
+    """Note where pairs of items make no covariance matrix.
+
+    Examples
+    --------
+    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))
+    ['matrix not positive semidefinite (pairs of items rest on different subjects)']
+    """
+    if not len(matrix_KK) or np.isnan(matrix_KK).any():
+        return []
+    if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
+        return []
+    return ["matrix not positive semidefinite (pairs of items rest on different subjects)"]
+
+
+def _n_there(scores_NK: ArrayLike, found: ItemScores) -> int:
+    """Scores there are of the items kept."""
+    kept = np.asarray(scores_NK, dtype=np.float64)[:, list(found.kept)]
+    return int((~np.isnan(kept)).sum())
+
+
+def _moments(
+    scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+) -> tuple[Floats, Floats]:
+    """Covariances over n - 1 and correlations, each pair of items over the subjects with both."""
+    seen = there.astype(np.float64)
+    n_KK = seen.T @ seen
+    # About each item's mean first, for digits; then about the means of each pair's own subjects.
+    filled = np.where(there, scores - _means(scores, there), 0.0)
+    sums_KK = filled.T @ seen
+    few = n_KK < 2
+
+    def centred(squares: Floats, first: Floats, second: Floats) -> Floats:
+        return np.where(few, np.nan, squares - first * second / np.maximum(n_KK, 1))
+
+    products = centred(filled.T @ filled, sums_KK, sums_KK.T)
+    spread = centred((filled**2).T @ seen, sums_KK, sums_KK)
+    # What is left of an item's squares by rounding, where it does not vary.
+    spread = np.where(spread > 1e-12 * np.diagonal(spread)[:, None], spread, np.nan)
+    correlation: Floats = products / np.sqrt(spread * spread.T)
+    np.fill_diagonal(correlation, 1.0)
+    return products / np.maximum(n_KK - 1, 1), correlation
+
+
+def _means(scores: Floats, there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
+    """Mean of each item over the subjects that have it."""
+    means: Floats = np.where(there, scores, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    return means

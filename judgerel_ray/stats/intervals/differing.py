@@ -1,0 +1,254 @@
+"""How often two replies that should be the same differ, with an interval at any number of them.
+
+Shape suffixes: U = units (what was asked more than once), V = distinct values, Q = questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.counts import checked_counts
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson, student_interval
+
+_HALVINGS = 200
+_FEW = 10  # questions that differ, or agree, below which Student's interval is not to be trusted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differing:
+    """How often replies to one request differ.
+
+    Attributes
+    ----------
+    pairs : float or None
+        Share of pairs of replies of a unit that differ, averaged over units; None where no unit
+        has two replies.
+    pairs_interval : Interval
+        Of `pairs`, over questions; always there where `pairs` is.
+    questions : float or None
+        Share of questions in which any two replies of a unit differ.
+    questions_interval : Interval
+        Of `questions`, exact.
+    n_units, n_questions, n_differing : int
+        Units with two replies or more, their questions, and those of these in which any differ.
+    n_replies : int
+        Replies of these units.
+    """
+
+    pairs: float | None
+    pairs_interval: Interval
+    questions: float | None
+    questions_interval: Interval
+    n_units: int
+    n_questions: int
+    n_differing: int
+    n_replies: int
+
+
+class _Found(TypedDict):
+    """What both ways of counting share."""
+
+    pairs: float | None
+    pairs_interval: Interval
+    questions: float | None
+    questions_interval: Interval
+    n_questions: int
+    n_differing: int
+
+
+def differing_replies(
+    counts_UV: ArrayLike, *, clusters_U: ArrayLike | None = None, confidence: float = 0.95
+) -> Differing:
+    """Compute how often replies to one request differ.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value. Values need not mean the same in two units: for
+        texts, the first column may be each unit's most frequent one.
+    clusters_U : array-like, shape (n_units,), optional
+        The question of each unit; by default every unit is its own.
+    confidence : float
+        Coverage asked for, in (0, 1).
+
+    Returns
+    -------
+    Differing
+        ``pairs`` is the flip rate of :func:`judgerel_ray.stats.flip_rate`. Its interval is
+        Student's over questions where ten of them differ and ten agree, else
+        :func:`bounded_mean_interval`, which needs no spread: where none differ it is 0 with an
+        interval. That of the questions is Clopper and Pearson's.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, there is not one cluster a unit, or the
+        confidence is not in (0, 1).
+
+    Examples
+    --------
+    Of three pairs two differ in the first unit, none in the second:
+
+    >>> found = differing_replies([[2, 1], [3, 0]])
+    >>> round(found.pairs, 6), found.questions, found.n_differing
+    (0.333333, 0.5, 1)
+    >>> alike = differing_replies([[8]] * 16)
+    >>> alike.pairs, alike.pairs_interval.low, round(alike.pairs_interval.high, 3)
+    (0.0, 0.0, 0.206)
+    """
+    counts = checked_counts(counts_UV, function="differing_replies")
+    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
+    if clusters.shape != counts.shape[:1]:
+        raise ValueError(
+            f"differing_replies: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
+        )
+    replies_U = counts.sum(axis=1)
+    taking = replies_U > 1
+    counts, clusters, replies_U = counts[taking], clusters[taking], replies_U[taking]
+    alike_U = (counts * (counts - 1)).sum(axis=1) / (replies_U * (replies_U - 1))
+    _, number, n_Q = np.unique(clusters, return_inverse=True, return_counts=True)
+    sums_Q = np.bincount(number, weights=1 - alike_U, minlength=n_Q.size).astype(np.float64)
+    # By whole numbers: a share of pairs that is 1 but for rounding would count as a difference.
+    any_Q = np.bincount(number, weights=counts.max(axis=1, initial=0) < replies_U) > 0
+    found = _by_question(sums_Q, n_Q.astype(np.float64), any_Q, confidence)
+    return Differing(n_units=int(taking.sum()), n_replies=int(replies_U.sum()), **found)
+
+
+def differing_requests(
+    differing_Q: ArrayLike, asked_Q: ArrayLike, *, confidence: float = 0.95
+) -> Differing:
+    """Compute how often the two replies to requests that were asked twice differ.
+
+    Parameters
+    ----------
+    differing_Q, asked_Q : array-like of int, shape (n_questions,)
+        Requests of each question whose replies differ, and all of them.
+    confidence : float
+        Coverage asked for, in (0, 1).
+
+    Returns
+    -------
+    Differing
+        As of :func:`differing_replies`, a request being a unit of two replies.
+
+    Raises
+    ------
+    ValueError
+        If the two have not one shape, or not 0 <= differing <= asked of every question.
+
+    Examples
+    --------
+    >>> found = differing_requests([1, 0], [4, 4])
+    >>> found.pairs, found.n_units, found.n_differing
+    (0.125, 8, 1)
+    """
+    k_Q, n_Q = (np.asarray(one, dtype=np.float64).reshape(-1) for one in (differing_Q, asked_Q))
+    if k_Q.shape != n_Q.shape or not ((k_Q >= 0) & (k_Q <= n_Q)).all():
+        raise ValueError(
+            "differing_requests: expected 0 <= differing_Q <= asked_Q, one of each a question"
+        )
+    k_Q, n_Q = k_Q[n_Q > 0], n_Q[n_Q > 0]
+    found = _by_question(k_Q, n_Q, k_Q > 0, confidence)
+    return Differing(n_units=int(n_Q.sum()), n_replies=2 * int(n_Q.sum()), **found)
+
+
+def _by_question(
+    sums_Q: Floats, n_Q: Floats, any_Q: NDArray[np.bool_], confidence: float
+) -> _Found:
+    """The mean over units and what it rests on, from sums over the units of each question."""
+    n, k = n_Q.size, int(any_Q.sum())
+    ends = clopper_pearson(k, n, confidence=confidence)
+    found = _Found(
+        pairs=None, pairs_interval=Interval(undefined="undefined"), questions=k / n if n else None,
+        questions_interval=ends, n_questions=n, n_differing=k,
+    )  # fmt: skip
+    if not n:
+        return found
+    total, units = float(sums_Q.sum()), float(n_Q.sum())
+    value = min(1.0, max(0.0, total / units))
+    agreeing = int((sums_Q < n_Q * (1 - 1e-12)).sum())
+    interval = Interval(undefined="too_few_units")
+    if min(k, agreeing) >= _FEW:
+        left_out_Q = (total - sums_Q) / (units - n_Q)
+        interval = student_interval(value, left_out_Q, confidence, chance_corrected=False)
+    if interval.undefined:
+        # Questions with more units weigh more: as many questions of equal weight say as much.
+        equal = units**2 / float((n_Q**2).sum())
+        interval = bounded_mean_interval(value, equal, confidence=confidence)
+    return {**found, "pairs": value, "pairs_interval": interval}
+
+
+def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) -> Interval:
+    r"""Compute an interval of the mean of independent numbers in [0, 1], whatever their spread.
+
+    The ends are where Chernoff's bound on the tail reaches half of what may be missed:
+
+    .. math:: n \, KL(\bar x, p) = \ln(2 / (1 - c))
+
+    Parameters
+    ----------
+    mean : float
+        Their mean, in [0, 1].
+    n : float
+        How many, above 0; need not be whole where they weigh differently.
+    confidence : float
+        Least coverage c, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        Within [0, 1]; at a mean of 0 or 1 it is that of Clopper and Pearson, elsewhere wider.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range.
+
+    References
+    ----------
+    .. [1] Hoeffding, W. (1963), doi:10.1080/01621459.1963.10500830, theorem 1.
+
+    Examples
+    --------
+    >>> found = bounded_mean_interval(0.0, 16)
+    >>> found.low, round(found.high, 6)
+    (0.0, 0.205907)
+    """
+    if not 0 <= mean <= 1:
+        raise ValueError(f"bounded_mean_interval: mean must be between 0 and 1, got {mean!r}")
+    if not n > 0:
+        raise ValueError(f"bounded_mean_interval: n must be above 0, got {n!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"bounded_mean_interval: confidence must be between 0 and 1, got {confidence!r}"
+        )
+    most = math.log(2 / (1 - confidence)) / n
+    low = 0.0 if mean == 0 else _edge(lambda p: _divergence(mean, p) <= most, mean, 0.0)
+    high = 1.0 if mean == 1 else _edge(lambda p: _divergence(mean, p) <= most, mean, 1.0)
+    method = f"Chernoff-Hoeffding over {n:.0f} questions"
+    return Interval(low=low, high=high, method=method, n_questions=round(n))
+
+
+def _divergence(x: float, p: float) -> float:
+    """How unlike: x ln(x / p) + (1 - x) ln((1 - x) / (1 - p)), of coins x and p."""
+    if p <= 0 or p >= 1:
+        return 0.0 if x == p else math.inf
+    heads = x * math.log(x / p) if x > 0 else 0.0
+    return heads + ((1 - x) * math.log((1 - x) / (1 - p)) if x < 1 else 0.0)
+
+
+def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The last number from `inside` towards `outside` for which something holds."""
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if middle in (inside, outside):
+            break
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside

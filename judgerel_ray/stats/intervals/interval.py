@@ -1,0 +1,560 @@
+"""Intervals: by question, because the replications of one question are no independent evidence.
+
+Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = terms.
+
+Shares of trials with their intervals: exact where trials are independent, else by question.
+
+Shape suffixes: N = trials.
+
+The two ends of a t interval: on which scale, and what an end beyond the range becomes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.statistic import (
+    BLOCK,
+    CountStatistic,
+    Floats,
+    row_sums,
+    run_sums,
+    term_sums,
+)
+from judgerel_ray.stats.intervals.precision import effective_questions, n_distinct, t_quantile
+
+
+def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[float, float, str]:
+    """Lay an interval about a value, and say on which scale if not on its own.
+
+    Parameters
+    ----------
+    value : float
+        The middle.
+    half : float
+        Half its width, above 0.
+    chance_corrected : bool
+        Whether 0 is chance agreement: then both ends are on the logit scale where the plain
+        interval excludes 0. Of a share the plain interval stands where it lies within [0, 1];
+        where it reaches beyond one of them it ends there, and the other end is on the logit scale
+        if that is farther out: the interval never holds less than the plain one does.
+
+    Returns
+    -------
+    low, high : float
+        At most 1; of a share at least 0.
+    scale : str
+        What to add to the words of the interval.
+
+    Notes
+    -----
+    The plain interval of a share near 1 is too short on the inside: few questions differ, and what
+    a sample without them shows is less spread, too. On the logit scale its outer end could never
+    be 1, which agreement may nearly be. Near the middle the logit end is the nearer one, and no
+    reason to leave the contract's interval (docs/decisions/008).
+
+    Examples
+    --------
+    >>> student_ends(0.5, 0.25, chance_corrected=False)
+    (0.25, 0.75, '')
+    >>> low, high, scale = student_ends(0.95, 0.1, chance_corrected=False)
+    >>> round(low, 3), high, scale
+    (0.698, 1.0, ', low end on the logit scale')
+    >>> student_ends(0.625, 0.5, chance_corrected=False)
+    (0.125, 1.0, '')
+    """
+    low, high = value - half, value + half
+    if chance_corrected:
+        if low > 0 and value < 1:
+            return *logit_ends(value, half), ", logit scale"
+        return low, min(1.0, high), ""
+    within, beyond_both = low >= 0 and high <= 1, low < 0 and high > 1
+    if not (within or beyond_both) and 0 < value < 1:
+        inner_low, inner_high = logit_ends(value, half)
+        if high > 1 and inner_low < low:
+            return inner_low, 1.0, ", low end on the logit scale"
+        if low < 0 and inner_high > high:
+            return 0.0, inner_high, ", high end on the logit scale"
+    return max(0.0, low), min(1.0, high), ""
+
+
+def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, str]:
+    """Lay a plain interval about a value less its bias, and keep 0 in it where it was.
+
+    Parameters
+    ----------
+    value, half : float
+        The middle before, and half the width.
+    bias : float
+        What the value is too high by.
+
+    Returns
+    -------
+    low, high : float
+        At most 1.
+    scale : str
+        What to add to the words of the interval.
+
+    Notes
+    -----
+    Never on the logit scale: it would exclude 0, which the plain interval holds.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in ends_less_bias(0.0, 0.25, -0.125)[:2]]
+    [-0.125, 0.375]
+    >>> ends_less_bias(0.5, 0.5625, -0.125)
+    (0.0, 1.0, ', about the value less its bias, 0 kept in it')
+    """
+    low, high = value - bias - half, value - bias + half
+    words = ", about the value less its bias"
+    if value - half <= 0 <= value + half and not low <= 0 <= high:
+        low, high, words = min(0.0, low), max(0.0, high), words + ", 0 kept in it"
+    return low, min(1.0, high), words
+
+
+def logit_ends(value: float, half: float) -> tuple[float, float]:
+    """Lay an interval about a value in (0, 1) on the logit scale.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in logit_ends(0.9, 0.1)]
+    [0.748, 0.965]
+    """
+    # As tanh: exp could be too large for a double near 0 and 1.
+    centre = math.log(value / (1 - value))
+    reach = half / (value * (1 - value))
+    return (1 + math.tanh((centre - reach) / 2)) / 2, (1 + math.tanh((centre + reach) / 2)) / 2
+
+
+_SOME = 10_000  # units looked at first
+_HELD = 5_000_000  # counts whose terms are held, and not computed again
+_FEW = 10
+_BIAS = 0.25  # of the standard error: coverage of .95 is then still .94
+_REPLICATIONS = 20  # an entropy's bias falls with them, its error with the questions
+_MINORITY = 5  # below it coverage falls to .63, from it on it holds (docs/coverage.md)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """Two ends, or why there are none.
+
+    Attributes
+    ----------
+    low, high : float or None
+        The ends; both None where `undefined` is set.
+    method : str
+        How it was made, in words.
+    undefined : str or None
+        "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
+        all questions say the same, "depends_on_one_question" where leaving one out leaves none.
+    n_questions : int
+        Questions left out in turn, or trials.
+    few_informative : bool
+        Whether fewer than ten questions show any disagreement, or fewer than ten any agreement; or,
+        of a coefficient whose chance the group's own verdicts measure (alpha, Fleiss, ICC), fewer
+        than five have another commonest verdict than most questions have. Coverage may then be far
+        below its nominal value.
+    biased : bool
+        Whether the value is off by more than a quarter of its standard error, as leaving questions
+        out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
+    n_effective : float or None
+        Of scores: among how many questions the variance between them is shared
+        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`); below five is few.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    method: str = ""
+    undefined: str | None = None
+    n_questions: int = 0
+    few_informative: bool = False
+    biased: bool = False
+    n_effective: float | None = None
+
+
+def jackknife_interval(
+    counts_UV: ArrayLike,
+    statistic: CountStatistic,
+    *,
+    clusters_U: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Interval:
+    """Compute an interval by leaving one question out at a time, with Student's t.
+
+    For chance-corrected coefficients in (0, 1) the logit scale is used (the standard error divided
+    by ``value * (1 - value)``), but only where the plain interval excludes 0: on the logit scale 0
+    could never be covered. A share whose plain interval reaches beyond 0 or 1 ends there, its other
+    end the outer one of both scales. Fleiss' kappa, where marked biased and the plain interval does
+    not exclude 0, has it about the value less that bias, and 0 stays in. `method` says which it is.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value.
+    statistic : CountStatistic
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    clusters_U : array-like, shape (n_units,), optional
+        The question of each unit; by default every unit is its own.
+    confidence : float
+        Coverage asked for, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        Within [0, 1] for shares, at most 1 otherwise; or why there is none.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, there is not one cluster a unit, or the
+        confidence is not in (0, 1).
+
+    Notes
+    -----
+    O(U T) for T terms of a unit. Coverage is near nominal from about 20 questions with even base
+    rates, and below it with few questions or a verdict that dominates.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> found = jackknife_interval([[2, 0], [1, 1], [0, 2], [2, 0]], agreement)
+    >>> found.low, found.high, found.method
+    (0.0, 1.0, 'jackknife-t over 4 questions')
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
+        )
+    counts = statistic.checked(counts_UV, function="jackknife_interval")
+    clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
+    if clusters.shape != counts.shape[:1]:
+        raise ValueError(
+            f"jackknife_interval: clusters_U must have shape ({len(counts)},), got {clusters.shape}"
+        )
+    counts, clusters = by_cluster(counts, clusters, statistic)
+    parts: Iterable[Floats] = cluster_terms(counts, clusters, statistic)
+    if 0 < counts.size <= _HELD:
+        parts = [*parts]
+        total = np.sum([terms.sum(axis=0) for terms in parts], axis=0)
+    else:
+        total = term_sums(counts, statistic)
+    value = float(statistic.value(total))
+    if np.isnan(value):
+        return Interval(undefined="undefined")
+    left_out_C = np.concatenate([statistic.value(total - terms) for terms in parts])
+    found = student_interval(
+        value, left_out_C, confidence, chance_corrected=statistic.chance_corrected,
+        less_bias=statistic.less_bias,
+    )  # fmt: skip
+    return found if found.undefined else flagged(found, counts, clusters, statistic)
+
+
+def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
+    """Compute the exact interval of a share, for independent trials: one row a question.
+
+    Parameters
+    ----------
+    k, n : int
+        Successes and trials.
+    confidence : float
+        Least coverage, in (0, 1).
+
+    Returns
+    -------
+    Interval
+        Within [0, 1]; ``undefined`` is "too_few_units" where n is 0.
+
+    Raises
+    ------
+    ValueError
+        If not 0 <= k <= n, or the confidence is not in (0, 1).
+
+    References
+    ----------
+    .. [1] Clopper, C. J. and Pearson, E. S. (1934), doi:10.1093/biomet/26.4.404.
+
+    Examples
+    --------
+    >>> found = clopper_pearson(431, 600)
+    >>> round(found.low, 6), round(found.high, 6)
+    (0.680493, 0.754009)
+    """
+    from scipy.special import betaincinv
+
+    if not 0 <= k <= n:
+        raise ValueError(f"clopper_pearson: k must be between 0 and n={n}, got {k}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"clopper_pearson: confidence must be between 0 and 1, got {confidence!r}")
+    if n == 0:
+        return Interval(undefined="too_few_units")
+    tail = (1 - confidence) / 2
+    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
+    method = f"Clopper-Pearson over {n} questions"
+    return Interval(low=low, high=high, method=method, n_questions=n)
+
+
+def by_cluster(
+    counts: Floats, clusters: NDArray[np.generic], statistic: CountStatistic
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Sort the units that take part by their cluster, clusters numbered from 0 on.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> units, clusters = by_cluster(np.array([[2.0, 0], [0, 2], [1, 0]]), np.array([7, 3, 3]),
+    ...                              agreement)
+    >>> units.tolist(), clusters.tolist()
+    ([[0.0, 2.0], [2.0, 0.0]], [0, 1])
+    """
+    taking = statistic.takes_part(counts)
+    if not taking.all():
+        counts, clusters = np.asfortranarray(counts[taking]), clusters[taking]
+    if np.issubdtype(clusters.dtype, np.integer) and len(counts):
+        further = np.diff(clusters)
+        if (further >= 0).all():
+            return counts, np.concatenate([[0], np.cumsum(further > 0)])
+    number = np.unique(clusters, return_inverse=True)[1]
+    order = np.argsort(number, kind="stable")
+    return counts[order], number[order]
+
+
+def cluster_terms(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> Iterator[Floats]:
+    """Sum terms by cluster, (clusters of a chunk, T) at a time; units are sorted by cluster.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> [terms.tolist() for terms in cluster_terms(np.array([[2.0, 0], [1, 1]]), np.array([0, 0]),
+    ...                                            agreement)]
+    [[[2.0, 1.0]]]
+    """
+    width = max(1, statistic.terms(counts[:0]).shape[-1])
+    if clusters.size and clusters[-1] == len(clusters) - 1:  # one unit a question
+        step = max(1, BLOCK // width)
+        for start in range(0, len(counts), step):
+            yield statistic.terms(counts[start : start + step])
+        return
+    starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+    chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // BLOCK
+    for index in np.unique(chunk):
+        mine = starts[chunk == index]
+        after = np.searchsorted(starts, mine[-1], side="right")
+        stop = starts[after] if after < starts.size else len(clusters)
+        yield run_sums(statistic.terms(counts[mine[0] : stop]), mine - mine[0], axis=-2)
+
+
+def student_interval(
+    value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool,
+    less_bias: bool = False,
+) -> Interval:  # fmt: skip
+    """Compute the t interval from delete-one values, on the logit scale where that may be.
+
+    With `less_bias` it is about the value less its bias where that is large and 0 is near.
+
+    Examples
+    --------
+    >>> found = student_interval(0.1, np.array([0.0, 0.1, 0.2]), 0.95, chance_corrected=True)
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.397, 0.597)
+    """
+    n = left_out_C.size
+    if n < 2:
+        return Interval(undefined="too_few_units", n_questions=n)
+    if np.isnan(left_out_C).any():
+        return Interval(undefined="depends_on_one_question", n_questions=n)
+    error = float(np.sqrt((n - 1) / n * ((left_out_C - left_out_C.mean()) ** 2).sum()))
+    half = t_quantile(n - 1, confidence) * error
+    if half < 1e-9:
+        return Interval(undefined="no_spread", n_questions=n)
+    bias = float((n - 1) * (left_out_C.mean() - value))
+    biased = abs(bias) > _BIAS * error
+    if biased and less_bias and value - half <= 0:
+        low, high, words = ends_less_bias(value, half, bias)
+    else:
+        low, high, words = student_ends(value, half, chance_corrected=chance_corrected)
+    words = f"jackknife-t over {n} questions{words}"
+    return Interval(low=low, high=high, method=words, n_questions=n, biased=biased)
+
+
+def flagged(
+    found: Interval, counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic
+) -> Interval:
+    """Mark an interval that few questions carry, or that few replications move.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> flagged(Interval(), np.array([[1.0, 1.0]]), np.array([0]), agreement).few_informative
+    True
+    """
+    if statistic.needs_replications:
+        unsteady = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
+        found = replace(found, biased=found.biased or bool(unsteady))
+    found = replace(found, n_effective=effective_questions(counts, clusters, statistic))
+    # Questions are but added: where some of them are enough, so are all.
+    few = _rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
+    if few and len(counts) > _SOME:
+        few = _rests_on_few(counts, clusters, statistic)
+    return replace(found, few_informative=few)
+
+
+def _rests_on_few(counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic) -> bool:
+    """Whether few questions tell agreement from disagreement, or have a verdict of the minority."""
+    if statistic.of_moments:  # scores have no agreement to lack
+        m, total, squares = counts.T
+        return n_distinct(clusters[m * squares > total**2 * (1 + 1e-9)]) < _FEW
+    most = counts.max(axis=1, initial=0.0)
+    disagreeing = n_distinct(clusters[most < row_sums(counts)])
+    agreeing = n_distinct(clusters[most > 1])
+    # Where distances count, scores that are never the same may yet be near.
+    of_distances = statistic.at_totals is not None or (
+        statistic.pairs is not None and statistic.pairs.distances_VV is not None
+    )
+    informative = disagreeing if of_distances else min(disagreeing, agreeing)
+    if informative >= _FEW and statistic.rests_on_minority:
+        elsewhere_UV = counts < most[:, None]  # another verdict is commoner in this unit
+        minority = min(n_distinct(clusters[elsewhere_U]) for elsewhere_U in elsewhere_UV.T)
+        return minority < _MINORITY
+    return informative < _FEW
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A share of trials with its interval.
+
+    Attributes
+    ----------
+    k, n : int
+        Successes and trials.
+    value, low, high : float or None
+        None without trials; no ends where all trials are of one question.
+    n_questions : int
+        What is independent: the trials themselves where each is a question of its own.
+    method : str
+        How the interval was made, in words.
+    """
+
+    k: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    n_questions: int
+    method: str
+
+
+def share(k: int, n: int, *, confidence: float = 0.95) -> Share:
+    """Give a share of independent trials with its exact interval.
+
+    Examples
+    --------
+    >>> share(0, 0).value is None, share(1, 2).value
+    (True, 0.5)
+    """
+    ends = clopper_pearson(k, n, confidence=confidence)
+    return Share(
+        k=k, n=n, value=k / n if n else None, low=ends.low, high=ends.high, n_questions=n,
+        method="exact binomial",
+    )  # fmt: skip
+
+
+def clustered_share(
+    hits_N: ArrayLike, *, clusters_N: ArrayLike | None = None, confidence: float = 0.95
+) -> Share:
+    """Give a share with its interval.
+
+    Parameters
+    ----------
+    hits_N : array-like of bool, shape (n_trials,)
+        Which trials were successes.
+    clusters_N : array-like, shape (n_trials,), optional
+        The question of each trial; by default each is its own.
+    confidence : float
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    Share
+        With one trial a question the interval is exact (Clopper-Pearson). With several it is that
+        of as many independent trials as the spread over questions is worth [1]_, at most all and at
+        least the questions where no spread can be seen (all trials are hits, or none is).
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or the confidence is not in (0, 1).
+
+    References
+    ----------
+    .. [1] Korn, E. L. and Graubard, B. I. (1998), Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data, Survey Methodology 24.
+
+    Examples
+    --------
+    >>> found = clustered_share([True, True, False])
+    >>> found.k, found.n, round(found.low, 3), found.method
+    (2, 3, 0.094, 'exact binomial')
+
+    Ten trials of three questions tell no more than three do:
+
+    >>> wide = clustered_share([True] * 10, clusters_N=[1] * 4 + [2] * 3 + [3] * 3)
+    >>> round(wide.low, 2), wide.n_questions
+    (0.29, 3)
+    """
+    hits = np.asarray(hits_N, dtype=bool)
+    clusters = np.arange(hits.size) if clusters_N is None else np.asarray(clusters_N)
+    if hits.ndim != 1 or hits.shape != clusters.shape:
+        raise ValueError(
+            f"clustered_share: hits_N and clusters_N must be of one length, "
+            f"got {hits.shape} and {clusters.shape}"
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"clustered_share: confidence must be between 0 and 1, got {confidence!r}")
+    k, n = int(hits.sum()), hits.size
+    number = np.unique(clusters, return_inverse=True)[1]
+    n_questions = int(number.max()) + 1 if n else 0
+    if n_questions == n:
+        return share(k, n, confidence=confidence)
+    low = high = None
+    if n_questions > 1:
+        low, high = _ends(k / n, _worth(hits, number, confidence), confidence)
+    return Share(
+        k=k, n=n, value=k / n, low=low, high=high, n_questions=n_questions,
+        method=f"by {n_questions} questions",
+    )  # fmt: skip
+
+
+def _worth(hits: NDArray[np.bool_], number: NDArray[np.intp], confidence: float) -> float:
+    """Independent trials that vary as the questions do, less what their few questions hide."""
+    n, n_questions = hits.size, int(number.max()) + 1
+    p = float(hits.mean())
+    sums = np.bincount(number, weights=hits - p)
+    variance = float((sums**2).sum()) * n_questions / (n_questions - 1) / n**2
+    if variance <= 1e-15:
+        return float(n_questions) if p in (0.0, 1.0) else float(n)
+    lost = t_quantile(n - 1, confidence) / t_quantile(n_questions - 1, confidence)
+    return min(float(n), p * (1 - p) / variance * lost**2)
+
+
+def _ends(p: float, n: float, confidence: float) -> tuple[float, float]:
+    """Clopper and Pearson's ends for a number of trials that need not be whole."""
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    k = p * n
+    low = 0.0 if p == 0 else float(betaincinv(k, n - k + 1, tail))
+    high = 1.0 if p == 1 else float(betaincinv(k + 1, n - k, 1 - tail))
+    return low, high

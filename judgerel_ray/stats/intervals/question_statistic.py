@@ -1,0 +1,266 @@
+"""Numbers that rest on questions: with one question left out, or with questions drawn anew.
+
+Whatever can say its value for any weights of its questions gets a jackknife interval, takes part in
+a joint bootstrap with others that share questions, and combines with them.
+
+Shape suffixes: C = clusters (questions), T = terms, B = sets of weights, P = parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.statistic import BLOCK, CountStatistic, Floats
+from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
+
+
+class QuestionStatistic(Protocol):
+    """A number that rests on questions."""
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+
+    @property
+    def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
+        """The questions by name, each once."""
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions, shape (B,); NaN where there is none."""
+
+    def left_out(self) -> Floats:
+        """Compute it without each question in turn, shape (C,)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuestionTerms:
+    """A number that follows from sums of terms over questions.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    questions_C : ndarray, shape (n_questions,)
+        The questions by name, each once.
+    terms_CT : ndarray of float, shape (n_questions, n_terms)
+        What each question adds.
+    value : callable
+        Sums of terms (..., T) to values (...); NaN where there is none.
+    layout : object, optional
+        What gave the terms their meaning: where it is the same object, the terms of a question may
+        stand in for those of another judge. None where they may not.
+    """
+
+    name: str
+    questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
+    terms_CT: Floats  # noqa: N815
+    value: Callable[[Floats], Floats]
+    layout: object = None
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute the value with these weights of the questions.
+
+        Examples
+        --------
+        >>> mean = QuestionTerms(name="mean", questions_C=np.arange(2), value=lambda t: t[..., 0],
+        ...                      terms_CT=np.array([[1.0], [3.0]]))
+        >>> mean.at(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+        [1.0, 2.0]
+        """
+        return self.value(weights_BC @ self.terms_CT)
+
+    def left_out(self) -> Floats:
+        """Compute the value without each question in turn."""
+        total_T = self.terms_CT.sum(axis=0)
+        step = max(1, BLOCK // max(1, total_T.size))
+        starts = range(0, len(self.terms_CT), step)
+        parts = [self.value(total_T - self.terms_CT[start : start + step]) for start in starts]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Combined:
+    """A number that is computed from others, jointly by question.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    parts : tuple of QuestionStatistic
+        What it is computed from; they may rest on different questions.
+    combine : callable
+        Values of the parts (P, B) to values (B,).
+    is_mean : bool
+        Whether that is their mean.
+    """
+
+    name: str
+    parts: tuple[QuestionStatistic, ...]
+    combine: Callable[[Floats], Floats]
+    is_mean: bool = False
+
+    @property
+    def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
+        """All questions of the parts, sorted."""
+        found: NDArray[np.generic] = np.unique(
+            np.concatenate([part.questions_C for part in self.parts])
+        )
+        return found
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions."""
+        every = self.questions_C
+        columns = [np.searchsorted(every, part.questions_C) for part in self.parts]
+        values = [
+            part.at(weights_BC[:, mine]) for part, mine in zip(self.parts, columns, strict=True)
+        ]
+        return self.combine(np.stack(values))
+
+    def left_out(self) -> Floats:
+        """Compute it without each question in turn; a part that lacks it stays as it is."""
+        every = self.questions_C
+        values_PC = np.empty((len(self.parts), every.size))
+        for row, part in zip(values_PC, self.parts, strict=True):
+            row[:] = whole(part)
+            row[np.searchsorted(every, part.questions_C)] = part.left_out()
+        return self.combine(values_PC)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Remembered:
+    """A number that computes once what it is without each question in turn.
+
+    Attributes
+    ----------
+    of : QuestionStatistic
+        The number.
+    """
+
+    of: QuestionStatistic
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return self.of.name
+
+    @cached_property
+    def questions_C(self) -> NDArray[np.generic]:  # noqa: N802  a shape, not a case
+        """The questions by name, each once."""
+        return self.of.questions_C
+
+    def at(self, weights_BC: Floats) -> Floats:
+        """Compute it with these weights of the questions."""
+        return self.of.at(weights_BC)
+
+    def left_out(self) -> Floats:
+        """Give it without each question in turn."""
+        return self._left_out
+
+    @cached_property
+    def _left_out(self) -> Floats:
+        """It without each question in turn."""
+        return self.of.left_out()
+
+
+def whole(statistic: QuestionStatistic) -> float:
+    """Compute a number of all its questions, NaN where there is none.
+
+    Examples
+    --------
+    >>> total = QuestionTerms(name="sum", questions_C=np.arange(2), value=lambda t: t[..., 0],
+    ...                       terms_CT=np.array([[1.0], [3.0]]))
+    >>> whole(total), total.left_out().tolist()
+    (4.0, [3.0, 1.0])
+    """
+    return float(statistic.at(np.ones((1, statistic.questions_C.size)))[0])
+
+
+def mean_of(name: str, parts: Sequence[QuestionStatistic]) -> Combined:
+    """Average numbers that may share questions: one figure of a judge over criteria or scales.
+
+    Parameters
+    ----------
+    name : str
+        What the average is called.
+    parts : sequence of QuestionStatistic
+        What is averaged; NaN where one of them has no value.
+
+    Returns
+    -------
+    Combined
+
+    Raises
+    ------
+    ValueError
+        If there are no parts.
+
+    Examples
+    --------
+    >>> first, second = (QuestionTerms(name="sum", questions_C=np.arange(2), terms_CT=terms,
+    ...                                value=lambda t: t[..., 0])
+    ...                  for terms in (np.array([[1.0], [3.0]]), np.array([[0.0], [2.0]])))
+    >>> whole(mean_of("both", [first, second]))
+    3.0
+    """
+    if not parts:
+        raise ValueError("mean_of: there must be at least one part")
+    return Combined(
+        name=name, parts=tuple(parts), combine=lambda values_PB: values_PB.mean(axis=0),
+        is_mean=True,
+    )  # fmt: skip
+
+
+def count_terms(
+    counts_UV: ArrayLike, statistic: CountStatistic, *, questions_U: ArrayLike | None = None
+) -> QuestionTerms:
+    """Lay a coefficient of counts out by question.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value; or what else the statistic is of.
+    statistic : CountStatistic
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    questions_U : array-like, shape (n_units,), optional
+        The question of each unit; by default the row.
+
+    Returns
+    -------
+    QuestionTerms
+        Of the questions that take part. The layout is `statistic`, if that is corrected for chance:
+        shares are sums, of which Student's t is as good and tells more apart.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or there is not one question a unit.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> found = count_terms([[2, 0], [1, 1], [1, 0]], agreement)
+    >>> whole(found), found.questions_C.tolist(), found.left_out().tolist()
+    (0.5, [0, 1], [0.0, 1.0])
+    """
+    counts = statistic.checked(counts_UV, function="count_terms")
+    questions = np.arange(len(counts)) if questions_U is None else np.asarray(questions_U)
+    if questions.shape != counts.shape[:1]:
+        raise ValueError(
+            f"count_terms: questions_U must have shape ({len(counts)},), got {questions.shape}"
+        )
+    names, number = np.unique(questions, return_inverse=True)
+    taking = names[np.unique(number[statistic.takes_part(counts)])]
+    counts, clusters = by_cluster(counts, number, statistic)
+    parts = list(cluster_terms(counts, clusters, statistic))
+    terms_CT = np.concatenate(parts) if parts else statistic.terms(counts)
+    return QuestionTerms(
+        name=statistic.name, questions_C=taking, terms_CT=terms_CT, value=statistic.value,
+        layout=statistic if statistic.chance_corrected else None,
+    )  # fmt: skip

@@ -1,0 +1,491 @@
+"""The noise floor: what a coefficient shows when no verdict depends on its question.
+
+The null permutes the group's own verdicts over its units at random; every unit keeps its number of
+verdicts and every value its total, so a coefficient that is high only because of its design
+(few questions, one dominating verdict) is seen to be.
+
+Shape suffixes: U = units, V = distinct values, B = batch of reassignments, R = rows, T = terms.
+
+Random permutations of a group's verdicts over its units, row counts and value totals kept.
+
+There are three ways to the same distribution, and the cheapest is taken: shuffle all verdicts; draw
+the table of one unit after the other, which costs the same however many ratings a unit has; or
+place only the verdicts other than the most frequent one, which is left for the places that remain.
+
+Shape suffixes: U = units, V = distinct values, N = ratings, B = batch of permutations, R = rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.counts import checked_counts
+from judgerel_ray.stats.counts.statistic import CountStatistic, CountTable, Floats, term_sums
+from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
+from judgerel_ray.stats.null.pair_null import pair_floor
+
+_CELLS = 2_000_000  # numbers held at once in a batch
+_AT_ONCE = 199  # permutations in all, where they are dear
+_LARGEST = 10**9  # what numpy's hypergeometric draws are of
+_DRAW = 7  # a hypergeometric draw takes as long as shuffling so many verdicts
+_CALL = 400  # what numpy needs to begin a draw, for however many permutations at once
+_PLACED = 10  # and so does finding a place for one verdict and counting there
+Way = Literal["verdicts", "units", "minority"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margins:
+    """What all permutations have in common, in an order that neither units nor values shape.
+
+    Attributes
+    ----------
+    sizes_U : ndarray of int, shape (n_units,)
+        Ratings of each unit, ascending.
+    totals_V : ndarray of int, shape (n_values,)
+        How often each value occurs, ascending.
+    columns_V : ndarray of int, shape (n_values,)
+        The column each of them is of.
+    """
+
+    sizes_U: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    totals_V: NDArray[np.int64]  # noqa: N815
+    columns_V: NDArray[np.intp]  # noqa: N815
+
+    @property
+    def n(self) -> int:
+        """Ratings."""
+        return int(self.sizes_U.sum())
+
+    @property
+    def minority(self) -> int:
+        """Ratings other than the most frequent."""
+        return self.n - int(self.totals_V[-1]) if self.totals_V.size else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PermutedTables:
+    """Tables of some permutations.
+
+    Attributes
+    ----------
+    tables_BRV : ndarray of float, shape (n_permutations, n_rows, n_values)
+        Rows of counts.
+    numbers_R : ndarray of float, shape (n_rows,), optional
+        How many units have each row, where that is not one.
+    """
+
+    tables_BRV: Floats  # noqa: N815
+    numbers_R: Floats | None = None  # noqa: N815
+
+
+def margins_of(counts_UV: Floats) -> Margins:
+    """Sum a table both ways.
+
+    Examples
+    --------
+    >>> margins_of(np.array([[3.0, 1.0], [0.0, 2.0]])).sizes_U.tolist()
+    [2, 4]
+    """
+    totals = counts_UV.sum(axis=0).astype(np.int64)
+    columns = np.argsort(totals, kind="stable")
+    return Margins(
+        sizes_U=np.sort(counts_UV.sum(axis=1).astype(np.int64)),
+        totals_V=totals[columns],
+        columns_V=columns,
+    )
+
+
+def cheapest(margins: Margins) -> tuple[Way, int]:
+    """Choose a way to permute, with what one permutation costs in verdicts shuffled.
+
+    Examples
+    --------
+    Twenty units of a million ratings each are drawn, not shuffled:
+
+    >>> cheapest(margins_of(np.full((20, 2), 500_000.0)))
+    ('units', 140)
+    """
+    n, units = margins.n, margins.sizes_U.size
+    costs: list[tuple[int, Way]] = [(n, "verdicts")]
+    if n < _LARGEST:
+        at_once = max(1, min(_AT_ONCE, _CELLS // max(1, units * margins.totals_V.size)))
+        draw = max(_DRAW, _CALL // at_once)
+        costs.append((draw * units * max(1, margins.totals_V.size - 1), "units"))
+    costs.append((_PLACED * margins.minority + np.unique(margins.sizes_U).size, "minority"))
+    cost, way = min(costs)
+    return way, max(1, cost)
+
+
+def permuted(
+    margins: Margins, n_permutations: int, way: Way, rng: np.random.Generator, *, width: int
+) -> Iterator[PermutedTables]:
+    """Permute verdicts over units at random.
+
+    Parameters
+    ----------
+    margins : Margins
+        Row counts and value totals.
+    n_permutations : int
+        Permutations in all.
+    way : {"verdicts", "units", "minority"}
+        How.
+    rng : numpy.random.Generator
+        Where randomness is from.
+    width : int
+        Numbers that are computed of each row, which bounds how many tables are held at once.
+
+    Yields
+    ------
+    PermutedTables
+
+    Examples
+    --------
+    >>> margins = margins_of(np.array([[3.0, 1.0], [0.0, 2.0]]))
+    >>> one = next(permuted(margins, 1, "units", np.random.default_rng(0), width=2))
+    >>> one.tables_BRV.sum(axis=2).tolist(), one.tables_BRV.sum(axis=1).tolist()
+    ([[2.0, 4.0]], [[3.0, 3.0]])
+    """
+    if way == "minority":
+        for _ in range(n_permutations):
+            yield _minority_placed(margins, rng)
+        return
+    rows = margins.sizes_U.size * max(1, width)
+    batch = max(1, _CELLS // max(rows, margins.n if way == "verdicts" else 1, 1))
+    draw = _shuffled if way == "verdicts" else _drawn
+    for start in range(0, n_permutations, batch):
+        table = draw(margins, min(batch, n_permutations - start), rng)
+        tables = np.empty(table.shape)
+        tables[..., margins.columns_V] = table
+        yield PermutedTables(tables_BRV=tables)
+
+
+def _shuffled(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Tables from shuffled verdicts."""
+    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
+    unit_N = np.repeat(np.arange(n_units), margins.sizes_U)
+    labels_N = np.repeat(np.arange(n_values), margins.totals_V)
+    labels_BN = rng.permuted(np.tile(labels_N, (size, 1)), axis=1)
+    cell = (np.arange(size)[:, None] * n_units + unit_N) * n_values + labels_BN
+    table = np.bincount(cell.ravel(), minlength=size * n_units * n_values)
+    return table.reshape(size, n_units, n_values)
+
+
+def _drawn(margins: Margins, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Tables drawn one unit and value after the other, from what is left of each value."""
+    n_units, n_values = margins.sizes_U.size, margins.totals_V.size
+    table = np.zeros((size, n_units, n_values), dtype=np.int64)
+    left_VB = np.repeat(margins.totals_V[:, None], size, axis=1)
+    # Frequent values first: once a unit is full there is nothing to draw.
+    for unit, m in enumerate(margins.sizes_U.tolist()):
+        open_B, others_B = np.full(size, m), left_VB.sum(axis=0)
+        for value in range(n_values - 1, 0, -1):
+            others_B = others_B - left_VB[value]
+            got_B = rng.hypergeometric(left_VB[value], others_B, open_B)
+            table[:, unit, value] = got_B
+            open_B = open_B - got_B
+        table[:, unit, 0] = open_B
+        left_VB -= table[:, unit].T
+    return table
+
+
+def _minority_placed(margins: Margins, rng: np.random.Generator) -> PermutedTables:
+    """One permutation: rows with other than the most frequent value, and how many have no other."""
+    n_values = margins.totals_V.size
+    place_N = rng.choice(margins.n, size=margins.minority, replace=False)
+    unit_N = np.searchsorted(np.cumsum(margins.sizes_U), place_N, side="right")
+    touched, row_N = np.unique(unit_N, return_inverse=True)
+    label_N = np.repeat(np.arange(n_values - 1), margins.totals_V[:-1])
+    cell = row_N.reshape(-1) * n_values + label_N
+    rows_RV = np.bincount(cell, minlength=touched.size * n_values).reshape(-1, n_values)
+    size_R = margins.sizes_U[touched]
+    rows_RV[:, -1] = size_R - rows_RV.sum(axis=1)
+    sizes, numbers = np.unique(margins.sizes_U, return_counts=True)
+    pure_SV = np.zeros((sizes.size, n_values), dtype=np.int64)
+    pure_SV[:, -1] = sizes
+    left_S = numbers - np.bincount(np.searchsorted(sizes, size_R), minlength=sizes.size)
+    tables = np.empty((1, len(rows_RV) + sizes.size, n_values))
+    tables[0][:, margins.columns_V] = np.vstack([rows_RV, pure_SV])
+    return PermutedTables(
+        tables_BRV=tables, numbers_R=np.concatenate([np.ones(len(rows_RV)), left_S])
+    )
+
+
+LABELS = 20_000_000
+"""Verdicts permuted in all: about a second."""
+MOST_LABELS = 600_000_000
+"""Verdicts permuted in all where moments do not tell the p: a minute or two."""
+FEWEST = 199
+"""Permutations that are made at least where any are."""
+DENSE = 5_000
+"""Ratings above which moments of pairs tell what permuting would, where the null is settled."""
+_RARE = 0.05  # share of all but the most frequent verdict below which draws may not tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseFloor:
+    """The null of one coefficient.
+
+    Attributes
+    ----------
+    mean, sd : float or None
+        Of the coefficient under the null; None where the coefficient is undefined or has no floor.
+    p : float or None
+        Share of the null at least as far from its mean as the value, on either side, the data
+        themselves counted in: ``(1 + k) / (1 + n_permutations)``. None with a mean where permuting
+        is too dear and moments do not tell it.
+    n_permutations : int
+        Reassignments computed.
+    method : str
+        How it was made, in words.
+    """
+
+    mean: float | None
+    sd: float | None
+    p: float | None
+    n_permutations: int
+    method: str
+
+
+NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+"""What has no floor."""
+
+
+def noise_floor(
+    counts_UV: ArrayLike, statistic: CountStatistic, *, n_permutations: int = 999, seed: int = 0
+) -> NoiseFloor:
+    """Compute the null of one coefficient; see :func:`noise_floors`.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values)
+        How often each unit received each value.
+    statistic : CountStatistic
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    n_permutations : int
+        Reassignments asked for, at least 1.
+    seed : int
+        Seed of the reassignments.
+
+    Returns
+    -------
+    NoiseFloor
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_permutations` is below 1.
+
+    Examples
+    --------
+    A judge that always answers the same agrees with itself no more than its answers force it to:
+
+    >>> from judgerel_ray.stats import count_statistic
+    >>> agreement = count_statistic("percent_agreement", n_values=2)
+    >>> floor = noise_floor([[5, 0], [5, 0]], agreement)
+    >>> floor.mean, floor.sd, floor.p
+    (1.0, 0.0, 1.0)
+    """
+    return noise_floors(counts_UV, [statistic], n_permutations=n_permutations, seed=seed)[0]
+
+
+def noise_floors(
+    counts_UV: ArrayLike | CountTable,
+    statistics: Sequence[CountStatistic],
+    *,
+    n_permutations: int = 999,
+    seed: int = 0,
+) -> tuple[NoiseFloor, ...]:
+    """Compute the nulls of several coefficients from the same reassignments.
+
+    Parameters
+    ----------
+    counts_UV : array-like of int, shape (n_units, n_values), or CountTable
+        How often each unit received each value.
+    statistics : sequence of CountStatistic
+        The coefficients.
+    n_permutations : int
+        Reassignments asked for, at least 1.
+    seed : int
+        Seed of the reassignments; the order of units does not matter.
+
+    Returns
+    -------
+    tuple of NoiseFloor
+        One a coefficient, in their order.
+
+    Raises
+    ------
+    ValueError
+        If the counts are no table of whole numbers, or `n_permutations` is below 1.
+
+    Notes
+    -----
+    Row counts and value totals fixed, the tables are multivariate hypergeometric. Cost is bounded:
+    of coefficients whose terms are dear (majority stability) 199 reassignments are computed at
+    most; above 20 million verdicts permuted, fewer (not below 199) of all. Above 5 thousand ratings
+    of coefficients that rest on pairs of ratings (:func:`.pair_floor`),
+    above 100 thousand of others (:func:`.unit_floor`), mean and spread
+    over all reassignments come from closed forms, and `p` from them and the skewness
+    (:class:`.ClosedNull`). Where the skewness is above 0.1 or the
+    excess kurtosis above 0.3 (a few units or a rare verdict decide), or may not be known, the
+    verdicts are permuted after all, above 100 thousand ratings 199 times, up to 600 million of them
+    (three million ratings; more by the cheaper ways of :mod:`.permutation`): a
+    minute or two. Beyond that there is a p up to a skewness of 0.5 and a kurtosis of 1, and none
+    above. The result says which.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats import count_statistic
+    >>> names = ("krippendorff_alpha", "percent_agreement")
+    >>> statistics = [count_statistic(name, n_values=2) for name in names]
+    >>> alpha, agreement = noise_floors([[4, 0], [0, 4], [4, 0], [0, 4], [4, 0]], statistics)
+    >>> abs(alpha.mean) < 0.05, alpha.p, abs(agreement.mean - 0.5) < 0.05
+    (True, 0.001, True)
+    """
+    if n_permutations < 1:
+        raise ValueError(f"noise_floor: n_permutations must be at least 1, got {n_permutations}")
+    table = counts_UV if isinstance(counts_UV, CountTable) else CountTable(
+        counts_UV=checked_counts(counts_UV, function="noise_floor")
+    )  # fmt: skip
+    counts = table.counts_UV
+    if any(statistic.of_moments for statistic in statistics):
+        raise ValueError(
+            "noise_floor: statistics must be of counts; of scores there is score_floor"
+        )
+    floors = {i: NOTHING for i, statistic in enumerate(statistics) if not statistic.has_floor}
+    # Coefficients that count the same units share their reassignments.
+    masks = {i: s.takes_part(counts) for i, s in enumerate(statistics) if i not in floors}
+    for mask in {mask.tobytes(): mask for mask in masks.values()}.values():
+        alike = [i for i, other in masks.items() if np.array_equal(other, mask)]
+        taking = counts if mask.all() else counts[mask]
+        found = _floors(taking, [statistics[i] for i in alike], table, n_permutations, seed)
+        floors.update(zip(alike, found, strict=True))
+    return tuple(floors[i] for i in range(len(statistics)))
+
+
+def _floors(
+    counts: Floats,
+    statistics: list[CountStatistic],
+    table: CountTable,
+    n_permutations: int,
+    seed: int,
+) -> list[NoiseFloor]:
+    """The nulls of coefficients that count all these units, the part of a table that they take."""
+    found: dict[int, NoiseFloor] = {}
+    n, margins = counts.sum(), margins_of(counts)
+    many = n > LABELS // FEWEST
+    for place, statistic in enumerate(statistics if n > DENSE else ()):
+        total_T = None if statistic.at_totals else table.total(statistic)
+        null = pair_floor(counts, statistic, total_T=total_T)
+        if null is None and many:
+            null = unit_floor(counts, statistic, seed=seed)
+        if null is not None and (
+            _settled(null, statistic, margins) or (many and not affordable(cheapest(margins)[1]))
+        ):
+            found[place] = closed_floor(null)
+    left = [place for place in range(len(statistics)) if place not in found]
+    if left:
+        floors = _permuted_floors(counts, [statistics[i] for i in left], n_permutations, seed)
+        found.update(zip(left, floors, strict=True))
+    return [found[place] for place in range(len(statistics))]
+
+
+def _settled(null: ClosedNull, statistic: CountStatistic, margins: Margins) -> bool:
+    """Whether the moments tell the p; those of single terms may rest on draws of what is rare."""
+    exact = statistic.pairs is not None or margins.minority >= _RARE * margins.n
+    return exact and null.settled
+
+
+def affordable(cost: int) -> bool:
+    """Whether the fewest permutations are cheap enough, each costing so many verdicts.
+
+    Examples
+    --------
+    >>> affordable(1_000_000), affordable(20_000_000)
+    (True, False)
+    """
+    return cost * FEWEST <= MOST_LABELS
+
+
+def _permuted_floors(
+    counts: Floats, statistics: list[CountStatistic], n_permutations: int, seed: int
+) -> list[NoiseFloor]:
+    """The nulls from random permutations."""
+    values = [float(s.value(term_sums(counts, s))) for s in statistics]
+    if all(np.isnan(values)):
+        return [NOTHING] * len(statistics)
+    # Sorted margins: neither the order of units nor that of the values may matter to the seed.
+    margins = margins_of(counts)
+    way: Way = "verdicts"
+    cost = margins.n
+    if cost > LABELS // FEWEST:
+        way, cost = cheapest(margins)
+    n_permutations = min(n_permutations, max(FEWEST, LABELS // max(1, cost)))
+    nulls: list[list[Floats]] = [[] for _ in statistics]
+    width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
+    rng = np.random.default_rng(seed)
+    for tables in permuted(margins, n_permutations, way, rng, width=width):
+        for null, statistic, value in zip(nulls, statistics, values, strict=True):
+            most = statistic.most_permutations or n_permutations
+            left = 0 if np.isnan(value) else most - sum(part.size for part in null)
+            terms_BRT = statistic.terms(tables.tables_BRV[: max(0, left)])
+            if tables.numbers_R is None:
+                sums_BT = terms_BRT.sum(axis=-2)
+            else:
+                sums_BT = np.einsum("brt,r->bt", terms_BRT, tables.numbers_R)
+            null.append(statistic.value(sums_BT))
+    return [
+        floor_of(value, found, f"{found.size} random reassignments, two-sided")
+        for value, found in zip(values, map(np.concatenate, nulls), strict=True)
+    ]
+
+
+def closed_floor(null: ClosedNull) -> NoiseFloor:
+    """Write a null that is known by its moments as a floor.
+
+    Examples
+    --------
+    >>> closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=0.0)).p
+    1.0
+    >>> heavy = closed_floor(ClosedNull(value=0.0, mean=0.0, sd=0.1, skewness=3.0))
+    >>> heavy.p, heavy.method
+    (None, 'all reassignments in closed form; no p: too skewed to tell it, too many to permute')
+    """
+    method = "all reassignments in closed form"
+    if not null.tells_p:
+        method += "; no p: too skewed to tell it, too many to permute"
+    elif abs(null.skewness) > SETTLED_SKEWNESS:
+        method += ", skewed, two-sided"
+    else:
+        method += ", two-sided"
+    return NoiseFloor(
+        mean=null.mean,
+        sd=null.sd,
+        p=null.p if null.tells_p else None,
+        n_permutations=0,
+        method=method,
+    )
+
+
+def floor_of(value: float, null: Floats, method: str) -> NoiseFloor:
+    """Sum up a null: its mean and spread, and the share at least as far from the mean as the value.
+
+    Examples
+    --------
+    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), "by hand").p
+    0.25
+    """
+    if np.isnan(value) or not null.size:
+        return NOTHING
+    mean, sd = float(null.mean()), float(null.std(ddof=1)) if null.size > 1 else 0.0
+    # Equal up to rounding is as extreme.
+    extreme = int((np.abs(null - mean) >= abs(value - mean) - 1e-9).sum())
+    p = (1 + extreme) / (1 + null.size)
+    if sd < 1e-12:
+        mean, sd = round(mean, 12), 0.0
+    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, method=method)

@@ -1,0 +1,1 @@
+"""Votes of panels, cascades, and what they are worth."""

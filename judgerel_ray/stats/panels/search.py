@@ -1,0 +1,390 @@
+"""The best panel that a budget buys, and what it is worth on questions it was not chosen by.
+
+Shape suffixes: U = units, J = judges, P = what is paid for, S = panels, K = folds, Q = questions.
+
+Panels and what they cost: how often the majority of each is right, fold by fold.
+
+Shape suffixes: U = units, J = judges, P = what is paid for, S = panels, K = folds, Q = questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.folds import grouped_folds
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.panels.votes import (
+    Ints,
+    checked_votes,
+    first_places,
+    panel_votes,
+    question_means,
+)
+
+Panel = tuple[int, ...]
+"""Places of a panel's members."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelPrices:
+    """What panels cost: members may share what they pay for.
+
+    Attributes
+    ----------
+    needs_JP : ndarray of bool, shape (n_judges, n_things)
+        What each judge needs: its own replies, the answers it compares.
+    prices_P : ndarray of float, shape (n_things,)
+        What each costs a question; a panel pays for each once.
+    """
+
+    needs_JP: NDArray[np.bool_]  # noqa: N815
+    prices_P: Floats  # noqa: N815
+
+    def of(self, members: Sequence[int]) -> float:
+        """Give the cost of a panel.
+
+        Examples
+        --------
+        >>> prices = PanelPrices(needs_JP=np.array([[True, False], [True, True]]),
+        ...                      prices_P=np.array([1.0, 2.0]))
+        >>> prices.of([0]), prices.of([0, 1])
+        (1.0, 3.0)
+        """
+        return float(self.prices_P[self.needs_JP[list(members)].any(axis=0)].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPanels:
+    """Panels, scored.
+
+    Attributes
+    ----------
+    panels : tuple of Panel
+        The panels.
+    costs_S : ndarray of float, shape (n_panels,)
+        What each costs a question.
+    sums_SK : ndarray of float, shape (n_panels, n_folds)
+        Sum of the right shares of the questions of each fold.
+    """
+
+    panels: tuple[Panel, ...]
+    costs_S: Floats  # noqa: N815
+    sums_SK: Floats  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelScorer:
+    """Votes by unit, from which panels are scored.
+
+    Attributes
+    ----------
+    votes : ndarray of int, shape (n_units, n_judges)
+        As for :func:`judgerel_ray.stats.panel_votes`.
+    right, questions : ndarray of int, shape (n_units,)
+        The right verdict, and the question from 0 on.
+    prices : PanelPrices
+        Costs.
+    fold_Q : ndarray of int, shape (n_questions,)
+        Fold of each question.
+    """
+
+    votes: Ints
+    right: Ints
+    questions: Ints
+    prices: PanelPrices
+    fold_Q: NDArray[np.intp]  # noqa: N815
+
+    def by_question(self, panel: Panel) -> Floats:
+        """Share right of each question by a panel's majority.
+
+        Examples
+        --------
+        >>> scorer = PanelScorer(np.array([[0, 1], [1, 1]]), np.array([1, 1]), np.array([0, 1]),
+        ...     PanelPrices(needs_JP=np.eye(2, dtype=bool), prices_P=np.ones(2)), np.array([0, 1]))
+        >>> scorer.by_question((0,)).tolist(), scorer.sums([(0,), (0, 1)]).tolist()
+        ([0.0, 1.0], [[0.0, 1.0], [0.5, 1.0]])
+        """
+        credit_U = panel_votes(self.votes[:, list(panel)], self.right).credit_U
+        return question_means(credit_U, self.questions)
+
+    def sums(self, panels: Sequence[Panel]) -> Floats:
+        """Sums of right shares by fold, of panels one by one (panels, folds)."""
+        n_folds = int(self.fold_Q.max()) + 1
+        found: Floats = np.empty((len(panels), n_folds))
+        for place, panel in enumerate(panels):
+            found[place] = np.bincount(self.fold_Q, self.by_question(panel), minlength=n_folds)
+        return found
+
+    def family(self, pool: Panel) -> ScoredPanels:
+        """Every panel of a pool and every single judge, scored by fold."""
+        n_folds = int(self.fold_Q.max()) + 1
+        weight_U = 1.0 / np.bincount(self.questions)[self.questions]
+        fold_U = self.fold_Q[self.questions]
+        panels: list[Panel] = []
+        sums: list[Floats] = []
+        for panel, credit_U in _credits(self.votes, self.right, pool):
+            panels.append(panel)
+            sums.append(np.bincount(fold_U, credit_U * weight_U, n_folds).astype(np.float64))
+        outside = [one for one in singles(self.votes.shape[1]) if one[0] not in pool]
+        costs = [self.prices.of(panel) for panel in (*panels, *outside)]
+        return ScoredPanels(
+            (*panels, *outside), np.array(costs), np.concatenate([sums, self.sums(outside)])
+        )
+
+
+def singles(n_judges: int) -> list[Panel]:
+    """Panels of one.
+
+    Examples
+    --------
+    >>> singles(2)
+    [(0,), (1,)]
+    """
+    return [(j,) for j in range(n_judges)]
+
+
+def _credits(votes: Ints, right: Ints, pool: Panel) -> Iterator[tuple[Panel, Floats]]:
+    """Every panel of a pool, with the share right of each unit; counts grow by one judge a step."""
+    pool_votes = votes[:, list(pool)]
+    # Codes by unit: no more of them than judges, whatever verdicts there are in all.
+    first = first_places(pool_votes)
+    n = len(pool)
+    cast = pool_votes >= 0
+    ballots = np.zeros((n, n + 1, len(pool_votes)), dtype=np.int8)
+    for j in range(n):
+        ballots[j, first[:, j], np.arange(len(pool_votes))] = cast[:, j]
+    are_right = (pool_votes == right[:, None]) & cast
+    right_code = np.where(
+        are_right.any(axis=1), first[np.arange(len(pool_votes)), are_right.argmax(axis=1)], n
+    )
+
+    def grow(
+        counts: NDArray[np.int8], members: Panel, start: int
+    ) -> Iterator[tuple[Panel, Floats]]:
+        for j in range(start, n):
+            grown = counts + ballots[j]
+            panel = (*members, pool[j])
+            top = grown.max(axis=0)
+            tied = (grown == top).sum(axis=0)
+            hit = (grown[right_code, np.arange(len(pool_votes))] == top) & (top > 0)
+            yield panel, hit / tied
+            yield from grow(grown, panel, j + 1)
+
+    return grow(np.zeros((n + 1, len(pool_votes)), dtype=np.int8), (), 0)
+
+
+MOST_SEARCHED = 10
+"""Judges of whom every panel is looked at; of more, the most accurate ten on the same questions."""
+_EQUAL = 1e-9  # sums of the same shares, added in another order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestPanel:
+    """The best panel within a budget, or of a size.
+
+    Attributes
+    ----------
+    budget : float or None
+        What it may cost; None where a size was asked for.
+    size : int or None
+        How many members it must have; None where a budget was.
+    members : tuple of int
+        The panel chosen on all questions; empty where the budget buys none.
+    cost : float or None
+        Its cost.
+    in_sample : float or None
+        Its accuracy on the questions it was chosen by: optimistic.
+    credit_Q : ndarray of float, shape (n_questions,)
+        Share right of each question by the panel that the other folds chose: honest.
+    held_out_cost : float or None
+        Mean cost of those panels.
+    by_fold : tuple of Panel
+        What the questions outside each fold chose; empty where the budget buys none.
+    """
+
+    budget: float | None
+    size: int | None
+    members: Panel
+    cost: float | None
+    in_sample: float | None
+    credit_Q: Floats  # noqa: N815  a shape, not a case
+    held_out_cost: float | None
+    by_fold: tuple[Panel, ...]
+
+    @property
+    def n_alike(self) -> int:
+        """Folds that chose the same panel as all questions do."""
+        return sum(panel == self.members for panel in self.by_fold if panel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelSearch:
+    """Best panels by budget and by size.
+
+    Attributes
+    ----------
+    best : tuple of BestPanel
+        One a budget, then one a size.
+    n_folds : int
+        Folds.
+    n_panels : int
+        Panels looked at, on all questions.
+    is_exhaustive : bool
+        Whether those are all there are.
+    """
+
+    best: tuple[BestPanel, ...]
+    n_folds: int
+    n_panels: int
+    is_exhaustive: bool
+
+
+def search_panels(
+    votes_UJ: ArrayLike,
+    right_U: ArrayLike,
+    questions_U: ArrayLike,
+    prices: PanelPrices,
+    *,
+    budgets: Sequence[float] | None = None,
+    sizes: Sequence[int] = (),
+    n_folds: int = 5,
+    seed: int = 0,
+) -> PanelSearch:
+    """Choose the panel with the most accurate majority within each budget, cross-fitted.
+
+    Parameters
+    ----------
+    votes_UJ : array-like of int, shape (n_units, n_judges)
+        Code of each judge's verdict; negative for none.
+    right_U : array-like of int, shape (n_units,)
+        Code of the right verdict; negative where no judge's is.
+    questions_U : array-like of int, shape (n_units,)
+        The question of each unit, from 0 on; a question counts once, and lies in one fold.
+    prices : PanelPrices
+        Costs.
+    budgets : sequence of float, optional
+        By default the costs at which the best panel of all questions changes.
+    sizes : sequence of int
+        Numbers of members to choose the best panel of, whatever it costs.
+    n_folds, seed : int
+        Folds (at most the questions), and how they are drawn.
+
+    Returns
+    -------
+    PanelSearch
+        Of panels equally accurate the cheaper is taken, then the smaller.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or there are fewer than two questions.
+
+    Examples
+    --------
+    >>> prices = PanelPrices(needs_JP=np.eye(3, dtype=bool), prices_P=np.ones(3))
+    >>> votes = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    >>> found = search_panels(votes, [0] * 4, range(4), prices, budgets=[1, 3], n_folds=2)
+    >>> [(one.members, one.in_sample) for one in found.best]
+    [((0,), 0.75), ((0, 1, 2), 1.0)]
+    """
+    votes, right = checked_votes(votes_UJ, right_U, function="search_panels")
+    questions = np.asarray(questions_U, dtype=np.int64)
+    n_questions = int(questions.max()) + 1 if questions.size else 0
+    if n_questions < 2:
+        raise ValueError(f"search_panels: needs 2 questions, got {n_questions}")
+    n_folds = min(n_folds, n_questions)
+    fold_Q = grouped_folds(np.arange(n_questions), n_folds=n_folds, seed=seed)
+    asked = PanelScorer(votes, right, questions, prices, fold_Q)
+    single_JK = asked.sums(singles(votes.shape[1]))
+    known: dict[Panel, ScoredPanels] = {}
+
+    def family(left_out: int | None) -> ScoredPanels:
+        seen = np.ones(n_folds) if left_out is None else 1.0 - np.eye(n_folds)[left_out]
+        order = np.argsort(-(single_JK @ seen), kind="stable")[:MOST_SEARCHED]
+        pool = tuple(sorted(int(j) for j in order))
+        if pool not in known:
+            known[pool] = asked.family(pool)
+        return known[pool]
+
+    everything = family(None)
+    if budgets is None:
+        budgets = _frontier(everything, everything.sums_SK.sum(axis=1))
+    trained = [family(k) for k in range(n_folds)]
+    wanted: list[tuple[float | None, int | None]] = [(float(one), None) for one in budgets]
+    wanted += [(None, size) for size in sizes]
+    return PanelSearch(
+        best=tuple(_chosen(asked, everything, trained, *one) for one in wanted),
+        n_folds=n_folds,
+        n_panels=len(everything.panels),
+        is_exhaustive=votes.shape[1] <= MOST_SEARCHED,
+    )
+
+
+def _chosen(
+    asked: PanelScorer,
+    everything: ScoredPanels,
+    trained: Sequence[ScoredPanels],
+    budget: float | None,
+    size: int | None,
+) -> BestPanel:
+    """The best panel of all questions, and on each fold that of the others."""
+    n_questions = asked.fold_Q.size
+    score_S = everything.sums_SK.sum(axis=1) / n_questions
+    best = _best(everything, score_S, budget, size)
+    panel = () if best is None else everything.panels[best]
+    credit_Q = np.zeros(n_questions)
+    cost = 0.0
+    by_fold: list[Panel] = []
+    for k, mine in enumerate(trained):
+        place = _best(mine, mine.sums_SK.sum(axis=1) - mine.sums_SK[:, k], budget, size)
+        inside = asked.fold_Q == k
+        by_fold.append(() if place is None else mine.panels[place])
+        if place is None:
+            cost = float("nan")
+            continue
+        cost += float(mine.costs_S[place]) * int(inside.sum()) / n_questions
+        credit_Q[inside] = asked.by_question(mine.panels[place])[inside]
+    return BestPanel(
+        budget=budget,
+        size=size,
+        members=panel,
+        cost=None if best is None else float(everything.costs_S[best]),
+        in_sample=None if best is None else float(score_S[best]),
+        credit_Q=credit_Q,
+        held_out_cost=None if np.isnan(cost) else cost,
+        by_fold=tuple(by_fold),
+    )
+
+
+def _best(
+    family: ScoredPanels, score_S: Floats, budget: float | None, size: int | None
+) -> int | None:
+    """Place of the best panel allowed; the cheapest of equals, then the smallest."""
+    if size is not None:
+        allowed = np.array(
+            [s for s, one in enumerate(family.panels) if len(one) == size], dtype=int
+        )
+    else:
+        most = float("inf") if budget is None else budget * (1 + _EQUAL) + _EQUAL
+        allowed = np.flatnonzero(family.costs_S <= most)
+    if not allowed.size:
+        return None
+    top = score_S[allowed].max()
+    ties = allowed[score_S[allowed] >= top - _EQUAL]
+    return int(min(ties, key=lambda s: (family.costs_S[s], len(family.panels[s]), s)))
+
+
+def _frontier(family: ScoredPanels, score_S: Floats) -> tuple[float, ...]:
+    """Costs at which more money buys a better panel."""
+    order = np.lexsort((-score_S, family.costs_S))
+    costs: list[float] = []
+    best = -1.0
+    for s in order:
+        if score_S[s] > best + _EQUAL:
+            best = float(score_S[s])
+            costs.append(float(family.costs_S[s]))
+    return tuple(costs)

@@ -1,0 +1,1 @@
+"""Scores on several scales, against a reference, and ranks of judges."""

@@ -1,0 +1,1 @@
+"""Accepting some answers and handing on the rest."""

@@ -1,0 +1,380 @@
+"""Two systems that accept the same share of the same questions: whose answers are wrong more often.
+
+Shape suffixes: N = judgments, B = resamples, G = shares accepted.
+
+Answers of a system from the surest on, resampled by question.
+
+Shape suffixes: N = judgments, B = resamples, C = questions, T = distinct scores, G = shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgerel_ray.stats.counts.statistic import Floats
+from judgerel_ray.stats.intervals.bootstrap import bootstrap_weights
+from judgerel_ray.stats.intervals.precision import t_quantile
+from judgerel_ray.stats.selective.discrimination import checked_scores
+
+_FEW = 64  # distinct scores of which sums by question are kept
+_CELLS = 4_000_000  # weights held at once: 32 MB
+REACHED = 1e-9
+"""How far a share may exceed what can be accepted, for rounding alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """Answers of one system: the surer, the sooner accepted.
+
+    Attributes
+    ----------
+    scores_N : ndarray of float
+        NaN is never accepted.
+    correct_N : ndarray of bool
+        Whether each is right.
+    questions_N : ndarray
+        The question of each; by these two systems are joined.
+    """
+
+    scores_N: Floats  # noqa: N815  a shape, not a case
+    correct_N: NDArray[np.bool_]  # noqa: N815
+    questions_N: NDArray[np.generic]  # noqa: N815
+
+
+def answered(
+    scores_N: ArrayLike, correct_N: ArrayLike, questions_N: ArrayLike | None = None
+) -> Answered:
+    """Take answers of a system.
+
+    Parameters
+    ----------
+    scores_N : array-like of float, shape (n_judgments,)
+        Higher is surer; NaN is never accepted.
+    correct_N : array-like of bool, shape (n_judgments,)
+        Whether each is right.
+    questions_N : array-like, shape (n_judgments,), optional
+        The question of each; by default each is its own.
+
+    Returns
+    -------
+    Answered
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> answered([0.9, 0.4], [True, False]).questions_N.tolist()
+    [0, 1]
+    """
+    scores, correct = checked_scores(scores_N, correct_N, function="answered")
+    questions = np.arange(scores.size) if questions_N is None else np.asarray(questions_N)
+    if questions.shape != scores.shape:
+        raise ValueError(f"answered: questions_N must have shape {scores.shape}")
+    return Answered(scores_N=scores, correct_N=correct, questions_N=questions)
+
+
+class OrderedAnswers:
+    """Answers to common questions, the surest first, summed for any weights of the questions.
+
+    Parameters
+    ----------
+    one : Answered
+        The answers.
+    common : ndarray
+        The questions that take part, sorted and distinct.
+
+    Attributes
+    ----------
+    reach : float
+        Share of the answers that can be accepted: those with a score.
+
+    Examples
+    --------
+    >>> one = answered([0.9, float("nan")], [True, True], ["q", "r"])
+    >>> OrderedAnswers(one, np.array(["q", "r"])).reach
+    0.5
+    """
+
+    def __init__(self, one: Answered, common: NDArray[np.generic]) -> None:
+        kept = np.isin(one.questions_N, common)
+        question = np.searchsorted(common, one.questions_N[kept])
+        scores, wrong = one.scores_N[kept], ~one.correct_N[kept]
+        self._rows_C = np.bincount(question, minlength=common.size).astype(np.float64)
+        there = np.flatnonzero(~np.isnan(scores))
+        order = there[np.argsort(-scores[there], kind="stable")]
+        self._question, self._wrong = question[order], wrong[order].astype(np.float64)
+        self._last = np.flatnonzero(np.diff(scores[order], append=-np.inf))
+        self._summed = self._sums() if self._last.size <= _FEW else None
+        self.reach = order.size / scores.size if scores.size else 0.0
+
+    def questions_with(self, *, wrong: bool) -> NDArray[np.intp]:
+        """Give the places of the questions that have a wrong, or a right, answer with a score."""
+        found: NDArray[np.intp] = np.unique(self._question[(self._wrong > 0) == wrong])
+        return found
+
+    def _steps(self, weights_BC: Floats) -> tuple[Floats, Floats]:
+        """Accepted and wrong ones up to each distinct score, from 0 on, (B, T + 1)."""
+        none = np.zeros((len(weights_BC), 1))
+        if self._summed is not None:
+            accepted, errors = (weights_BC @ one for one in self._summed)
+        else:
+            rows = max(1, _CELLS // max(1, self._question.size))
+            parts = [
+                self._running(weights_BC[start : start + rows])
+                for start in range(0, len(weights_BC), rows)
+            ]
+            accepted, errors = (np.concatenate(one) for one in zip(*parts, strict=True))
+        return np.hstack([none, accepted]), np.hstack([none, errors])
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """Accepted and wrong answers of each question up to each distinct score, (C, T)."""
+        step = np.searchsorted(self._last, np.arange(self._question.size))
+        place = self._question * self._last.size + step
+        size = self._rows_C.size * self._last.size
+        shape = (self._rows_C.size, self._last.size)
+        found = [
+            np.bincount(place, weights=one, minlength=size).reshape(shape).cumsum(axis=1)
+            for one in (None, self._wrong)
+        ]
+        return found[0].astype(np.float64), found[1]
+
+    def _running(self, weights_BC: Floats) -> tuple[Floats, Floats]:
+        """The same sums answer by answer, where scores are too many for a table."""
+        weight = weights_BC[:, self._question]
+        accepted = np.cumsum(weight, axis=1)[:, self._last]
+        return accepted, np.cumsum(weight * self._wrong, axis=1)[:, self._last]
+
+    def errors(self, weights_BC: Floats, grid_G: Floats) -> Floats:
+        """Compute the share wrong where each share is accepted; NaN out of reach, (B, G)."""
+        accepted, errors = self._steps(weights_BC)
+        everything = weights_BC @ self._rows_C
+        found = np.full((len(weights_BC), grid_G.size), np.nan)
+        row = np.arange(len(weights_BC))
+        for place, share in enumerate(grid_G):
+            wanted = share * everything
+            after = (accepted < (wanted - REACHED)[:, None]).sum(axis=1)
+            inside = (after < accepted.shape[1]) & (wanted > 0)
+            after = np.clip(after, 1, accepted.shape[1] - 1)
+            before = after - 1
+            width = accepted[row, after] - accepted[row, before]
+            part = (wanted - accepted[row, before]) / np.where(width > 0, width, 1.0)
+            step = errors[row, after] - errors[row, before]
+            wrong = errors[row, before] + part * step
+            found[inside, place] = (wrong / np.where(wanted > 0, wanted, 1.0))[inside]
+        return found
+
+
+SHARES: tuple[float, ...] = tuple(round(0.05 * step, 2) for step in range(1, 21))
+"""Shares of all questions accepted at which systems are compared unless others are asked for."""
+_MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualAcceptance:
+    """Errors of two systems at the same share accepted, second minus first.
+
+    Attributes
+    ----------
+    acceptance_G : ndarray of float
+        Shares of all answers that both can accept.
+    first_G, second_G, value_G : ndarray of float
+        Share wrong among the accepted of each, and the difference.
+    low_G, high_G : ndarray of float
+        Percentile interval of the difference, questions drawn anew, widened for few of them that
+        either system got wrong (or right, if fewer) [1]_; NaN where there is none, or nothing
+        varies.
+    mean, mean_low, mean_high, p : float or None
+        Mean difference over those shares that have an interval, its own, and its two-sided
+        p-value: twice the share of resamples on the other side of 0; where none of them is,
+        Student's by their spread.
+    n_questions : int
+        Questions that both were asked.
+    undefined : str or None
+        "no_common_questions", "nothing_accepted" where the two have no share in common.
+
+    References
+    ----------
+    .. [1] Hesterberg, T. (2015), What teachers should know about the bootstrap,
+       doi:10.1080/00031305.2015.1089789.
+    """
+
+    acceptance_G: Floats  # noqa: N815
+    first_G: Floats  # noqa: N815
+    second_G: Floats  # noqa: N815
+    value_G: Floats  # noqa: N815
+    low_G: Floats  # noqa: N815
+    high_G: Floats  # noqa: N815
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+    p: float | None
+    n_questions: int
+    undefined: str | None = None
+
+
+def equal_acceptance(
+    first: Answered,
+    second: Answered,
+    *,
+    shares: Sequence[float] = SHARES,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> EqualAcceptance:
+    """Compare two systems where each accepts the same share of its answers, the surest first.
+
+    The two are joined by question, whatever the order of their rows, and a question is drawn for
+    both at once. A share that falls inside a tie takes of the tied answers at random, which is an
+    operating point one can have: the expected error is given.
+
+    Parameters
+    ----------
+    first, second : Answered
+        From :func:`.answered`; questions that only one of them
+        was asked are left out.
+    shares : sequence of float
+        Shares accepted of all answers, in (0, 1].
+    n_resamples : int
+        At least 1.
+    confidence : float
+        Of the intervals, in (0, 1).
+    seed : int
+        Of the draws; equal seeds give equal digits.
+
+    Returns
+    -------
+    EqualAcceptance
+
+    Raises
+    ------
+    ValueError
+        If a choice is out of range.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.selective.equal_acceptance import answered
+    >>> surer = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("abcd"))
+    >>> other = answered([0.9, 0.8, 0.2, 0.1], [True, True, False, False], list("dcba"))
+    >>> found = equal_acceptance(surer, other, shares=[0.5, 1.0])
+    >>> found.first_G.tolist(), found.second_G.tolist(), found.mean
+    ([0.0, 0.5], [0.0, 0.5], 0.0)
+    """
+    if not 0 < confidence < 1 or n_resamples < 1 or not all(0 < one <= 1 for one in shares):
+        raise ValueError(
+            "equal_acceptance: confidence must be in (0, 1), n_resamples at least 1 and shares in "
+            f"(0, 1], got {confidence!r}, {n_resamples!r} and {list(shares)!r}"
+        )
+    common = np.intersect1d(first.questions_N, second.questions_N)
+    sides = [OrderedAnswers(one, common) for one in (first, second)]
+    reach = min(side.reach for side in sides)
+    grid = np.array([one for one in sorted(set(shares)) if one <= reach + REACHED])
+    if not common.size or not grid.size:
+        why = "nothing_accepted" if common.size else "no_common_questions"
+        nothing = np.zeros(0)
+        return EqualAcceptance(
+            acceptance_G=nothing, first_G=nothing, second_G=nothing, value_G=nothing,
+            low_G=nothing, high_G=nothing, mean=None, mean_low=None, mean_high=None, p=None,
+            n_questions=common.size, undefined=why,
+        )  # fmt: skip
+    whole = np.ones((1, common.size))
+    first_G, second_G = (side.errors(whole, grid)[0] for side in sides)
+    weights = bootstrap_weights(common.size, n_resamples=n_resamples, seed=seed)
+    drawn_BG = np.concatenate([_difference(sides, weight, grid) for weight in weights])
+    n_deciding = _n_deciding(sides)
+    low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
+    # At the very end of the reach half of the resamples have nothing to say.
+    told = ~np.isnan(low_G)
+    if not told.any():
+        told[:] = True
+    means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
+    (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
+    low_G, high_G = _spread(low_G, high_G)
+    value = second_G - first_G
+    return EqualAcceptance(
+        acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
+        high_G=high_G, mean=float(value[told].mean()),
+        mean_low=None if np.isnan(mean_low) else float(mean_low),
+        mean_high=None if np.isnan(mean_high) else float(mean_high),
+        p=_other_side(means_B, n_deciding), n_questions=common.size,
+    )  # fmt: skip
+
+
+def _n_deciding(sides: Sequence[OrderedAnswers]) -> int:
+    """One more than the questions with a wrong answer of either, or with a right one if fewer."""
+    wrong, right = (
+        np.unique(np.concatenate([side.questions_with(wrong=kind) for side in sides])).size
+        for kind in (True, False)
+    )
+    return 1 + min(wrong, right)
+
+
+def _difference(sides: Sequence[OrderedAnswers], weights_BC: Floats, grid: Floats) -> Floats:
+    """Errors of the second less those of the first."""
+    return sides[1].errors(weights_BC, grid) - sides[0].errors(weights_BC, grid)
+
+
+def _ends(drawn_BG: Floats, confidence: float, n: int) -> tuple[Floats, Floats]:
+    """Percentiles by column; NaN where more than one in twenty resamples have no value.
+
+    Resamples of n questions spread as n - 1 would, and have no t: percentiles further out make up
+    for both.
+    """
+    from scipy.special import ndtr
+
+    low, high = np.full((2, drawn_BG.shape[1]), np.nan)
+    if n < 2:
+        return low, high
+    tail = float(ndtr(-np.sqrt(n / (n - 1)) * t_quantile(n - 1, confidence)))
+    for place, values in _columns(drawn_BG):
+        low[place], high[place] = np.quantile(values, [tail, 1 - tail])
+    return low, high
+
+
+def _spread(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Ends that are apart: resamples in which nothing varies prove nothing."""
+    flat = high - low < 1e-12
+    return np.where(flat, np.nan, low), np.where(flat, np.nan, high)
+
+
+def _columns(drawn_BG: Floats) -> Iterator[tuple[int, Floats]]:
+    """Columns that have values in almost all resamples."""
+    there = ~np.isnan(drawn_BG)
+    for place in np.flatnonzero(there.mean(axis=0) >= 1 - _MOST_UNDEFINED):
+        yield int(place), drawn_BG[there[:, place], place]
+
+
+def _mean(values_G: Floats) -> float:
+    """Mean of what is there; NaN of nothing."""
+    there = values_G[~np.isnan(values_G)]
+    return float(there.mean()) if there.size else np.nan
+
+
+def _other_side(values_B: Floats, n: int) -> float | None:
+    """Twice the smaller share of resamples at or beyond 0, as the ends have it."""
+    from scipy.special import stdtr
+
+    values = values_B[~np.isnan(values_B)]
+    if n < 2 or not values.size or float(np.ptp(values)) < 1e-12:
+        return None
+    smaller = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    if not smaller:
+        # Counts end at 1 of all resamples, which no family of comparisons survives: the tail is
+        # Student's from there on.
+        far = stdtr(n - 1, -abs(values.mean()) / values.std() * np.sqrt((n - 1) / n))
+        return min(2 * float(far), _counted(1 / (1 + values.size), n))
+    share = min(0.5, (1 + smaller) / (1 + int(values.size)))
+    return _counted(share, n)
+
+
+def _counted(share: float, n: int) -> float:
+    """Twice a share of resamples, as wide as few questions make it."""
+    from scipy.special import ndtri, stdtr
+
+    return min(1.0, 2 * float(stdtr(n - 1, ndtri(share) * np.sqrt((n - 1) / n))))

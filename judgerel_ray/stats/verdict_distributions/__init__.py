@@ -1,0 +1,1 @@
+"""Verdict distributions at every temperature, and the limits they set."""

@@ -1,0 +1,137 @@
+"""Gold of files that people hold: what of it is no verdict is said, never an accuracy of 0."""
+
+import warnings
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgerel_ray.analyses.reliability.questions import question_path
+from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+from judgerel_ray.analyses.selection.from_run import run_selection
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting.given import given as given_rows
+from judgerel_ray.importers import TableMapping, import_table
+
+ACCURACY = ReduceOptions(coefficients=("accuracy",), missing=("category",))
+
+
+def table(gold, verdicts=("A", "B", "A", "A"), name="verdict"):
+    n = len(verdicts)
+    return pl.DataFrame({"item_id": [f"q{i // 2}" for i in range(n)],
+                         "replication": [i % 2 for i in range(n)],
+                         name: list(verdicts), "gold": list(gold)})  # fmt: skip
+
+
+def accuracy(frame):
+    """The accuracy, why there is none, and what was said of reading it."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = reduce_path(given_rows(frame), ACCURACY)
+    lines = [str(one.message) for one in said if one.category is ReadingWarning]
+    return found["value"][0], found["undefined"][0], [line for line in lines if "gold" in line]
+
+
+def test_gold_that_is_no_verdict_at_all_gives_no_accuracy_and_says_so():
+    value, why, said = accuracy(table(["Paris", "Paris", "Rome", "Rome"]))
+    assert (value, why) == (None, "no_gold")
+    assert said == [
+        "gold is no verdict of the file in any of its 4 rows, so nothing could be right, and no "
+        "accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'"
+    ]
+
+
+def test_gold_that_is_no_verdict_in_some_rows_is_said_with_how_many():
+    value, why, said = accuracy(table(["A", "A", "Rome", "Rome"]))
+    assert (value, why) == (0.25, None)
+    assert said == [
+        "gold is no verdict of the file in 2 of the 4 rows that have it, which count as wrong: "
+        "'Rome'; verdicts are 'A', 'B'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gold", "verdicts", "name", "value"),
+    [
+        (["a", " A", "B", "b "], "ABAA", "verdict", 0.25),
+        (["1", "1", "2.0", "2"], [1.0, 2.0, 2.0, 2.0], "score", 0.75),
+        ([1, 1, 2, 2], [1.0, 1.0, 2.0, 1.0], "score", 0.75),
+        (["A", "A", None, None], "ABAA", "verdict", 0.5),
+    ],
+)
+def test_spellings_of_gold_are_those_of_verdicts(gold, verdicts, name, value):
+    assert accuracy(table(gold, verdicts, name)) == (value, None, [])
+
+
+def test_a_question_with_two_right_answers_is_said(tmp_path):
+    value, _, said = accuracy(table(["A", "B", "A", "a "]))
+    line = (
+        "gold differs between the rows of one question in 1 question (q0: 'A', 'B'); each verdict "
+        "is held against the gold of its own row"
+    )
+    assert (value, said) == (1.0, [line])
+    file = tmp_path / "a.csv"
+    table(["A", "B", "A", "B"]).write_csv(file)
+    with pytest.warns(ReadingWarning, match=r"in 2 questions \(q0: 'A', 'B'\)"):
+        question_path(str(file))
+
+
+def test_questions_have_no_accuracy_either(tmp_path):
+    file = tmp_path / "a.csv"
+    table(["Paris"] * 4).write_csv(file)
+    with pytest.warns(ReadingWarning, match="gold is no verdict of the file in any"):
+        found = question_path(str(file))
+    assert found["accuracy"].to_list() == [None, None]
+    assert found["percent_agreement"].to_list() == [0.0, 1.0]
+
+
+def test_selection_says_what_it_counts_as_wrong_and_refuses_where_nothing_could_be_right(tmp_path):
+    frame = table(["A", "A", "Rome", "Rome"]).with_columns(confidence=0.5, judge=pl.lit("j"))
+    frame.write_csv(tmp_path / "a.csv")
+    with pytest.warns(ReadingWarning, match="in 2 of the 4 rows that have it"):
+        run_selection(str(tmp_path / "a.csv"))
+    frame.with_columns(gold=pl.lit("Rome")).write_csv(tmp_path / "b.csv")
+    with pytest.raises(SweepError, match="verdict and gold have no value in common"):
+        run_selection(str(tmp_path / "b.csv"))
+
+
+def test_an_import_says_so_where_the_table_is_read(tmp_path):
+    file = tmp_path / "a.csv"
+    table(["pass", "PASS", "Rome", "Rome"], ["Pass", "fail", "fail", "fail"]).rename(
+        {"gold": "right"}
+    ).write_csv(file)
+    with pytest.warns(ReadingWarning, match=r"in 2 of the 4 rows .*'Rome'; verdicts are"):
+        import_table(str(file), TableMapping(columns={"gold": "right"}))
+
+
+words = st.sampled_from(["A", "a ", "B", "b", "Rome", "1", "1.0", None])
+
+
+def plain(word):
+    """A word in the one spelling an independent count compares."""
+    return None if word is None else {"1.0": "1"}.get(word.strip().lower(), word.strip().lower())
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(words.filter(bool), words), min_size=1, max_size=6),
+)
+def test_accuracy_is_an_independent_count_or_none(rows):
+    """One judgment a question: verdict and gold as anybody spells them."""
+    frame = pl.DataFrame(
+        {"item_id": [f"q{i}" for i in range(len(rows))], "replication": 0,
+         "verdict": [verdict for verdict, _ in rows], "gold": [gold for _, gold in rows]},
+        schema_overrides={"gold": pl.String},
+    )  # fmt: skip
+    known = [(plain(verdict), plain(gold)) for verdict, gold in rows if gold is not None]
+    said = {plain(verdict) for verdict, _ in rows}
+    strange = [gold for _, gold in known if gold not in said]
+    value, why, lines = accuracy(frame)
+    assert len(lines) == bool(strange)
+    if not known or len(strange) == len(known):
+        assert (value, why) == (None, "no_gold")
+    else:
+        assert value == pytest.approx(sum(v == g for v, g in known) / len(known))
+        if strange:
+            assert f"in {len(strange)} of the {len(known)} rows" in lines[0]

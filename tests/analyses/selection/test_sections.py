@@ -1,0 +1,136 @@
+"""The page on selection: what it shows of a judge in its roles, and what where there is none."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.selection.page import (
+    band_figures,
+    confidence_figures,
+    reliability_figures,
+    role_figures,
+)
+from judgerel_ray.cli import main
+
+
+def _curve(system, role, points, **name):
+    return [
+        {"judge": "ada", "role": role, **name, "system": system, "confidence": "stated",
+         "threshold": 1 - share, "acceptance": share, "n_accepted": int(100 * share),
+         "n_errors": 1, "n_answers": 100, "error": 1 - right, "low": 0.9 - right,
+         "high": 1.1 - right, "band_low": 0.85 - right, "band_high": 1.15 - right,
+         "accuracy": right, "interval": "exact binomial", "band": "Bonferroni over 2 thresholds"}
+        for share, right in points
+    ]  # fmt: skip
+
+
+ALONE = _curve("ada alone", "responder", [(0.5, 0.8), (1.0, 0.6)], temperature=0.7)
+JUDGE = _curve("ada judges", "evaluator_only", [(0.4, 0.9), (1.0, 0.7)], temperature=0.0)
+NAMES = ["judge", "role", "temperature"]
+
+
+def _lines(figure):
+    return re.findall(r'<path class="(\w+)" d="([^"]+)"', figure)
+
+
+def test_a_line_a_role_in_steps_at_points_that_occur():
+    [figure] = role_figures(pl.DataFrame(ALONE + JUDGE), NAMES)
+    kinds = [kind for kind, _ in _lines(figure)]
+    assert sorted(kinds) == ["line", "other"]
+    for _, path in _lines(figure):
+        xs = re.findall(r"[ML]([\d.]+) ", path)
+        # Two operating points: along to the second's share at the first's height, then down.
+        assert (len(xs), xs[1]) == (3, xs[2])
+    assert figure.count('class="whisker"') == figure.count('class="speck"') == 4
+    assert "of the surest 0.40 right 0.900" in figure
+
+
+def test_roles_at_one_temperature_stand_together_and_others_apart():
+    rows = [
+        *ALONE,
+        *_curve("ada judges hot", "evaluator_only", [(1.0, 0.7)], temperature=0.7),
+        *_curve("ada alone cold", "responder", [(1.0, 0.6)], temperature=0.0),
+        *JUDGE,
+    ]
+    figures = role_figures(pl.DataFrame(rows), NAMES)
+    assert [len(_lines(one)) for one in figures] == [2, 2]
+    assert len(role_figures(pl.DataFrame(ALONE), NAMES)) == 1
+
+
+def test_the_band_is_drawn_around_the_interval():
+    [(name, figure)] = band_figures(pl.DataFrame(JUDGE))
+    assert name == "ada judges, stated"
+    band, near = re.findall(r'<polygon class="area" points="([^"]+)"', figure)
+    height = [
+        max(ys) - min(ys)
+        for ys in ([float(p.split(",")[1]) for p in one.split()] for one in (band, near))
+    ]
+    assert height[0] > height[1]
+    assert "Bonferroni over 2 thresholds" in figure
+
+
+def test_confidences_of_a_system_lie_on_the_same_axes():
+    agreed = [{**row, "confidence": "support"} for row in JUDGE]
+    [(name, figure)] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
+    assert name == "ada judges"
+    assert [kind for kind, _ in _lines(figure)] == ["line", "share"]
+    assert "stated: of the surest" in figure
+    assert "support: of the surest" in figure
+
+
+def test_nothing_selected_draws_nothing():
+    nothing = pl.DataFrame()
+    assert (role_figures(nothing, []), band_figures(nothing), reliability_figures(nothing)) == (
+        [], [], []
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answers")
+    rows = [
+        {"judge": judge, "role": role, "stage": stage, "protocol": "think_twice",
+         "item_id": f"q{n}", "replication": 0, "verdict": str((n + shift) % 3),
+         "confidence": (n % 5) / 5, "outcome": "scored", "gold": "0" if n % 2 else str(n % 3)}
+        for shift, judge in enumerate(("ada", "<b>"))
+        for role, stage in (("responder", "choose"), ("participant", "judge"),
+                            ("evaluator_only", "judge"))
+        for n in range(24)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_parquet(folder / "answers.parquet")
+    return folder / "answers.parquet"
+
+
+def test_the_page_shows_what_reduce_says(answers, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", str(answers), "--out", str(page)]) == 0
+    text = page.read_text("utf-8")
+    for heading in ("Accept or reject", "Confidence", "Systems compared", "Self-preference"):
+        assert f"<h2>{heading}</h2>" in text
+    assert "<b>" not in text
+    assert text.count("Accuracy against share accepted, ") >= 2
+    capsys.readouterr()
+    assert main(["reduce", str(answers), "--selection", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for row in found["systems"]:
+        assert f"{row['n_right']} of 24" in text
+
+
+def test_a_file_without_gold_has_no_such_section(answers, tmp_path):
+    plain = tmp_path / "plain.parquet"
+    pl.read_parquet(answers).drop("gold").write_parquet(plain)
+    page = tmp_path / "page.html"
+    assert main(["report", str(plain), "--out", str(page)]) == 0
+    assert "Accept or reject" not in page.read_text("utf-8")
+
+
+def test_gold_that_names_no_verdict_is_said_and_the_page_is_there_all_the_same(answers, tmp_path):
+    odd = tmp_path / "odd.parquet"
+    pl.read_parquet(answers).with_columns(gold=pl.lit("yes")).write_parquet(odd)
+    page = tmp_path / "page.html"
+    assert main(["report", str(odd), "--out", str(page)]) == 0
+    text = page.read_text("utf-8")
+    assert "Not told: verdict and gold have no value in common" in text
+    assert "All coefficients" in text

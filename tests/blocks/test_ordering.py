@@ -1,0 +1,111 @@
+"""The lists of a page: numbers as numbers, each scale by itself, questions by their text."""
+
+import re
+
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.blocks.ordering import in_order, natural
+from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.report.html import Measured, render_report
+
+TEMPERATURES = (10.0, 0.5, 1.0)
+SCALES = {"1-10": 10, "1-5": 5, "1-100": 100}
+
+
+@pytest.fixture(scope="module")
+def page():
+    """Ratings of two judges at three temperatures on three scales."""
+    rows = [
+        {"judge": judge, "benchmark": "b", "protocol": "rating", "scale": scale,
+         "temperature": temperature, "item_id": f"q{item}", "replication": replication,
+         "verdict": str(1 + (item * 7 + replication * (item % 3)) % top)}
+        for judge in ("judge-10", "judge-2")
+        for scale, top in SCALES.items()
+        for temperature in TEMPERATURES
+        for item in range(1, 12)
+        for replication in range(2)
+    ]  # fmt: skip
+    frame = pl.LazyFrame(rows)
+    by = ["judge", "benchmark", "protocol", "scale", "temperature"]
+    found = reduce_judgments(frame, coefficients=["percent_agreement", "krippendorff_alpha"])
+    measured = Measured(
+        coefficients=found,
+        outcomes=outcome_table(frame),
+        unstable=least_stable(frame),
+        positions=verdict_positions(frame, by=by),
+    )
+    texts = {("b", f"q{item}"): f"Which of the {item} is it? " + "Why? " * 50 for item in (2, 4)}
+    return render_report(measured, title="t", questions=texts)
+
+
+def table_of(page, caption):
+    """Every table whose caption begins so, as rows of texts."""
+    found = []
+    for table in re.findall(r"(?s)<table.*?</table>", page):
+        if not re.search(f"<caption>{caption}", table):
+            continue
+        rows = re.findall(r"<tr>(.*?)</tr>", table)
+        cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+        found.append([[re.sub(r"<small>.*?</small>", "", cell).strip() for cell in row]
+                      for row in cells])  # fmt: skip
+    return found
+
+
+def column(rows, name):
+    place = rows[0].index(name)
+    return [row[place] for row in rows[1:]]
+
+
+def test_groups_stand_in_the_order_of_their_numbers(page):
+    for caption in ("How steady", "Outcome of every reply"):
+        (rows,) = table_of(page, caption)
+        keys = zip(*(column(rows, name) for name in ("judge", "scale", "temperature")), strict=True)
+        assert list(keys) == [
+            (judge, scale, temperature)
+            for judge in ("judge-2", "judge-10")
+            for scale in ("1-5", "1-10", "1-100")
+            for temperature in ("0.5", "1", "10")
+        ]
+    figures = re.findall(r"<figcaption>(.*?)</figcaption>", page)
+    assert figures == [f"judge-{n}, {scale}" for n in (2, 10) for scale in ("1-5", "1-10", "1-100")]
+
+
+def test_a_scale_of_a_hundred_hides_no_other_and_none_has_anothers_values(page):
+    tables = table_of(page, "Share of verdicts")
+    heads = [[head for head in rows[0] if head.isdigit()] for rows in tables]
+    assert heads == [[str(value) for value in range(1, top + 1)] for top in (5, 10)]
+    assert all("scale" not in rows[0] for rows in tables)  # said once, in the caption
+
+
+def test_questions_are_named_by_their_text_where_it_is_known(page):
+    (rows,) = table_of(page, "Questions by the share")
+    named = column(rows, "question")
+    known = [name for name in named if name.startswith("Which of the")]
+    assert known
+    assert all(len(name) <= 160 and name.endswith("…") for name in known)
+    assert {name for name in named if name not in known} <= {f"q{n}" for n in range(1, 12)}
+    assert "<small>q2</small>" in page
+
+
+def test_temperatures_close_together_do_not_cover_each_other(page):
+    figure = re.findall(r"(?s)<figure>.*?</figure>", page)[0]
+    marks = re.findall(r'<text x="([\d.]+)" y="198.0" text-anchor="middle">', figure)
+    places = list(map(float, marks))
+    assert len(places) == 2  # 1 lies on 0.5 where 10 was asked, too
+    assert places[1] - places[0] >= 24
+
+
+def test_natural_order():
+    shuffled = ["q10", "q2", None, 0.5, "Q1", "1.0", "10", "q2b", "", "02"]
+    told = [None, "", 0.5, "1.0", "02", "10", "Q1", "q2", "q2b", "q10"]
+    assert sorted(shuffled, key=natural) == told
+
+
+def test_rows_alike_keep_their_order():
+    frame = pl.DataFrame({"a": ["x10", "x9", "x10"], "n": [3, 1, 2]})
+    assert in_order(frame, ["a", "absent"])["n"].to_list() == [1, 3, 2]
+    assert in_order(frame, []).equals(frame)

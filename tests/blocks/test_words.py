@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.reliability.headlines import headlines
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.blocks.words import NOISE, estimate, explanation, number, percent, remark
+from judgerel_ray.stats import omega_hierarchical
+
+
+def said(verdicts: list[list[str]], **columns) -> str:
+    rows = [
+        {"item_id": f"q{item}", "replication": replication, "verdict": verdict, **columns}
+        for item, replies in enumerate(verdicts)
+        for replication, verdict in enumerate(replies)
+    ]
+    (line,) = headlines(reduce_judgments(pl.LazyFrame(rows)))
+    return line
+
+
+def test_it_says_how_often_the_verdict_is_the_same():
+    line = said([["A"] * 4, ["B"] * 4, ["A", "A", "B", "A"], ["B"] * 4], judge="j", temperature=1.0)
+    assert line.startswith(
+        "j, temperature 1: asked the same prompt again, this judge gives the same verdict 88 %"
+    )
+    assert "shuffled across the questions would agree" in line
+    assert NOISE not in line
+
+
+def test_it_says_that_noise_is_noise():
+    line = said([["A", "B"], ["A", "A"], ["B", "B"], ["B", "A"]])
+    assert line.startswith("Asked the same prompt again")
+    assert NOISE in line
+
+
+def test_a_judge_that_always_says_the_same_is_not_praised():
+    line = said([["A", "A", "A"]] * 5)
+    assert line == (
+        "This judge answers A whatever the question is (15 of 15 verdicts, 5 questions): agreement "
+        "says nothing about its judgment."
+    )
+
+
+def test_it_says_when_a_judge_contradicts_itself():
+    assert "more than chance would" in said([["A", "B"]] * 20)
+
+
+def test_asked_once_nothing_is_known():
+    assert "was asked once" in said([["A"], ["B"]], temperature=0.0)
+
+
+def test_greedy_repeats_are_no_praise():
+    steady = [["A"] * 3, ["B"] * 3, ["A"] * 3]
+    told = "At temperature 0 that is how steady the serving is, not the judgment."
+    assert told in said(steady, temperature=0.0)
+    assert told not in said(steady, temperature=0.5)
+
+
+def test_nothing_is_called_a_number_that_is_none():
+    assert number(None) == "-"
+    assert percent(None) == "-"
+    assert number(-0.0001) == "0.000"
+
+
+@pytest.mark.parametrize(("share", "text"), [(0, "0 %"), (0.001, "< 1 %"), (0.5, "50 %")])
+def test_shares(share, text):
+    assert percent(share) == text
+
+
+def test_a_value_without_an_interval():
+    row = {"value": 1.0, "low": None, "high": None, "undefined": None}
+    assert estimate(row) == "1.000 [no interval]"
+
+
+def test_remarks_are_what_weakens_a_value():
+    row = {"noise": False, "estimator": "alpha; no interval: too few units; floor of 9 deals"}
+    assert remark(row) == "no interval: too few units"
+
+
+def test_too_few_items_are_two_or_six():
+    assert "two at least, six for hierarchical omega" in explanation("too few items")
+    scores = np.random.default_rng(0).normal(size=(40, 6)) + np.arange(40)[:, None] / 20
+    assert omega_hierarchical(scores[:, :5]).undefined == "too_few_items"
+    assert omega_hierarchical(scores).undefined != "too_few_items"
+
+
+def test_a_bias_is_told_without_a_coverage_that_is_not_known():
+    told = explanation("biased at this size")
+    assert "off by more than a quarter of its standard error" in told
+    # Of ordinal alpha, biased as it is at 20 to 60 questions, it is 96 % and more.
+    assert "95 %" not in told

@@ -1,0 +1,62 @@
+"""Ids, judges and verdicts as long as a book are shown by their ends, and stay apart."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from judgerel_ray.cli import main
+
+ITEMS = ["q" * 100_000 + f"{n}" + "q" * 50_000 for n in range(8)]
+JUDGES = ["j" * 100_000 + "1", "j" * 100_000 + "2"]
+SAID = ["V" * 100_000, "many words " * 10_000]
+MARK = re.compile(r"\.\.\.\S*~[0-9a-f]{6}")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    rows = [
+        {"item_id": item, "replication": replication, "judge": judge, "gold": SAID[0],
+         "verdict": SAID[(n + replication * (n % 3 == 0)) % 2]}
+        for n, item in enumerate(ITEMS) for judge in JUDGES for replication in range(3)
+    ]  # fmt: skip
+    file = tmp_path_factory.mktemp("endless") / "rows.parquet"
+    pl.DataFrame(rows).write_parquet(file)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["reduce", "{}"],
+        ["reduce", "{}", "--questions"],
+        ["reduce", "{}", "--by", "judge"],
+        ["reduce", "{}", "--coefficient", "accuracy"],
+        ["reduce", "{}", "--selection"],
+        ["reduce", "{}", "--panels"],
+        ["reduce", "{}", "--comparison"],
+        ["advise", "{}"],
+        ["compare", "{}", "--by", "judge"],
+    ],
+)
+def test_no_line_is_longer_than_a_reader_takes(path, capsys, arguments):
+    assert main([one.format(path) for one in arguments]) == 0
+    out, err = capsys.readouterr()
+    lines = (out + err).splitlines()
+    assert max(map(len, lines)) < 700
+    assert len(lines) < 300
+    assert MARK.search(out)
+
+
+def test_names_that_differ_in_the_middle_stay_apart(path, capsys):
+    assert main(["reduce", path, "--questions"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert len({tuple(row.split()[:2]) for row in rows}) == len(ITEMS) * len(JUDGES)
+
+
+def test_json_and_tables_have_them_in_full(path, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    assert main(["reduce", path, "--questions", "--format", "json", "--out", str(out)]) == 0
+    assert {row["item_id"] for row in json.loads(capsys.readouterr().out)} == set(ITEMS)
+    assert set(pl.read_csv(out)["item_id"]) == set(ITEMS)

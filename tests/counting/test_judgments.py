@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.judgments import load_judgments
+
+ROWS = {
+    "item_id": ["q1", "q1", "q2", "q2"],
+    "judge": ["a", "a", "a", "a"],
+    "temperature": [0.7, 0.7, 0.7, 0.7],
+    "replication": [0, 1, 0, 1],
+    "verdict": ["1", "2", None, "1"],
+    "score": [1.0, 2.0, None, 1.0],
+}
+
+
+def write(frame: pl.DataFrame, path) -> str:
+    if path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".csv":
+        frame.write_csv(path)
+    else:
+        frame.write_ndjson(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "ndjson"])
+def test_every_kind_of_file_reads_alike(ending, tmp_path):
+    loaded = load_judgments(write(pl.DataFrame(ROWS), tmp_path / f"rows.{ending}")).collect()
+    outcome = ["scored", "scored", "unparsed", "scored"]
+    assert loaded.to_dict(as_series=False) == {**ROWS, "outcome": outcome}
+
+
+def test_types_come_from_the_names_of_columns(tmp_path):
+    rows = pl.DataFrame(
+        {
+            "item_id": [7, 7],
+            "replication": [0.0, 1.0],
+            "verdict": [True, False],
+            "score": [1.0, float("nan")],
+            "temperature": pl.Series([0.7, 0.7], dtype=pl.Float32),
+            "judge": pl.Series(["a", "a"], dtype=pl.Categorical),
+        }
+    )
+    loaded = load_judgments(write(rows, tmp_path / "rows.parquet")).collect()
+    assert loaded.rows() == [
+        ("7", 0, "true", 1.0, 0.7, "a", "scored"),
+        ("7", 1, "false", None, 0.7, "a", "scored"),
+    ]
+
+
+def test_an_empty_string_is_no_value(tmp_path):
+    lines = [{"item_id": "q", "replication": n, "verdict": v} for n, v in enumerate(["", "A"])]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    assert load_judgments(str(path)).collect()["verdict"].to_list() == [None, "A"]
+
+
+def test_scores_alone_will_do(tmp_path):
+    path = write(pl.DataFrame(ROWS).drop("verdict"), tmp_path / "rows.csv")
+    assert load_judgments(path).collect()["outcome"].null_count() == 0
+
+
+def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
+    rows = {**ROWS, "replication": [0, 0, 0, 0], "template": ["x", "y", "x", "y"]}
+    assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"item_id": None}, "column missing: item_id"),
+        ({"replication": None}, "column missing: replication"),
+        ({"verdict": None, "score": None}, "column missing: verdict or score"),
+        ({"item_id": ["q1", None, "q2", "q2"]}, "item_id is missing"),
+        ({"replication": [0, None, 0, 1]}, "replication is missing"),
+        ({"replication": [0, 1.5, 0, 1]}, "replication must be a whole number from 0 on"),
+        ({"replication": [0, -1, 0, 1]}, "replication must be a whole number from 0 on"),
+        ({"replication": [0, 2**63, 0, 1]}, "replication must be at most 9007199254740992 (2^53)"),
+        ({"replication": [0, 0, 0, 1]}, "2 rows hold the same replication"),
+        ({"outcome": ["scored", "fine", "unparsed", "scored"]}, "outcome is none of scored"),
+        ({"outcome": ["scored"] * 4}, "scored without a verdict"),
+        ({"outcome": ["refused", None, None, None]}, "beside an outcome other than scored"),
+        ({"temperature": [0.7, 0.7, -1, 0.7]}, "temperature must be at least 0"),
+        ({"confidence": [0.7, 1.7, 0.1, 0.7]}, "confidence must be between 0 and 1"),
+        ({"score": [1.0, float("inf"), None, 1.0]}, "score must be finite"),
+        ({"score": ["1", "two", None, "1"]}, "score: expected a number, got 'two'"),
+        ({"score": ["1", "20 %", None, "1"]}, "Try: write 20: a number, no sign"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(change, told, tmp_path):
+    rows = {name: values for name, values in {**ROWS, **change}.items() if values is not None}
+    path = write(pl.DataFrame(rows, strict=False), tmp_path / "rows.csv")
+    with pytest.raises(SweepError) as refusal:
+        load_judgments(path).collect()
+    assert told in str(refusal.value)
+    assert "rows.csv" in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_time_spans_are_no_verdicts(tmp_path):
+    rows = pl.DataFrame({**ROWS, "verdict": [timedelta(days=1)] * 4})
+    with pytest.raises(SweepError, match=r"verdict: expected text or a number, got .* time spans"):
+        load_judgments(write(rows, tmp_path / "rows.parquet"))
+
+
+def test_the_row_at_fault_is_named(tmp_path):
+    path = write(
+        pl.DataFrame({**ROWS, "outcome": [None, None, "lost", None]}), tmp_path / "rows.csv"
+    )
+    with pytest.raises(SweepError, match=r"row=3, outcome=lost"):
+        load_judgments(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("rows.xlsx", "", "unknown kind of file"),
+        ("rows.csv", "item_id,replication,verdict\n", "has no rows"),
+        ("rows.csv", "", "the file is empty"),
+        ("rows.jsonl", "not json", "line 1 is not JSON"),
+        ("rows.parquet", "not parquet", "cannot be read: it is no whole Parquet file"),
+    ],
+)
+def test_files_that_are_none_are_refused_in_one_line(name, text, told, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(SweepError) as refusal:
+        load_judgments(str(tmp_path / name))
+    assert told in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_no_file_and_a_folder_are_told_apart(tmp_path):
+    with pytest.raises(SweepError, match="no such file"):
+        load_judgments(str(tmp_path / "gone.csv"))
+    with pytest.raises(SweepError, match="no run directory"):
+        load_judgments(str(tmp_path))
+
+
+def test_a_file_goes_all_the_way(tmp_path):
+    path = write(pl.DataFrame(ROWS), tmp_path / "rows.csv")
+    found = reduce_judgments(load_judgments(path), coefficients=["valid_rate"])
+    assert found.row(0, named=True)["value"] == 0.75
+
+
+def test_a_doubled_row_names_its_temperature_as_people_write_it(tmp_path):
+    file = tmp_path / "twice.csv"
+    row = "q1,0,0,A\n"
+    file.write_text(f"item_id,replication,temperature,verdict\n{row}{row}")
+    with pytest.raises(SweepError) as told:
+        load_judgments(str(file))
+    assert told.value.where["temperature"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("heads", "tries"),
+    [
+        ("item,rep,verdict", "item -> item_id; rep -> replication"),
+        ("Question_ID,Verdict,judge", "Question_ID -> item_id; number the repeats of each question "
+         "in a column replication: 0, 1, 2; Verdict -> verdict"),
+        ("item_id,replicate,rating", "replicate -> replication; rating -> score"),
+        ("judge,label,outcome", "name the column of the question item_id; number the repeats of "
+         "each question in a column replication: 0, 1, 2; name the column of verdicts "
+         "verdict, of numbers score"),
+    ],
+)  # fmt: skip
+def test_a_column_of_another_name_is_guessed(heads, tries, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{heads}\n{','.join('1' for _ in heads.split(','))}\n")
+    with pytest.raises(SweepError) as refused:
+        load_judgments(str(path))
+    line = str(refused.value)
+    assert f"got {heads.replace(',', ', ')}, needed are item_id, replication, and verdict" in line
+    assert f". Try: {tries}" in line
+
+
+def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(f"c{i}" for i in range(500)) + "\n")
+    with pytest.raises(SweepError, match=r"got c0, .*, c29, \.\.\., needed are"):
+        load_judgments(str(path))
+
+
+@pytest.mark.parametrize(
+    ("column", "told", "got", "hint"),
+    [
+        ("option_order", "AB", "a whole number, got 'AB'", "number the orders"),
+        ("temperature", "hot", "a number, got 'hot'", "leave it empty"),
+        ("block", "b1", "a whole number, got 'b1'", "leave it empty"),
+    ],
+)
+def test_text_where_a_number_belongs_is_told_by_column(tmp_path, column, told, got, hint):
+    path = tmp_path / "judgments.csv"
+    path.write_text(f"item_id,replication,verdict,{column}\nq1,0,A,\nq1,1,A,{told}\nq2,0,B,\n")
+    with pytest.raises(SweepError, match=f"^{column}: expected {got}") as caught:
+        load_judgments(str(path))
+    assert "row=2" in str(caught.value)
+    assert f"Try: {hint}" in str(caught.value)
+    assert "conversion" not in str(caught.value)

@@ -1,0 +1,124 @@
+"""A command reads each record of a run once, and all that it says is of that one look."""
+
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+
+from bench.faults import called, make_run, put
+from judgerel_ray.store import ledger, read_ledger
+
+pytestmark = pytest.mark.slow
+VIEWS = {
+    "reduce": (),
+    "JSON": ("--format", "json"),
+    "serving noise": ("--coefficient", "serving_noise_texts"),
+    **{
+        name: (f"--{name}",)
+        for name in ("uncertainty", "limits", "settled", "questions", "selection", "panels")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("one-look"))
+
+
+def reads(monkeypatch, arguments):
+    """How often each record was read by a command."""
+    found = Counter()
+    plain = ledger.read_attempt
+
+    def counted(name, data):
+        found[name] += 1
+        return plain(name, data)
+
+    monkeypatch.setattr(ledger, "read_attempt", counted)
+    ended = called(arguments)
+    assert ended.code == 0, ended
+    return found
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_reads_every_record_once(run, monkeypatch, view):
+    once = dict.fromkeys(read_ledger(run).commit_names, 1)
+    assert reads(monkeypatch, ["reduce", run.url, *VIEWS[view]]) == once
+
+
+@pytest.mark.parametrize("verb", ["report", "compare", "advise", "status"])
+def test_so_do_the_other_verbs(run, monkeypatch, tmp_path, verb):
+    more = {"report": ("--out", str(tmp_path / "page.html")), "compare": ("--by", "judge")}
+    once = dict.fromkeys(read_ledger(run).commit_names, 1)
+    assert reads(monkeypatch, [verb, run.url, *more.get(verb, ())]) == once
+
+
+def flipped(data):
+    place = len(data) // 2
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+@contextmanager
+def damaged(run, name, left):
+    """A file of the run with other bytes, or gone; whole again afterwards."""
+    data = run.files.read(name)
+    put(run, name, left(data))
+    try:
+        yield run.address(name)
+    finally:
+        put(run, name, data)
+
+
+UNREAD = {
+    "texts gone": ("texts", lambda _: None),
+    "texts cut": ("texts", lambda data: data[:-1]),
+}
+
+
+@pytest.mark.parametrize("how", UNREAD)
+@pytest.mark.parametrize("view", ["questions", "settled", "selection", "limits", "uncertainty"])
+def test_beside_damage_that_is_not_read_the_numbers_are_of_all_that_landed(run, view, how):
+    ledger = read_ledger(run)
+    before = called(["reduce", run.url, f"--{view}"])
+    assert before.code == 0
+    _, left = UNREAD[how]
+    # Of answers that later prompts are made of: what stands on them falls with them in a status.
+    commit = next(one for one in ledger.commits if one.holds_answers)
+    with damaged(run, commit.texts_file, left) as place:
+        ended = called(["reduce", run.url, f"--{view}"])
+        beside = called(["reduce", run.url, f"--{view}", "--format", "json"])
+    line = (
+        f"damaged: {place} is {how.split()[1]}; these numbers are made of no byte of it, and rest "
+        f"on all {ledger.n_rows} requests that landed; judgerel verify {run.url} names what is "
+        "damaged\n"
+    )
+    assert (ended.code, ended.out) == (0, line + before.out)
+    assert (beside.code, beside.err) == (0, line)
+
+
+def test_a_table_that_is_made_reads_no_part_and_says_that_one_is_gone(run):
+    commit = read_ledger(run).commits[0]
+    with damaged(run, commit.data_file, lambda _: None) as place:
+        ended = called(["reduce", run.url, "--settled"])
+        assert called(["reduce", run.url, "--questions"]).is_one_line
+    assert ended.code == 0
+    assert ended.out.startswith(f"damaged: {place} is gone; these numbers")
+    assert "unfinished" not in ended.out
+
+
+@pytest.mark.parametrize("left", [flipped, lambda _: None, lambda data: data[:-9]])
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_view_is_given_where_a_record_is_damaged(run, view, left):
+    name = f"commits/{read_ledger(run).commits[1].name}"
+    with damaged(run, name, left) as place:
+        ended = called(["reduce", run.url, *VIEWS[view]])
+    assert ended.is_one_line
+    assert f"a record of what landed is torn, altered or gone [path={place}" in ended.err
+
+
+def test_the_page_says_it_too(run, tmp_path):
+    commit = next(one for one in read_ledger(run).commits if one.holds_answers)
+    page = tmp_path / "page.html"
+    with damaged(run, commit.texts_file, lambda _: None) as place:
+        assert called(["report", run.url, "--out", str(page)]).code == 0
+    assert f"{place} is gone; these numbers are made of no byte of it" in page.read_text("utf-8")

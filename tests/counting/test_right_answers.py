@@ -1,0 +1,50 @@
+"""Right answers of a table: joined by benchmark and item, refused where a name may mean two."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.right_answers import with_right
+
+ROWS = pl.DataFrame(
+    {"benchmark": ["x", "x", "y"], "item_id": ["q", "r", "q"], "verdict": ["1", "2", "2"]}
+)
+
+
+def test_items_of_one_name_have_the_right_answer_of_their_benchmark():
+    gold = pl.DataFrame({"benchmark": ["y", "x"], "item_id": ["q", "q"], "gold": ["2", "1"]})
+    assert with_right(ROWS, gold)["right"].to_list() == [True, False, True]
+
+
+def test_gold_without_benchmark_is_refused_where_a_name_means_two_items():
+    gold = pl.DataFrame({"item_id": ["q", "r"], "gold": ["1", "2"]})
+    with pytest.raises(SweepError, match=r"several benchmarks have one name.*item_id=q.*benchmark"):
+        with_right(ROWS, gold)
+    known = with_right(ROWS, gold.filter(pl.col("item_id") == "r"))
+    assert known["gold"].to_list() == [None, "2", None]
+
+
+def test_answers_without_benchmark_are_refused_where_gold_differs_between_them():
+    gold = pl.DataFrame({"benchmark": ["x", "y"], "item_id": ["q", "q"], "gold": ["1", "2"]})
+    rows = ROWS.drop("benchmark").head(2)
+    with pytest.raises(SweepError, match=r"several right answers.*item_id=q"):
+        with_right(rows, gold)
+    same = gold.with_columns(gold=pl.lit("1"))
+    assert with_right(rows, same)["right"].to_list() == [True, False]
+
+
+def test_gold_that_is_null_is_none():
+    gold = pl.DataFrame({"item_id": ["r", "r"], "gold": [None, "2"]})
+    assert with_right(ROWS, gold)["right"].to_list() == [False, True, False]
+    assert with_right(ROWS, gold).height == ROWS.height
+
+
+def test_gold_of_other_items_is_not_called_null():
+    rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"]})
+    gold = pl.DataFrame({"item_id": ["q ", "r "], "gold": ["A", "B"]})
+    with pytest.raises(
+        SweepError, match=r"no item that was judged.*'q', 'r'; gold is of 'q ', 'r '"
+    ):
+        with_right(rows, gold)

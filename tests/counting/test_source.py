@@ -1,0 +1,222 @@
+"""Tables of every form are read, or refused in one line that is true."""
+
+import gzip
+import json
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.source import frame_of, read_source
+
+ROWS = [("q1", "0", "A"), ("q1", "1", 'say "B"'), ("q2", "0", "a, b; c|d"), ("q2", "1", None)]
+NAMES = ("item_id", "replication", "verdict")
+TABLE = pl.DataFrame(ROWS, schema=NAMES, orient="row")
+TEXT = TABLE.write_csv()
+
+
+def read(path):
+    return read_source(str(path)).rows.collect()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", TEXT.encode()),
+        ("a.csv", TEXT.replace("\n", "\r\n").encode()),
+        ("a.csv", TEXT.replace("\n", "\r").encode()),
+        ("a.csv", TEXT.encode("utf-8-sig")),
+        ("a.csv", TEXT.encode("utf-16")),
+        ("a.csv", ("\n" + TEXT.replace("\n", "\n\n")).encode()),
+        ("a.csv", TEXT.replace("item_id,", " item_id ,").encode()),
+        ("a.csv", TABLE.write_csv(separator=";").encode()),
+        ("a.csv", TABLE.write_csv(separator="\t").encode()),
+        ("a.csv", TABLE.write_csv(separator="|").encode()),
+        ("a.csv", ("sep=;\n" + TABLE.write_csv(separator=";")).encode()),
+        ("a.tsv", TABLE.write_csv(separator="\t").encode()),
+        ("a.tsv", TEXT.encode()),
+        ("a.csv.gz", gzip.compress(TEXT.encode())),
+        ("a.csv.zst", pa.compress(TEXT.encode(), codec="zstd", asbytes=True)),
+        ("a[1].csv", TEXT.encode()),
+        ("a.jsonl", TABLE.write_ndjson().encode()),
+        ("a[1].jsonl", TABLE.write_ndjson().encode()),
+        ("a.NDJSON.gz", gzip.compress(TABLE.write_ndjson().encode())),
+        ("a.json", json.dumps(TABLE.to_dicts()).encode()),
+        ("a.json", json.dumps({"n": 4, "rows": TABLE.to_dicts(), "tags": []}).encode()),
+        ("a.json", json.dumps({"results": {"rows": TABLE.to_dicts()}}).encode()),
+        ("a.json", TABLE.write_ndjson().encode()),
+    ],
+)
+def test_one_table_in_every_form(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    assert read(tmp_path / name).rows() == TABLE.rows()
+
+
+def test_what_stands_between_columns_is_said(tmp_path):
+    (tmp_path / "a.csv").write_text(TABLE.write_csv(separator=";"))
+    assert read_source(str(tmp_path / "a.csv")).notes == (
+        "read with semicolons between columns, as its first line has them",
+    )
+    (tmp_path / "b.csv").write_text(TEXT)
+    assert read_source(str(tmp_path / "b.csv")).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"item_id,verdict,replication,verdict\nq,A,0,B\n", "columns 2 and 4 are both"),
+        ("a.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the first line names 2 columns"),
+        ("a.csv", b"a,b\n1,2\n\n1\n", "line 4 has 1 fields, the first line names 2 columns"),
+        ("a.csv", b'a,b\n1,"x\ny"\n1\n', "line 4 has 1 fields"),
+        ("a.csv", b'a,b\n1,"x\n2,y\n', "line 2 cannot be read"),
+        ("a.csv", b"a,b\n1,2\n1,caf\xe9\n", "line 3 is not UTF-8: byte 0xe9"),
+        ("a.csv", b"\x00\x01\x02", "it holds zero bytes"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\n\n", "is empty"),
+        ("a.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
+        ("a.jsonl", b'{"a": 1}\n\n[1, 2]\n', "line 3 is no record"),
+        ("a.json", b'{"a": 1', "not JSON"),
+        (
+            "a.jsonl",
+            b'{"verdict": 1}\n{"verdict": 1, "verdict": 2}',
+            "line 2: an object has the key",
+        ),
+        ("a.json", b'[{"verdict": 1, "verdict": 2}]', "an object has the key 'verdict' twice"),
+        ("a.csv", b'{"item_id": "q", "verdict": 1}\n', "the file holds JSON, .* ending .jsonl"),
+        ("a.json", b"[1, 2]", "record 1 is none"),
+        ("a.json", b'{"x": 1}', "expected a list of records"),
+        ("a.json", b'{"x": [{"a": 1}], "y": [{"a": 1}]}', "2 lists of records: x, y"),
+        ("a.csv.gz", b"no gzip", "cannot be read: it is not packed by gzip, as its name says"),
+        ("a.csv.zst", b"no zstd", "cannot be read: it is not packed by zstd, as its name says"),
+        ("a.csv.gz", gzip.compress(b"a,b\n1,2\n")[:20], "it is cut off or damaged: its gzip"),
+        ("a.parquet", b"no parquet", "cannot be read: it is no whole Parquet file: "),
+        ("a.xlsx", b"x", r"expected .parquet, .*Try: save the sheet as CSV"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_line(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SweepError, match=said) as refused:
+        read(tmp_path / name)
+    assert "\n" not in str(refused.value)
+    assert name in str(refused.value)
+
+
+def test_bytes_that_are_no_text_are_refused_by_the_name_of_their_column(tmp_path):
+    pl.DataFrame({"item_id": ["q", "r"], "verdict": [b"A", b"\xff"]}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    with pytest.raises(SweepError, match=r"column verdict holds bytes that are no UTF-8.*row=2"):
+        read(tmp_path / "a.parquet")
+
+
+def test_no_path_is_not_this_folder():
+    with pytest.raises(SweepError, match="expected the path of a file, got an empty text"):
+        read_source("")
+
+
+def test_a_line_with_too_much_is_refused_where_few_columns_are_read(tmp_path):
+    """Polars drops what is too much where the last columns are not asked for."""
+    (tmp_path / "a.csv").write_text("item_id,verdict,note\nq,A,x\nq,B,so, so\n")
+    with pytest.raises(SweepError, match="line 3 has 4 fields"):
+        read_source(str(tmp_path / "a.csv")).rows.select("verdict").collect()
+
+
+def test_an_object_inside_may_have_the_key_of_a_column(tmp_path):
+    line = {"verdict": "A", "meta": {"verdict": "B"}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(line))
+    assert read(tmp_path / "a.jsonl")["verdict"].to_list() == ["A"]
+
+
+def test_python_writes_what_is_no_json_and_it_is_read(tmp_path):
+    lines = [{"v": float("nan"), "w": True}, {"v": 1, "w": 2}, {"v": 2.5, "w": "x"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert read(tmp_path / "a.jsonl").rows() == [(None, "true"), (1.0, "2"), (2.5, "x")]
+
+
+def test_folders_and_patterns_are_one_table(tmp_path):
+    for judge in "xy":
+        folder = tmp_path / "logs" / f"judge={judge}"
+        folder.mkdir(parents=True)
+        TABLE.write_parquet(folder / "part-0.parquet")
+    (tmp_path / "logs" / "_SUCCESS").touch()
+    (tmp_path / "logs" / "info.json").write_text("{}")
+    for given in ("logs", "logs/*/*.parquet", "logs/**/*.parquet"):
+        source = read_source(str(tmp_path / given))
+        found = source.rows.collect()
+        assert found["judge"].to_list() == ["x"] * 4 + ["y"] * 4
+        assert found.select(NAMES).rows() == [*TABLE.rows(), *TABLE.rows()]
+        assert source.notes[0].startswith("read 2 files as one table: judge=x")
+
+
+def test_files_of_one_table_may_differ_in_types_and_not_in_columns(tmp_path):
+    pl.DataFrame({"item_id": [1], "verdict": [True]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"item_id": ["x"], "verdict": ["no"]}).write_parquet(tmp_path / "b.parquet")
+    assert read(tmp_path / "*.parquet").rows() == [("1", "true"), ("x", "no")]
+    pl.DataFrame({"item_id": ["x"]}).write_parquet(tmp_path / "c.parquet")
+    with pytest.raises(SweepError, match="files differ in their columns: verdict"):
+        read(tmp_path)
+    (tmp_path / "d.csv").write_text(TEXT)
+    with pytest.raises(SweepError, match=r"several kinds are there: .csv, .parquet"):
+        read(tmp_path)
+
+
+def test_parts_of_a_run_are_not_read_past_its_commits(tmp_path):
+    for name in ("commits", "data"):
+        (tmp_path / "run" / name).mkdir(parents=True)
+    TABLE.write_parquet(tmp_path / "run" / "data" / "part.parquet")
+    for given in ("run/data", "run/data/*.parquet"):
+        with pytest.raises(SweepError, match=r"parts of a run directory.* Try: .*run"):
+            read(tmp_path / given)
+
+
+def test_what_is_not_there_is_said(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SweepError, match="no such file"):
+        read(tmp_path / "gone.csv")
+    with pytest.raises(SweepError, match="no file is like the pattern"):
+        read(tmp_path / "gone*.csv")
+    with pytest.raises(SweepError, match="a folder that is no run directory"):
+        read(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["A", "B"]), pl.Binary])
+def test_categories_and_bytes_are_text(tmp_path, kind):
+    frame = pl.DataFrame({"verdict": pl.Series(["A", "B"]).cast(kind)})
+    frame.write_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet")["verdict"].to_list() == ["A", "B"]
+
+
+class OnlyToArrow:
+    def to_arrow(self):
+        return TABLE.to_arrow()
+
+
+class OnlyAStream:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [TABLE, TABLE.lazy(), TABLE.to_arrow(), TABLE.to_arrow().to_reader(), OnlyToArrow(),
+     OnlyAStream()],
+    ids=lambda one: type(one).__name__,
+)  # fmt: skip
+def test_frames_of_any_library_are_taken(given):
+    assert frame_of(given).collect().rows() == TABLE.rows()
+
+
+@pytest.mark.parametrize("given", ["a.csv", 7, None, [TABLE], {"a": [1]}])
+def test_what_is_no_frame_is_none(given):
+    assert frame_of(given) is None
+
+
+def test_a_frame_of_pandas_with_values_of_several_kinds():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"item_id": [1, 2], "verdict": [True, "pass"]})
+    assert frame_of(frame).collect().rows() == [(1, "true"), (2, "pass")]
+    assert frame_of(frame.set_index("item_id")).collect().rows() == [(1, "true"), (2, "pass")]
+    frame.columns = ["verdict", "verdict"]
+    with pytest.raises(SweepError, match="two columns are called 'verdict'"):
+        frame_of(frame)
