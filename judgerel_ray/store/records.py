@@ -304,7 +304,7 @@ def read_at_end(
 ) -> tuple[str, ...]:
     """Names that a session left when it ended; none of versions that did not write them down.
 
-    Of records that it knew to be torn or altered, or of files of failures and progress.
+    Of records that it knew to be torn, altered or gone, or of files of failures and progress.
     """
     content = unseal(data)
     if content is None or content.get("number") != parse_end(name):

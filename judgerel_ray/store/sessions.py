@@ -30,6 +30,7 @@ from judgerel_ray.store.records import (
     end_name,
     is_whole_record,
     parse_attempt,
+    parse_end,
     parse_session,
     seal,
     session_name,
@@ -149,9 +150,11 @@ def end_session(run: RunDirectory, session: int) -> None:
     counting = {*records, *(newest.accepted if newest else ())}
     found = run.files.read_many(f"{FOLDER}/{name}" for name in names if name not in counting)
     by_name = {place.removeprefix(f"{FOLDER}/"): data for place, data in found.items()}
-    broken = sorted(name for name, data in by_name.items() if not is_whole_record(name, data))
+    broken = {name for name, data in by_name.items() if not is_whole_record(name, data)}
+    ended = {number for name in names if (number := parse_end(name)) is not None}
+    broken |= {session_name(number) for number in ended}.difference(names)
     beside = [name for name in (PROGRESS, *run.files.sizes("errors")) if run.exists(name)]
-    content = {"kind": "end", "number": session, "records": records, "broken": broken}
+    content = {"kind": "end", "number": session, "records": records, "broken": sorted(broken)}
     content |= {"beside": beside}
     run.write_bytes(
         f"{FOLDER}/{end_name(session)}",

@@ -248,9 +248,11 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield an_error("missing_file", place, gone)
     newest = look.session.number if look.session else 0
     for ended in filter(None, map(parse_end, look.names)):
-        if ended < newest and session_name(ended) not in look.names:
+        name = session_name(ended)
+        if ended < newest and name not in look.names:
+            finding = a_note if name in known else an_error
             gone = "gone; it counts no longer, and no number is made of it"
-            yield an_error("missing_file", f"{FOLDER}/{session_name(ended)}", gone)
+            yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name, data in records.items():
         place = f"{FOLDER}/{name}"
         if is_whole_record(name, data):

@@ -531,7 +531,6 @@ def test_a_run_prints_its_own_words_only(sweep_file, tmp_path):
 import os, subprocess, sys
 from judgerel_ray import cli
 from judgerel_ray.asking.run import running
-from judgerel_ray.counting.outcomes import Refusals
 from judgerel_ray.asking.run.running import RunSummary
 
 def run_sweep(*_, **__):

@@ -145,7 +145,9 @@ def test_the_record_of_an_earlier_session_is_missed(superseded):
     superseded.remove("commits/session-0001.json")
     assert kinds(superseded).count(("error", "missing_file")) == 1
     [missing] = [one for one in verify_run(superseded) if one.kind == "missing_file"]
-    assert missing.name == "commits/session-0001.json"
+    assert (missing.level, missing.name) == ("error", "commits/session-0001.json")
+    end_session(superseded, begin_session(superseded).number)
+    assert {level for level, _ in kinds(superseded)} == {"note"}
 
 
 def test_tokens_of_earlier_versions_are_taken_as_they_are(superseded):
