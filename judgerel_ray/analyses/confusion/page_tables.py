@@ -136,8 +136,8 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.acceptance_table`.
+    acceptance
+        As of :func:`.acceptance_figures`.
 
     Examples
     --------

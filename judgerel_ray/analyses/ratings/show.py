@@ -208,8 +208,8 @@ def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], lis
 
     Parameters
     ----------
-    found : DataFrame
-        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+    found
+        As of :func:`alignment_text`.
 
     Examples
     --------
@@ -289,8 +289,8 @@ def weighted_body(summary: pl.DataFrame) -> str:
 
     Parameters
     ----------
-    summary : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.weighted.weighted_summary`.
+    summary
+        As of :func:`weighted_text`.
 
     Examples
     --------
