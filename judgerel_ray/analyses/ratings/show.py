@@ -1,8 +1,8 @@
-"""Ratings in lines: consistency on and across scales, alignment with a reference, ranks.
+"""Ratings as text: consistency on and across scales, alignment with a reference, ranks.
 
-Probability-weighted scores, in lines and on the page.
+Probability-weighted scores, as text and on the page.
 
-Ranks of judges in lines.
+Ranks of judges as text.
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ def write_coefficients(
 
 
 def verify_path(path: str) -> tuple[list[str], int]:
-    """Findings of a run directory in lines, and how many of them are errors.
+    """Findings of a run directory as text, and how many of them are errors.
 
     Effects: reads every committed file. Retry: safe.
     """
