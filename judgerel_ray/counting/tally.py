@@ -156,6 +156,10 @@ def tally_unchecked(
     """
     schema = dict(frame.collect_schema())
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
+    if indexed and "confidence" in schema:
+        stated = single_valued(frame, ["confidence"])
+        if stated.width and stated.item() is None:
+            frame = frame.drop("confidence")  # nobody stated any: there is nothing to check
     typed = {name: typed_column(name, schema[name]) for name in schema if name in TYPED}
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
     told = [name for name in names if name not in alike.columns]
