@@ -24,7 +24,7 @@ from judgerel_ray.analyses.panels.calls import cascade, cascaded, panels
 from judgerel_ray.analyses.selection.calls import comparison, selection
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning
 from judgerel_ray.counting.given import given
-from judgerel_ray.report.calls import (
+from judgerel_ray.reporting.calls import (
     alignment,
     limits,
     ranking,

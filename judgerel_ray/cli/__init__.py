@@ -221,7 +221,7 @@ def _plan(parsed: argparse.Namespace) -> int:
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.report.standing import plan_text
+    from judgerel_ray.reporting.standing import plan_text
 
     resolved = resolve(load_sweep(parsed.sweep))
     plan = plan_resolved(resolved)
@@ -288,7 +288,7 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
 
 def _status(parsed: argparse.Namespace) -> int:
     """Print how a run stands."""
-    from judgerel_ray.report.standing import status_text
+    from judgerel_ray.reporting.standing import status_text
     from judgerel_ray.store.status import read_status
 
     status = read_status(parsed.run).as_json()

@@ -39,8 +39,8 @@ def write_page(parsed: argparse.Namespace, path: str | Given) -> str:
     SweepError
         If a name, a column or a file is wrong.
     """
-    from judgerel_ray.report.pages import report_path
-    from judgerel_ray.report.rating_page import rating_options
+    from judgerel_ray.reporting.pages import report_path
+    from judgerel_ray.reporting.rating_page import rating_options
 
     names = ("reference", "outside", "mapping", "preset", "pairing", "scale")
     return report_path(

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.reliability.reducing import write_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.importers.verbs import write_items, write_judgments
-from judgerel_ray.report.pages import report_path
+from judgerel_ray.reporting.pages import report_path
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.outputs import output_to, refuse_inside_run
 
