@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
@@ -340,8 +340,6 @@ def try_seed(
     seed: int, *, n: int, every: int, in_bucket: bool, before: list[Fault], results: Path | None
 ) -> Tally:
     """Make a run and damage it n times, in a process of its own."""
-    # A fifth of what a command takes here is making its parser.
-    cli.build_parser = cache(cli.build_parser)
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder))
         if in_bucket:
