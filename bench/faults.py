@@ -58,8 +58,14 @@ VERBS: dict[str, Callable[[str, str], list[str]]] = {
     "advise": lambda run, _: ["advise", run],
     "serving noise": lambda run, _: ["reduce", run, "--coefficient", "serving_noise_texts"],
     **{
-        name: lambda run, _, flag=name: ["reduce", run, f"--{flag}"]  # type: ignore[misc]
-        for name in ("uncertainty", "limits", "settled", "questions", "selection")
+        " ".join(words): lambda run, _, words=words: [words[0], run, *words[1:]]  # type: ignore[misc]
+        for words in (
+            ("uncertainty",),
+            ("distributions",),
+            ("distributions", "--view", "settled"),
+            ("questions",),
+            ("select",),
+        )
     },
 }
 WEIGHTS = {"data": 8, "commits": 4, "items.parquet": 2, "manifest.json": 2, "sweep.toml": 2}

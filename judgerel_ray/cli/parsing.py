@@ -6,7 +6,7 @@ Nothing is computed here: what was typed becomes an :class:`Asked`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.screen import one_line, tell
-from judgerel_ray.core.verb import GROUPS, VERBS, Flag, Verb, flag, flag_of
+from judgerel_ray.core.verb import FORCE, GROUPS, VERBS, Flag, Verb, flag, flag_of, spelled
 
 PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
@@ -24,15 +24,11 @@ SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
 _FORMAT = flag("table (default), json, or both with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
-_FORCE = flag(
-    "let --out replace a file that judgerel did not write; what is read and what is of a run "
-    "directory it never replaces, and it makes no folder"
-)["flag"]
 PRINTING: dict[str, dict[str, Flag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
     "format": {"format": _FORMAT},
-    "file": {"format": _FORMAT, "out": _FILE, "force": _FORCE},
+    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"]},
 }
 """Flags of printing, by the kind that a verb has."""
 SWITCHES = ("json", "force")
@@ -143,19 +139,13 @@ def _elsewhere(option: str, verb: str) -> str | None:
 
 def _spellings(verb: Verb) -> set[str]:
     """Every flag of a verb."""
-    return {spelled for _, spelled in _flags(verb)}
+    return {spelled(one) for one in _flags(verb)}
 
 
-def _flags(verb: Verb) -> Iterator[tuple[Field[Any], str]]:
-    """Options that are flags, with their spelling."""
-    for one in fields(verb.options):  # type: ignore[arg-type]
-        if one.kw_only:
-            yield one, flag_of(one).spelled or _hyphens(one.name)
-
-
-def _hyphens(name: str) -> str:
-    """A name as a flag."""
-    return "--" + name.replace("_", "-")
+def _flags(verb: Verb) -> list[Field[Any]]:
+    """Options that are flags, those of many verbs last."""
+    named = [one for one in fields(verb.options) if one.kw_only]  # type: ignore[arg-type]
+    return sorted(named, key=lambda one: one.name in SHARED)
 
 
 class _Text(click.ParamType[str]):
@@ -184,8 +174,8 @@ class _Number(click.ParamType[float]):
             return self.make(value)
         except ValueError:
             kind = "a whole number" if self.make is int else "a number"
-            spelled = param.opts[0] if param else "it"
-            raise click.UsageError(f"{spelled} must be {kind}, got {value!r}", ctx) from None
+            named = param.opts[0] if param else "it"
+            raise click.UsageError(f"{named} must be {kind}, got {value!r}", ctx) from None
 
 
 class _Choice(click.Choice[str]):
@@ -195,9 +185,9 @@ class _Choice(click.Choice[str]):
         """The word; a usage error where it is none of them."""
         if value in self.choices:
             return str(value)
-        spelled = param.opts[0] if param else "it"
+        named = param.opts[0] if param else "it"
         known = ", ".join(self.choices)
-        raise click.UsageError(f"{spelled} must be one of {known}, got {value!r}", ctx)
+        raise click.UsageError(f"{named} must be one of {known}, got {value!r}", ctx)
 
 
 def _help(context: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -240,11 +230,8 @@ class _Command(click.Command):
             _argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
             for one in places
         ]
-        flags = sorted(_flags(verb), key=lambda one: one[0].name in SHARED)
-        params += [_option(one, spelled) for one, spelled in flags]
-        params += [
-            _printing(name, told, default=None) for name, told in PRINTING[verb.prints].items()
-        ]
+        params += [_option(one) for one in _flags(verb)]
+        params += [_printing(name, told) for name, told in PRINTING[verb.prints].items()]
         params.append(_eager(["-h", "--help"], _help, "show this and leave"))
         told = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
         text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *told])
@@ -265,10 +252,10 @@ class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a flag in place of another's value, which Click would take for it."""
         valued = {
-            spelled
+            name
             for one in self.params
             if isinstance(one, click.Option) and not one.is_flag
-            for spelled in one.opts
+            for name in one.opts
         }
         words = iter(args)
         for word in words:
@@ -277,7 +264,11 @@ class _Command(click.Command):
             value = next(words, None) if word in valued else None
             if value and value.startswith("-") and value != "-" and not _NUMBER.match(value):
                 ctx.fail(f"{word} needs a value, got {value}; {word}={value} if that is it")
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = ctx  # which Click leaves out where a value is missing
+            raise
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """As other commands write it."""
@@ -294,10 +285,10 @@ def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argume
     )  # fmt: skip
 
 
-def _option(one: Field[Any], spelled: str) -> click.Option:
+def _option(one: Field[Any]) -> click.Option:
     """The flag of an option."""
     told, kind = flag_of(one), str(one.type)
-    names = [spelled, one.name]
+    names = [spelled(one), one.name]
     if kind == "bool":
         return click.Option(names, is_flag=True, help=told.help)
     number = {"int": int, "float": float}.get(kind.partition(" ")[0]) if "str" not in kind else None
@@ -307,8 +298,9 @@ def _option(one: Field[Any], spelled: str) -> click.Option:
     elif number is not None:
         reads = _Number(number)
     default = ""
-    if isinstance(one.default, str | int | float) and one.default not in ("", False):
-        default = f" (default {one.default})"
+    if isinstance(one.default, str | int | float | tuple) and one.default not in ("", ()):
+        given = one.default
+        default = f" (default {','.join(given) if isinstance(given, tuple) else given})"
     return click.Option(
         names,
         metavar=None if told.choices else told.metavar or one.name.upper(),
@@ -319,13 +311,11 @@ def _option(one: Field[Any], spelled: str) -> click.Option:
     )
 
 
-def _printing(name: str, told: Flag, *, default: None) -> click.Option:
+def _printing(name: str, told: Flag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
-        return click.Option([_hyphens(name), name], is_flag=True, help=told.help)
-    return click.Option(
-        [_hyphens(name), name], metavar=told.metavar, help=told.help, type=_Text(), default=default
-    )
+        return click.Option([f"--{name}", name], is_flag=True, help=told.help)
+    return click.Option([f"--{name}", name], metavar=told.metavar, help=told.help, type=_Text())
 
 
 class _Verbs(click.Group):

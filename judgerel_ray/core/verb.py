@@ -38,8 +38,6 @@ class Flag:
         What it means, for ``--help`` and for the docstring.
     metavar : str, optional
         What stands for its value; of a positional argument its name, with ``...`` where it repeats.
-    spelled : str, optional
-        The flag, where it is not the field's name with hyphens.
     read : callable, optional
         From the text given to the value; from all texts, where it repeats.
     repeats : bool
@@ -50,7 +48,6 @@ class Flag:
 
     help: str
     metavar: str | None = None
-    spelled: str | None = None
     read: Callable[[Any], object] | None = None
     repeats: bool = False
     choices: tuple[str, ...] = ()
@@ -60,7 +57,6 @@ def flag(
     help: str,
     metavar: str | None = None,
     *,
-    spelled: str | None = None,
     read: Callable[[Any], object] | None = None,
     repeats: bool = False,
     choices: Sequence[str] = (),
@@ -73,8 +69,7 @@ def flag(
     'how folds are drawn'
     """
     told = Flag(
-        help=help, metavar=metavar, spelled=spelled, read=read, repeats=repeats,
-        choices=tuple(choices),
+        help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
     return {"flag": told}
 
@@ -83,6 +78,21 @@ def flag_of(option: Field[Any]) -> Flag:
     """The flag that a field of an options class describes."""
     found: Flag = option.metadata["flag"]
     return found
+
+
+def spelled(option: Field[Any]) -> str:
+    """The flag: the field's name with hyphens, in the singular where it may be given several times.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Buying:
+    ...     facet_sizes: str = field(default="", metadata=flag("levels", repeats=True))
+    >>> spelled(fields(Buying)[0])
+    '--facet-size'
+    """
+    name = option.name.removesuffix("s") if flag_of(option).repeats else option.name
+    return "--" + name.replace("_", "-")
 
 
 def comma_names(text: str) -> tuple[str, ...]:
@@ -153,6 +163,10 @@ class Named(Written):
     )
 
 
+FORCE = flag(
+    "let --out replace a file that judgerel did not write; what is read and what is of a run "
+    "directory it never replaces, and it makes no folder"
+)
 BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",
           read=comma_names)  # fmt: skip
 

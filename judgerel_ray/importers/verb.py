@@ -8,15 +8,10 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core.errors import SweepError
-from judgerel_ray.core.verb import Names, check_choices, comma_names, flag, names_of, verb
+from judgerel_ray.core.verb import FORCE, Names, check_choices, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.importers.table import TableMapping
-
-FORCE = flag(
-    "let --out replace a file that judgerel did not write; what is read and what is of a run "
-    "directory it never replaces, and it makes no folder"
-)
 
 
 def _named(texts: Sequence[str], name: str) -> dict[str, str]:
@@ -123,7 +118,7 @@ class ImportRequest:
     columns: Mapping[str, str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: what stands where", "NAME=COLUMN", spelled="--column",
+            "of a table: what stands where", "NAME=COLUMN",
             read=lambda texts: _named(texts, "--column"), repeats=True,
         ),
     )  # fmt: skip
@@ -134,7 +129,7 @@ class ImportRequest:
     values: Mapping[str, str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: values where it has none", "NAME=TEXT", spelled="--value",
+            "of a table: values where it has none", "NAME=TEXT",
             read=lambda texts: _named(texts, "--value"), repeats=True,
         ),
     )  # fmt: skip

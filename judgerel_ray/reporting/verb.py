@@ -8,16 +8,12 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.ratings.verb import RankRequest
-from judgerel_ray.core.verb import Named, flag, flag_of, verb
+from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
     from judgerel_ray.counting.given import Given, Judgments
 
-FORCE = (
-    "let --out replace a file that judgerel did not write; what is read and what is of a run "
-    "directory it never replaces, and it makes no folder"
-)
 _RANKS = {one.name: {"flag": flag_of(one)} for one in RankRequest.__dataclass_fields__.values()}
 
 
@@ -26,7 +22,7 @@ class ReportRequest(Named):
     """What ``report`` is asked for; of ratings in the words of ``rank``."""
 
     out: str | PathLike[str] = field(metadata=flag("where the page goes", "report.html"))
-    force: bool = field(default=False, metadata=flag(FORCE))
+    force: bool = field(default=False, metadata=FORCE)
     mapping: str | None = field(default=None, metadata=_RANKS["mapping"])
     preset: str | None = field(default=None, metadata=_RANKS["preset"])
     pairing: str = field(default="all", metadata=_RANKS["pairing"])

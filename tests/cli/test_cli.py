@@ -315,7 +315,8 @@ def test_a_wrong_call_is_one_line_and_exit_2(capsys, arguments):
     assert out == ""
     assert err.startswith("judgerel: ")
     assert err.count("\n") == 1
-    assert "--help" in err
+    verb = f" {arguments[0]}" if arguments and arguments[0] in OPTIONS else ""
+    assert err.endswith(f". Try: judgerel{verb} --help\n")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class AdviseRequest(Named):
     targets: Mapping[str, float] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "a coefficient to reach, as generalizability=0.9", "NAME=VALUE", spelled="--target",
+            "a coefficient to reach, as generalizability=0.9", "NAME=VALUE",
             repeats=True,
         ),
     )  # fmt: skip
@@ -36,7 +36,6 @@ class AdviseRequest(Named):
             "levels of a facet that should not matter; or fixed (those recorded), unlimited; "
             "orders of k options are k! without being given",
             "NAME=N",
-            spelled="--facet-size",
             repeats=True,
         ),
     )

@@ -36,7 +36,6 @@ class CompareRequest(Named):
         metadata=flag(
             "coefficients by name; default krippendorff_alpha and percent_agreement",
             "NAME",
-            spelled="--coefficient",
             read=listed,
             repeats=True,
         ),

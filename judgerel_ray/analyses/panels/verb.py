@@ -40,7 +40,6 @@ class PanelsRequest(Answered):
             "by judge: of a reply, or PROMPT,COMPLETION of a million tokens; default the rows' own "
             "cost, else their tokens, else requests",
             "NAME=...",
-            spelled="--price",
             read=_prices,
             repeats=True,
         ),

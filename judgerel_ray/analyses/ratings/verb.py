@@ -157,7 +157,6 @@ class AlignRequest(OwnScales):
         metadata=flag(
             "pearson, spearman, kendall, icc_agreement, icc_consistency; default all",
             "NAME",
-            spelled="--coefficient",
             read=listed,
             repeats=True,
         ),

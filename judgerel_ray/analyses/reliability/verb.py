@@ -62,7 +62,6 @@ class ReduceRequest(Named):
             "coefficients by name; default the first seven, and those of items where these are "
             "given",
             "NAME",
-            spelled="--coefficient",
             read=listed,
             repeats=True,
         ),
