@@ -18,7 +18,7 @@ from judgerel_ray.analyses.reliability.reducing import write_coefficients
 from judgerel_ray.cli import main
 from judgerel_ray.core import JudgeRelError, StoreError, SweepError
 from judgerel_ray.importers.verbs import write_items, write_judgments
-from judgerel_ray.report.pages import report_path
+from judgerel_ray.reporting.pages import report_path
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.outputs import output_to, refuse_inside_run
 
@@ -68,12 +68,12 @@ def refused(here, capsys):
 READ_TO_WRITE = [
     ["reduce", "a.csv", "--out", "a.csv"],
     ["reduce", "a.parquet", "--out", "a.parquet"],
-    ["reduce", "a.csv", "--questions", "--out", "a.csv"],
-    ["reduce", "a.csv", "--selection", "--gold", "gold.csv", "--out", "gold.csv"],
-    ["reduce", "a.csv", "--comparison", "--gold", "gold.csv", "--out", "a.csv"],
-    ["reduce", "a.csv", "--panels", "--gold", "gold.csv", "--out", "gold.csv"],
-    ["reduce", "a.csv", "--reference", "gold.csv", "--out", "gold.csv"],
-    ["reduce", "a.csv", "--ranking", "--outside", "gold.csv", "--out", "gold.csv"],
+    ["questions", "a.csv", "--out", "a.csv"],
+    ["select", "a.csv", "--gold", "gold.csv", "--out", "gold.csv"],
+    ["systems", "a.csv", "--gold", "gold.csv", "--out", "a.csv"],
+    ["panels", "a.csv", "--gold", "gold.csv", "--out", "gold.csv"],
+    ["align", "a.csv", "--reference", "gold.csv", "--out", "gold.csv"],
+    ["rank", "a.csv", "--outside", "gold.csv", "--out", "gold.csv"],
     ["import", "table", "a.parquet", "--out", "a.parquet"],
     ["import", "table", "a.csv", "a.parquet", "--out", "a.parquet"],
     ["items", "mine", "items.parquet", "--out", "items.parquet"],
@@ -234,8 +234,8 @@ WRITERS = [
     (["reduce", "a.csv", "--out"], "c.csv"),
     (["reduce", "a.csv", "--out"], "c.json"),
     (["reduce", "a.csv", "--out"], "c.parquet"),
-    (["reduce", "a.csv", "--questions", "--out"], "q.csv"),
-    (["reduce", "a.csv", "--questions", "--out"], "q.JSON"),
+    (["questions", "a.csv", "--out"], "q.csv"),
+    (["questions", "a.csv", "--out"], "q.JSON"),
     (["report", "a.csv", "--out"], "r.html"),
     (["import", "table", "a.csv", "--out"], "j.parquet"),
     (["items", "mine", "items.csv", "--out"], "i.parquet"),
@@ -277,7 +277,7 @@ def test_an_output_of_another_kind_is_no_earlier_one(refused, capsys):
 
 @pytest.mark.parametrize("name", ["c.csv", "c.json"])
 def test_a_table_of_other_columns_stays(capsys, name):
-    assert main(["reduce", "a.csv", "--questions", "--out", name]) == 0
+    assert main(["questions", "a.csv", "--out", name]) == 0
     before = Path(name).read_bytes()
     assert main(["reduce", "a.csv", "--out", name]) == 2
     assert "a table of other columns" in capsys.readouterr().err

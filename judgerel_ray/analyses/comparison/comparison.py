@@ -258,7 +258,7 @@ def _refuse_names(names: Sequence[str]) -> None:
             f"cannot compare {name!r}: compared are {', '.join((*known, *OF_ORDERS))}, "
             "majority_stability_k of any k",
             where={"coefficient": name},
-            hint="reduce --comparison compares accuracy" if name == "accuracy" else None,
+            hint="judgerel systems compares accuracy" if name == "accuracy" else None,
         )
 
 

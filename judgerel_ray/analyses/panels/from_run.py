@@ -100,7 +100,7 @@ def open_voters(
         raise SweepError(
             "this run asked its models as a cascade, so all of them answered only the questions "
             "that the first ones passed on: what they are worth together cannot be told",
-            hint="--cascade tells what the cascade did; for panels ask every model everything",
+            hint="judgerel cascade tells what it did; for panels ask every model everything",
         )
     there = judged.frame.collect_schema().names()
     apart = None if by is None else [*by, *(name for name in _MEMBER if name in there)]
@@ -113,7 +113,7 @@ def open_voters(
 def together_of(judged: Judged) -> Together | None:
     """What a page says of panels and cascades; None where nothing is right or judges are alone.
 
-    Of more rows than a page should wait for there is none, either: ``reduce --panels`` tells them.
+    Of more rows than a page should wait for there is none, either: ``judgerel panels`` tells them.
     """
     if not judged.verdicts_known or _asks_cascade(judged) or not _is_known(judged):
         return None

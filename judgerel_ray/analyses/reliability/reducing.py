@@ -318,18 +318,6 @@ def write_coefficients(
         output.write_frame(frame)
 
 
-def verify_path(path: str) -> tuple[list[str], int]:
-    """Findings of a run directory in lines, and how many of them are errors.
-
-    Effects: reads every committed file. Retry: safe.
-    """
-    from judgerel_ray.store import RunDirectory, verify_run
-
-    findings = verify_run(RunDirectory.open(path))
-    lines = [f"{found.level}: {found.name}: {found.message}" for found in findings]
-    return lines, sum(found.level == "error" for found in findings)
-
-
 def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     """Coefficients by the options.
 

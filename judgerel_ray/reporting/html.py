@@ -30,8 +30,8 @@ from judgerel_ray.analyses.serving.show import serving_section
 from judgerel_ray.blocks.markup import facts, paragraph, section
 from judgerel_ray.blocks.ordering import in_order
 from judgerel_ray.blocks.words import escape, group_columns
-from judgerel_ray.report.chances import Probabilities, probability_lead, probability_sections
-from judgerel_ray.report.unfinished import no_verdicts, unfinished_notice
+from judgerel_ray.reporting.chances import Probabilities, probability_lead, probability_sections
+from judgerel_ray.reporting.unfinished import no_verdicts, unfinished_notice
 
 _FOOTER = (
     "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
@@ -114,7 +114,7 @@ def render_report(
     asked : sequence of (name, value)
         What was asked, as the reader should see it: sweep, judges, requests asked and owed.
     standing : mapping, optional
-        How a run stands, as of :func:`~judgerel_ray.report.unfinished.unfinished_notice`.
+        How a run stands, as of :func:`~judgerel_ray.reporting.unfinished.unfinished_notice`.
     answers : pl.DataFrame, optional
         Candidate answers that landed, as of :func:`.answer_section`.
     absent : str
@@ -143,7 +143,7 @@ def render_report(
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    page = Template(files("judgerel_ray.report").joinpath("page.html").read_text("utf-8"))
+    page = Template(files("judgerel_ray.reporting").joinpath("page.html").read_text("utf-8"))
     measured = _ordered(measured) if measured else None
     lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
     sections = [

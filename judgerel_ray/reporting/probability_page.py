@@ -13,7 +13,7 @@ from judgerel_ray.analyses.distributions.sections import Distributed
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given
-from judgerel_ray.report.chances import Probabilities
+from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 

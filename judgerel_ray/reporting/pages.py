@@ -33,9 +33,9 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.report.html import Measured, render_report
-from judgerel_ray.report.probability_page import replicated, run_probabilities
-from judgerel_ray.report.rating_page import (
+from judgerel_ray.reporting.html import Measured, render_report
+from judgerel_ray.reporting.probability_page import replicated, run_probabilities
+from judgerel_ray.reporting.rating_page import (
     RatingOptions,
     ratings_of,
     unknown_scales,

@@ -1,24 +1,16 @@
-"""judgerel_ray.reduce does in Python what judgerel reduce does on the command line."""
+"""Python has a function for every verb, with its options and its result."""
 
-import argparse
+import doctest
 import inspect
 import json
 
 import pytest
 
 import judgerel_ray
-from judgerel_ray.cli import build_parser, main
+from judgerel_ray.cli import main
+from judgerel_ray.cli.parsing import commands
 from judgerel_ray.core import SweepError
 
-OF_PRINTING = {"help", "path", "format", "out", "force"}
-"""What changes no row."""
-OTHER_TABLES = {"limits", "uncertainty", "threshold", "rule", "risk", "delta", "reasoning"}
-OTHER_TABLES |= {"settled", "scales", "mapping", "preset", "pairing", "scale", "reference"}
-OTHER_TABLES |= {"ranking", "outside", "weighted"}
-OTHER_TABLES |= {"selection", "comparison", "gold", "confidence", "band", "bins", "answer"}
-OTHER_TABLES |= {"family", "panels", "cascade", "compared", "order", "person", "points", "price"}
-"""What prints another table: judgerel_ray.limits, .uncertainty, .reasoning, .settled, .scales,
-.alignment, .ranking, .weighted, .selection, .comparison, .panels and .cascade."""
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
     "measurement": (
@@ -36,7 +28,6 @@ ASKED = {
     "block": (["--block", "all"], {"block": "all"}),
     "tolerance": (["--tolerance", "valid_rate=0.5"], {"tolerance": {"valid_rate": 0.5}}),
     "bands": (["--bands"], {"bands": True}),
-    "questions": (["--questions"], {"questions": True}),
     "interval": (["--interval", "bootstrap"], {"interval": "bootstrap"}),
     "resamples": (
         ["--interval", "bootstrap", "--resamples", "50"],
@@ -69,19 +60,38 @@ def orders(tmp_path):
     return str(path)
 
 
-def options():
-    """Destinations of all options of the verb."""
-    parser = build_parser()
-    [verbs] = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
-    return {action.dest for action in verbs.choices["reduce"]._actions} - OF_PRINTING - OTHER_TABLES
-
-
-def test_every_option_that_changes_rows_has_a_counterpart():
-    assert options() == set(ASKED)
+def test_every_option_has_a_case():
     known = inspect.signature(judgerel_ray.reduce).parameters
-    for _, keywords in ASKED.values():
-        assert set(keywords) <= set(known)
     assert {name for _, keywords in ASKED.values() for name in keywords} == set(known) - {"path"}
+
+
+FUNCTIONS = {"import": "import_judgments"}
+"""What a verb is called in Python, where its name is a word of the language."""
+
+
+@pytest.mark.parametrize("verb", commands())
+def test_every_verb_is_a_function_with_its_flags_as_parameters(verb):
+    function = getattr(judgerel_ray, FUNCTIONS.get(verb, verb))
+    assert function.__name__ in judgerel_ray.__all__
+    parameters = list(inspect.signature(function).parameters.values())
+    printing = {"json"} | ({"format", "out", "force"} if "format" in _names(verb) else set())
+    assert {one.name for one in parameters[1:]} == _names(verb) - printing - {"read", "help"}
+    for one in parameters:
+        assert f"\n    {one.name} : " in function.__doc__, one.name
+
+
+def _names(verb):
+    """Names of what a verb's command takes."""
+    return {one.name for one in commands()[verb].params}
+
+
+@pytest.mark.parametrize("name", sorted({*judgerel_ray.__all__} - {"__version__"}))
+def test_the_example_of_every_function_is_true(name):
+    found = doctest.DocTestFinder().find(getattr(judgerel_ray, name), name)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    for one in found:
+        assert not doctest.DocTestRunner(optionflags=flags).run(one).failed
+    assert sum(len(one.examples) for one in found)
 
 
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
@@ -100,7 +110,5 @@ def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders
 def test_mistakes_are_one_line(scores):
     with pytest.raises(SweepError, match="block must be 0 or all, got '1'"):
         judgerel_ray.reduce(scores, block=1)
-    with pytest.raises(SweepError, match="questions have columns and intervals of their own"):
-        judgerel_ray.reduce(scores, questions=True, bands=True)
     with pytest.raises(SweepError, match="unknown coefficient 'alpha'"):
         judgerel_ray.reduce(scores, coefficients="alpha")

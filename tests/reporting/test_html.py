@@ -11,7 +11,7 @@ from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.report.html import Measured, render_report
+from judgerel_ray.reporting.html import Measured, render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 VOID = {"meta", "link", "br"}

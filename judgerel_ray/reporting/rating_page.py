@@ -17,7 +17,7 @@ from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.rated import RatedGroup
 from judgerel_ray.counting.scales import SCALE, known_scale, scale_names
-from judgerel_ray.report.chances import Probabilities
+from judgerel_ray.reporting.chances import Probabilities
 
 _NOTHING = pl.DataFrame()
 _ALIGNED = ("pearson", "spearman", "kendall", "icc_agreement")

@@ -1,6 +1,6 @@
 """Plans and standings as people read them."""
 
-from judgerel_ray.report.standing import plan_text, status_text
+from judgerel_ray.reporting.standing import plan_text, status_text
 
 JUDGE = {
     "judge": "j",

@@ -18,8 +18,8 @@ from judgerel_ray.analyses.reliability.positions import verdict_positions
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.report.chances import Probabilities
-from judgerel_ray.report.html import Measured, render_report
+from judgerel_ray.reporting.chances import Probabilities
+from judgerel_ray.reporting.html import Measured, render_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = next(
