@@ -41,7 +41,8 @@ ALSO_CALLED = {
 """What logs of others call these columns, most certain first."""
 KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name in names}
 """Names of columns, and what logs of others call them."""
-_MOST_EXACT = 2**53 - 1  # above it double precision gives several whole numbers one value
+MOST_EXACT = 2**53 - 1
+"""Above it double precision gives several whole numbers one value."""
 NO_VALUE = (
     "", "nan", "-nan", "+nan", "n/a", "na", "null", "none", "<na>",
     "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!",
@@ -178,7 +179,7 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
         if name in WHOLE:
             wrong = (number != number.floor()) | (number < 0)
             found[f"{name} must be a whole number from 0 on"] = wrong
-            found[f"{name} must be at most {_MOST_EXACT} (2^53 - 1)"] = number > _MOST_EXACT
+            found[f"{name} must be at most {MOST_EXACT} (2^53 - 1)"] = number > MOST_EXACT
     if "temperature" in known:
         found["temperature must be at least 0"] = pl.col("temperature") < 0
     if "confidence" in known:
