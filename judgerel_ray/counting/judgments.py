@@ -428,7 +428,7 @@ def _refuse_kinds(source: Source, names: Collection[str]) -> None:
             told = "an object" if isinstance(kind, pl.Struct) else "a list"
             values = begin.collect(engine="streaming").to_series()
             raise inside_error(told, values, name=name, where=source.where)
-        if name in NUMBERS and kind.is_temporal():
+        if name in NUMBERS and (kind.is_temporal() or (kind == pl.Boolean and name != "score")):
             raise SweepError(
                 f"{name}: expected a number, got a column of {str(kind).partition('(')[0]}",
                 where=source.where,
@@ -484,6 +484,8 @@ def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
     for what, row_at_fault in broken.collect(engine="streaming").row(0, named=True).items():
         if row_at_fault is not None:
             seen = typed.slice(row_at_fault, 1).collect().row(0, named=True)
+            written = source.rows.slice(row_at_fault, 1).collect().row(0, named=True)
+            seen |= {name: value for name, value in written.items() if name in WHOLE}
             shown = {name: value for name, value in seen.items() if name in what.split()}
             raise SweepError(what, where={**source.where, "row": row_at_fault + 1, **shown})
 

@@ -14,7 +14,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
+from judgerel_ray.counting.columns import (
+    FACETS,
+    KINDS,
+    MOST_EXACT,
+    TYPED,
+    WHOLE,
+    outcome_column,
+    typed_column,
+)
 from judgerel_ray.counting.fast_count import (
     FEW,
     SUM,
@@ -224,7 +232,7 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
     if Ranges().holds(counts):
         return True
     first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
-    if first is not None and first > 0 and Ranges(first).holds(counts):
+    if first is not None and 0 < first < MOST_EXACT // 2 and Ranges(first).holds(counts):
         return True
     proof = PowersOfTwo()
     return proof.holds(count_rows(frame, unit, proof))

@@ -224,11 +224,12 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
     return found
 
 
-def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool = False) -> Judged:
     """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
     what those of a file name in several orders, a column ``label`` tells, or what is given.
+    A run in which nothing landed is refused, unless it may be `empty`.
 
     Warns
     -----
@@ -240,8 +241,15 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     names = path.verdict_names if isinstance(path, Given) else None
     run = path.run if isinstance(path, Given) else None
     if run is not None:
-        from judgerel_ray.store import CHEAP_COLUMNS, scan_judgments
+        from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
 
+        if not empty and not checked_ledger(run).n_rows:
+            raise SweepError(
+                "nothing has landed in the run yet",
+                where={"run": str(path)},
+                hint=f"judgerel status {path} tells whether it is at work; "
+                f"judgerel run SWEEP.toml --out {path} goes on with it",
+            )
         if names == "place":
             raise SweepError(
                 "verdicts of a run name options, and its column label their places",
