@@ -317,7 +317,6 @@ def test_a_server_killed_and_restarted_in_a_sweep_loses_and_repeats_nothing(
     kept = after.join(before.select("key"), on="key", how="semi").sort("key")
     assert kept.equals(before.sort("key"))  # what had landed was not asked again
     totals = read_ledger(RunDirectory(url=str(run))).judges["judge"]
-    # Every reply that the server gave is a row: none was paid for twice.
+    # Every reply that the server gave is a row: none was paid for twice. At which attempt is the
+    # machine's business: one too busy to answer in time has a lease asked again.
     assert totals.tokens.generated == after["completion_tokens"].sum()
-    # On a machine too busy to answer in time a lease may be asked again; what landed is one each.
-    assert (kept["attempt"] == 1).all()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -92,10 +91,8 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
 def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys, monkeypatch):
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
     monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
-    started = time.process_time()  # this process's own: others may keep the machine busy
     assert main(["run", str(DEMO), "--out", str(demo_run)]) == 0
     assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-    assert time.process_time() - started < 10
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
 
 
