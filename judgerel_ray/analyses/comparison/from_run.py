@@ -16,15 +16,16 @@ from judgerel_ray.counting.spelling import spelled_alike
 from judgerel_ray.counting.verdict_names import refuse_unknown
 
 
-def compare_paths(
+def compare_with_serving(
     a: str | Given,
     b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
-) -> pl.DataFrame:
-    """Compare two run directories or files, or what is inside one.
+    serving: bool = True,
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Compare two run directories or files, or what is inside one; and the requests two share.
 
     Effects: reads. Retry: safe, also while a run goes on.
 
@@ -39,6 +40,8 @@ def compare_paths(
         Names; Krippendorff's alpha and agreement by default.
     tolerance : float, optional
         Largest difference that does not matter.
+    serving : bool
+        Whether requests that both hold are compared one by one, too.
 
     Raises
     ------
@@ -46,24 +49,6 @@ def compare_paths(
         If a name or a file is wrong, or there is nothing to compare.
     StoreError
         If a path is a folder but no run directory.
-    """
-    return compare_with_serving(
-        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False,
-    )[0]  # fmt: skip
-
-
-def compare_with_serving(
-    a: str | Given,
-    b: str | Given | None = None,
-    *,
-    by: Sequence[str] | None = None,
-    coefficients: Sequence[str] | None = None,
-    tolerance: float | None = None,
-    serving: bool = True,
-) -> tuple[pl.DataFrame, SharedRequests | None]:
-    """Compare as :func:`compare_paths` does, and requests that two runs share one by one.
-
-    Effects, Raises: as of :func:`compare_paths`.
     """
     first = _comparable(a)
     second = None if b is None else _comparable(b)

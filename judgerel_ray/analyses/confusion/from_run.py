@@ -177,7 +177,7 @@ def run_uncertainty(
     Returns
     -------
     tuple of DataFrame
-        As :func:`judgerel_ray.analyses.confusion.uncertainty.uncertainty_rows` and
+        As :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows` and
         :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
 
     Raises

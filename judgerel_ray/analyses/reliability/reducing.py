@@ -12,10 +12,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
 from judgerel_ray.analyses.serving.from_run import (
-    only_asked,
     serving_asked,
     with_serving,
-    without_serving,
 )
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.declared import declared_menus, declared_scales, right_verdicts
@@ -132,10 +130,9 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
     options = options or ReduceOptions()
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, without_serving(options))
+        found = tolerated(judged, options)
         serving = serving_asked(judged, found, options)
-    found = only_asked(with_bands(found) if options.bands else found, options)
-    return with_serving(found, serving)
+    return with_serving(with_bands(found) if options.bands else found, serving)
 
 
 def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:

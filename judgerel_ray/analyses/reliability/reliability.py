@@ -44,6 +44,7 @@ from judgerel_ray.analyses.reliability.reproducibility import (
     possible_orders,
     reproducible_rows,
 )
+from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.given import warn_of
@@ -191,7 +192,10 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
+    # Names of serving noise choose no coefficient; whoever has the texts adds its rows.
+    known = (
+        *COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
+    )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
