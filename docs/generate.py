@@ -20,7 +20,7 @@ from typing import Any
 
 from judgerel_ray.cli import build_parser
 from judgerel_ray.config import Sweep
-from judgerel_ray.config.table import Table
+from judgerel_ray.core.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"

@@ -344,7 +344,10 @@ def _own_labels(columns: Sequence[str]) -> pl.Expr:
     """Rows about models, which are shown in an order and are each their own label."""
     if "protocol" not in columns:
         return pl.lit(False)
-    return pl.col("protocol").cast(pl.String).eq_missing(pl.lit("think_twice"))
+    from judgerel_ray.protocols.registry import protocol_names
+
+    models = protocol_names(lambda one: one.models_answer)
+    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
 
 
 def _two(orders: pl.Series) -> tuple[object, ...]:
