@@ -67,7 +67,10 @@ def names_models(columns: Collection[str]) -> pl.Expr:
     """
     if "protocol" not in columns:
         return pl.lit(False)
-    return pl.col("protocol").cast(pl.String).eq_missing(pl.lit("think_twice"))
+    from judgerel_ray.protocols.registry import protocol_names
+
+    models = protocol_names(lambda one: one.models_answer)
+    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
 
 
 def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
