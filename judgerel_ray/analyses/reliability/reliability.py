@@ -248,13 +248,12 @@ def reduce_judgments(
             )
         said = said_of_greedy(key, counted, everything)
         replies = replies_of(group, part, continuous=bool(moments))
-        told = [_said(row, said, items, replies) for row in found]
+        reported = [_said(row, said, items, replies) for row in found]
         if not verdicts_known and holds_names(part.seen()):
-            told = [withheld(row, group.nuisance) for row in told]
+            reported = [withheld(row, group.nuisance) for row in reported]
         steady = not moments and steady_within_units(group)
-        found_in.append(LedGroup(key=key, rows=told, replies=replies, steady=steady))
-    labelled = SHOWN in columns and counted.nested.places is None
-    rows = led(found_in, source.rows, labelled=labelled)
+        found_in.append(LedGroup(key=key, rows=reported, replies=replies, steady=steady))
+    rows = led(found_in, source.rows, labelled=SHOWN in columns and counted.nested.places is None)
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
