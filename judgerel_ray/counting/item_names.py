@@ -13,6 +13,12 @@ ITEM = "item_id"
 _NAMES = {"judge": "judges", ITEM: "items"}
 _MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
 _SHOWN = 3
+_TOTALS = (
+    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
+    "overall", "summary",
+)  # fmt: skip
+SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
+"""Whether a row is, by its item's name, one that sums up others."""
 
 
 def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
@@ -52,6 +58,26 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
             said = "; ".join(groups[:_SHOWN])
             lines.append(f"{what} kept apart that differ in spelling alone: {said}{more}")
     return tuple(lines)
+
+
+def totals_line(units: pl.DataFrame) -> str | None:
+    """Say which items are probably lines of totals, as sheets end with them, and no questions.
+
+    Parameters
+    ----------
+    units : pl.DataFrame
+        What was counted, one row a unit.
+
+    Examples
+    --------
+    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
+    "counted as questions: 'TOTAL'; take the line out if it sums up others"
+    """
+    found = units.filter(SUMS_UP)[ITEM].cast(pl.String).unique().sort().to_list()
+    if not found or len(found) == units[ITEM].n_unique():
+        return None
+    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
+    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"
 
 
 def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:

@@ -6,8 +6,9 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.reliability.reducing import reduce_path
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.judgments import load_judgments, tally_file
 
 ROWS = {
@@ -70,6 +71,24 @@ def test_scores_alone_will_do(tmp_path):
 def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
     rows = {**ROWS, "replication": [0, 0, 0, 0], "template": ["x", "y", "x", "y"]}
     assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
+
+
+@pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
+def test_a_line_of_totals_is_named(name, tmp_path):
+    """It was one more question, and nothing said so."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},0,7\n")
+    with pytest.warns(ReadingWarning, match="counted as questions: .*; take the line out if it"):
+        assert reduce_path(str(path))["n_items"].max() == 2
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},,7\n")
+    with pytest.raises(SweepError, match=r"replication is missing .*Try: take row 3 out: "):
+        tally_file(str(path))
+
+
+def test_questions_that_are_all_called_so_are_questions(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item_id,replication,verdict\nsum,0,A\nmean,0,A\n")
+    assert tally_file(str(path)).notes == ()
 
 
 HUGE = [[2**53, 2**53 + 1], [2**53 + 1, 0], [2**63 - 1, 2**63 - 2], [2**53 + 2, 2**53 + 4]]
