@@ -13,7 +13,7 @@ from judgerel_ray.__main__ import main
 from judgerel_ray.store import begin_session, end_session, read_ledger
 from judgerel_ray.store.status import read_status
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 PATIENCE_S = 900  # for what takes seconds on a machine that is not busy with others
 
 
@@ -32,7 +32,6 @@ def still_there(pids: set[int]) -> set[int]:
     return {pid for pid in pids if os.path.exists(f"/proc/{pid}")}
 
 
-@pytest.mark.slow
 def test_a_driver_killed_three_times_loses_and_doubles_nothing(sweep, undisturbed, ray_local):
     """On a cluster that outlives it, as a submitted job's does."""
     address = ray_local.get_runtime_context().gcs_address

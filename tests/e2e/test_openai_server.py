@@ -291,7 +291,7 @@ def test_a_server_killed_and_restarted_in_a_sweep_loses_and_repeats_nothing(
     tmp_path,
 ):
     file, run = tmp_path / "sweep.toml", tmp_path / "run"
-    given = {"temperatures": [1.0, 0.0], "replications": 60}
+    given = {"temperatures": [1.0, 0.0], "replications": 30}
     patient = "limits = { concurrency = 64, timeout = 600, deadline = 1800 }\n"
     file.write_text(sweep_text(served_judge(server) + patient, **given))
     codes: list[int] = []
@@ -312,7 +312,7 @@ def test_a_server_killed_and_restarted_in_a_sweep_loses_and_repeats_nothing(
     running.join(1500)
     assert codes == [0]
     after = rows_of(run)
-    assert before.height < after.height == 16 * 60 + 16
+    assert before.height < after.height == 16 * 30 + 16
     assert after["key"].n_unique() == after.height
     kept = after.join(before.select("key"), on="key", how="semi").sort("key")
     assert kept.equals(before.sort("key"))  # what had landed was not asked again

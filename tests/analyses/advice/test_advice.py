@@ -59,6 +59,7 @@ def test_gpu_seconds_are_told_where_they_were_measured(plain):
     assert found["gpu_seconds"] == pytest.approx(0.5 * found["judgments"])
 
 
+@pytest.mark.slow
 def test_majorities_are_promised_by_their_lower_limit_and_mean_shares_promise_more(plain):
     advice = advise_judgments(plain.lazy())
     designs = {row["n_judgments"]: row for row in advice.designs.to_dicts()}
@@ -111,6 +112,7 @@ def test_the_data_meet_a_target_only_with_their_whole_interval(plain):
         assert needs(advice, "generalizability")["standing"] == standing
 
 
+@pytest.mark.slow
 def test_a_budget_is_split_by_what_prompts_and_replies_cost(plain):
     cheap = advise_judgments(plain.lazy(), budget=Budget(amount=4000)).splits
     dear = advise_judgments(plain.lazy(), budget=Budget(amount=400_000, unit="tokens")).splits
