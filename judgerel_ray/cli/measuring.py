@@ -71,7 +71,8 @@ def print_coefficients(asked: Asked) -> int:
         frame = with_serving(found.coefficients, found.serving)
     except SweepError as error:
         if error.hint is None and Path(path, "distributions").is_dir():
-            hint = "judgerel distributions RUN: it has verdict distributions, and nothing sampled"
+            told = "the run has verdict distributions, and nothing sampled"
+            hint = f"judgerel distributions {asked.source}: {told}"
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
     tell_basis(path, formats)

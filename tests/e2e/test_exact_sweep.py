@@ -90,7 +90,8 @@ def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
     assert len(json.loads(capsys.readouterr().out)) == run_limits(explored.url).height
     assert judgerel_ray.distributions(explored.url).rows.equals(run_limits(explored.url))
     assert main(["reduce", explored.url]) == 2
-    assert "Try: --limits: the run has verdict distributions" in capsys.readouterr().err
+    hint = f"Try: judgerel distributions {explored.url}: the run has verdict distributions"
+    assert hint in capsys.readouterr().err
 
 
 def test_a_sweep_without_verdicts_has_nothing_to_find(tmp_path, capsys):
