@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
@@ -58,8 +58,14 @@ VERBS: dict[str, Callable[[str, str], list[str]]] = {
     "advise": lambda run, _: ["advise", run],
     "serving noise": lambda run, _: ["reduce", run, "--coefficient", "serving_noise_texts"],
     **{
-        name: lambda run, _, flag=name: ["reduce", run, f"--{flag}"]  # type: ignore[misc]
-        for name in ("uncertainty", "limits", "settled", "questions", "selection")
+        " ".join(words): lambda run, _, words=words: [words[0], run, *words[1:]]  # type: ignore[misc]
+        for words in (
+            ("uncertainty",),
+            ("distributions",),
+            ("distributions", "--view", "settled"),
+            ("questions",),
+            ("select",),
+        )
     },
 }
 WEIGHTS = {"data": 8, "commits": 4, "items.parquet": 2, "manifest.json": 2, "sweep.toml": 2}
@@ -340,8 +346,6 @@ def try_seed(
     seed: int, *, n: int, every: int, in_bucket: bool, before: list[Fault], results: Path | None
 ) -> Tally:
     """Make a run and damage it n times, in a process of its own."""
-    # A fifth of what a command takes here is making its parser.
-    cli.build_parser = cache(cli.build_parser)
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder))
         if in_bucket:

@@ -119,7 +119,7 @@ def actor_pid(run: Path) -> int:
 
 def compare(calm: Path, killed: Path, kills: list[str]) -> int:
     """Print the comparison; 0 where nothing was lost, doubled or changed."""
-    from judgerel_ray.analyses.reliability.reducing import verify_path
+    from judgerel_ray import verify
     from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
     texts = {}
@@ -131,7 +131,7 @@ def compare(calm: Path, killed: Path, kills: list[str]) -> int:
         texts[name] = dict(zip(found["key"], found["text"], strict=True))
         print(
             f"{name}: {planned} planned, {len(keys)} rows, {keys.n_unique()} keys, "
-            f"{verify_path(str(folder))[1]} errors found by verify"
+            f"{sum(one.level == 'error' for one in verify(folder))} errors found by verify"
         )
     same_keys = texts["calm"].keys() == texts["killed"].keys()
     differing = sum(texts["killed"].get(key) != text for key, text in texts["calm"].items())

@@ -2,7 +2,7 @@
 
     python bench/pairs_counted.py [--items 1000 2000 5000] [--rounds 3]
 
-What one coefficient of `judgerel reduce --reference` takes: five replications and their mean
+What one coefficient of `judgerel align` takes: five replications and their mean
 against a reference, two items a question, each without every question. The plain way, which
 judgerel_ray had before, lays the signs of all pairs out by blocks (Kendall) or ranks all items
 for every question (Spearman), and does it twice, for the interval and for the gain. Both ways

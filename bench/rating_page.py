@@ -6,7 +6,7 @@ The grid of Lee et al. 2025: 4 judges x 4 criteria x 3 definitions x 4 scales x 
 responses x K = 5, 1.92 million rows of all contract columns, 3 % of them without a rating; judges
 of a latent opinion and noise of their own. Anchor: a process that imports polars, scans the file
 and counts rows by judge, criterion, definition, scale, item, responder and verdict. The package:
-whole commands, `report --reference JUDGE`, `reduce`, `reduce --scales`, `--reference`, `--ranking`.
+whole commands, `report --reference JUDGE`, `reduce`, `scales`, `align`, `rank`.
 All take turns; prints wall and CPU time, peak resident memory of each process, and ratios of
 medians.
 """
@@ -107,9 +107,9 @@ def commands(file: Path, folder: Path) -> dict[str, list[str]]:
         "bare": [sys.executable, "-c", BARE, str(file)],
         "report": [*judgerel, "report", str(file), *page],
         "reduce": [*judgerel, "reduce", str(file)],
-        "scales": [*judgerel, "reduce", str(file), "--scales"],
-        "reference": [*judgerel, "reduce", str(file), "--reference", "reference"],
-        "ranking": [*judgerel, "reduce", str(file), "--ranking", "--reference", "reference"],
+        "scales": [*judgerel, "scales", str(file)],
+        "reference": [*judgerel, "align", str(file), "--reference", "reference"],
+        "ranking": [*judgerel, "rank", str(file), "--reference", "reference"],
     }
 
 

@@ -8,19 +8,23 @@ Schema that editors check sweep files by (kept, and held current by ``tests/docs
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from judgerel_ray.cli import build_parser
+import click
+
+from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.config.table import Table
+from judgerel_ray.core.table import Table
+from judgerel_ray.core.verb import VERBS, flag_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "judgerel_ray" / "config" / "sweep.schema.json"
@@ -174,32 +178,39 @@ def sweep_page() -> str:
 
 def verbs_page() -> str:
     """Reference of the command line, verb by verb."""
-    parser = build_parser()
-    (verbs,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    about = {one.dest: one.help for one in verbs._choices_actions}
     lines = [
         "# The command line", "",
         "Exit codes of every verb: 0 done; 1 some requests failed and are recorded (run again), or "
         "`verify` found errors; 2 your mistake, told in one line; 3 the cluster or an engine "
         "failed; 130 stopped by Ctrl-C.", "",
+        "`judgerel --completion bash` (or `zsh`, `fish`) prints the script that completes verbs, "
+        "flags and their choices: "
+        "`judgerel --completion bash > ~/.judgerel.sh`, and `. ~/.judgerel.sh` in `~/.bashrc`.", "",
     ]  # fmt: skip
-    for name, verb in verbs.choices.items():
-        usage = verb.format_usage().removeprefix("usage: ").rstrip()
-        lines += [f"## judgerel {name}", "", f"{str(about[name]).capitalize()}.", ""]
+    for name, command in commands().items():
+        context = click.Context(command, info_name=f"judgerel {name}")
+        usage = command.get_usage(context).removeprefix("usage: ").rstrip()
+        verb, told = VERBS[name], {one.name: one for one in fields(VERBS[name].options)}
+        lines += [f"## judgerel {name}", "", f"{verb.help[0].upper()}{verb.help[1:]}.", ""]
         lines += ["```text", usage, "```", "", "| argument | default | meaning |", "|---|---|---|"]
-        for one in verb._actions:
-            if one.dest == "help":
+        for one in command.params:
+            if one.name == "help":
                 continue
-            given = one.metavar or one.dest.upper()
-            shown = one.option_strings[0] if one.option_strings else str(given)
-            if one.option_strings and one.nargs != 0 and one.choices is None:
-                shown += f" {given}"
-            elif one.choices is not None:
-                shown += f" {{{','.join(one.choices)}}}"
-            # What defaults to False or nothing is a flag, or may be left out.
-            default = f"`{one.default}`" if one.default not in (None, False) else ""
-            default = "**required**" if one.option_strings and one.required else default
-            meaning = " ".join((one.help or "").split()).replace("|", "\\|")
+            meaning = getattr(one, "help", None) or ""
+            if isinstance(one, click.Argument):
+                shown = str(one.metavar)
+                if one.name in told:
+                    meaning = flag_of(told[one.name]).help
+            elif isinstance(one.type, click.Choice):
+                shown = f"{one.opts[0]} {{{','.join(one.type.choices)}}}"
+            else:
+                shown = one.opts[0] if one.is_flag else f"{one.opts[0]} {one.metavar}"
+            given = re.search(r" \(default ([^)]*)\)$", meaning)
+            default = f"`{given[1]}`" if given else ""
+            if one.required and not isinstance(one, click.Argument):
+                default = "**required**"
+            meaning = meaning[: given.start()] if given else meaning
+            meaning = " ".join(meaning.split()).replace("|", "\\|")
             lines.append(f"| `{shown}` | {default} | {meaning} |")
         lines.append("")
     return "\n".join(lines)
@@ -219,7 +230,7 @@ def api_page(name: str) -> str:
         places.setdefault("Constants" if constant else inside, []).append(public)
     title = f"{name}: {first_paragraph(module).partition(':')[2].strip() or 'the front door'}"
     if name == "judgerel_ray":
-        title = "judgerel_ray: one function for most verbs"
+        title = "judgerel_ray: one function for every verb"
     lines = [title, "=" * len(title), "", f".. module:: {name}", ""]
     for place in sorted(places, key=lambda one: (one == "Constants", one)):
         if place:

@@ -53,7 +53,7 @@ def imported_once() -> None:
     import judgerel_ray.analyses.selection.from_run
     import judgerel_ray.config
     import judgerel_ray.importers
-    import judgerel_ray.report.pages  # noqa: F401
+    import judgerel_ray.reporting.pages  # noqa: F401
 
 
 def main() -> int:

@@ -13,10 +13,10 @@ WILD_NUMBERS = ("-1", "0", "nan", "inf", "1e300", "abc", "", "1e11", "9999999999
 NUMBER_FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "reduce --resamples": (("--interval", "bootstrap"), ()),
     "reduce --seed": (("--interval", "bootstrap"), ("0",)),
-    "reduce --risk": (("--selection", "--gold", "g.csv"), ()),
-    "reduce --delta": (("--selection", "--gold", "g.csv"), ()),
-    "reduce --bins": (("--selection", "--gold", "g.csv"), ()),
-    "reduce --threshold": (("--uncertainty",), ()),
+    "select --risk": (("--gold", "g.csv"), ()),
+    "select --delta": (("--gold", "g.csv"), ()),
+    "select --bins": (("--gold", "g.csv"), ()),
+    "uncertainty --threshold": ((), ()),
     "reduce --block": ((), ("0",)),
     "advise --budget": ((), ()),
     "compare --tolerance": ((), ("0",)),
@@ -70,14 +70,14 @@ def flag_cases() -> Iterator[Case]:
     )
     for flag, values in WORD_FLAGS.items():
         for value in values:
-            more = ("--selection",) if flag in ("--gold", "--confidence") else ()
+            verb = "select" if flag in ("--gold", "--confidence") else "reduce"
             gold_flags = ("--gold", "g.csv") if flag == "--confidence" else ()
             plain = ("--format", "json") if flag != "--format" else ()
             unknown = "nonsense" in value or value.startswith("percent_agrement")
             yield Case(
                 family="Flags",
-                what=f"reduce {flag} {value!r}",
-                commands=(("reduce", "t.csv", *more, *gold_flags, f"{flag}={value}", *plain),),
+                what=f"{verb} {flag} {value!r}",
+                commands=((verb, "t.csv", *gold_flags, f"{flag}={value}", *plain),),
                 files=files,
                 expect=Expect(refusal="must" if unknown else "may"),
                 fast=value == "nonsense",

@@ -176,7 +176,7 @@ def _damaged(
     """One damage, seen by verbs."""
     reading = {"reduce": ("reduce", base, "--format", "json")}
     if base == "exact":
-        reading = {"reduce --limits": ("reduce", base, "--limits", "--format", "json")}
+        reading = {"distributions": ("distributions", base, "--view", "limits", "--format", "json")}
     verbs = {
         **reading,
         "verify": ("verify", base),
@@ -299,8 +299,8 @@ def _view_cases(bases: Path) -> Iterator[Case]:
         for how in ("is gone", "is cut in half", "has a bit flipped in its middle"):
             yield Case(
                 family="Damaged runs",
-                what=f"{role} {how} (reduce --questions)",
-                commands=(("reduce", "run", "--questions", "--format", "json"),),
+                what=f"{role} {how} (questions)",
+                commands=(("questions", "run", "--format", "json"),),
                 bases=("run",),
                 before=lambda folder, role=role, how=how: DAMAGES[how](
                     file_of(folder / "run", role)

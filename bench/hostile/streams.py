@@ -58,7 +58,7 @@ def encoding_cases() -> Iterator[Case]:
     for verb, command in {
         "reduce": "reduce u.csv",
         "reduce JSON": "reduce u.csv --format json",
-        "reduce --questions": "reduce u.csv --questions",
+        "questions": "questions u.csv",
         "advise": "advise u.csv",
         "report": "report u.csv --out r.html",
         "a refusal": "reduce ü.csv",
@@ -207,9 +207,7 @@ def id_cases() -> Iterator[Case]:
                 continue
             page_too = column != "verdict"
             for verb, commands in {
-                "terminal": (
-                    ("reduce", "t.jsonl", *(("--questions",) if column == "item_id" else ())),
-                ),
+                "terminal": (("questions" if column == "item_id" else "reduce", "t.jsonl"),),
                 "page": (("report", "t.jsonl", "--out", "r.html"),),
             }.items():
                 if verb == "page" and not page_too:

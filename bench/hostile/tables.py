@@ -172,8 +172,8 @@ def _spelled_verbs(name: str, written: list[Row], rows: list[Row], meant: Answer
     )
     yield Case(
         family="Spellings of one verdict",
-        what=f"{name} (reduce --questions)",
-        commands=(("reduce", "t.csv", "--questions", "--format", "json"),),
+        what=f"{name} (questions)",
+        commands=(("questions", "t.csv", "--format", "json"),),
         files=files,
         expect=Expect(check=by_question(rows), refusal="never"),
     )

@@ -24,19 +24,19 @@ class View:
 
 VIEWS: dict[str, View] = {
     "coefficients": View("reduce"),
-    "questions": View("reduce", ("--questions",)),
-    "uncertainty": View("reduce", ("--uncertainty",)),
-    "limits": View("reduce", ("--limits",)),
-    "weighted": View("reduce", ("--weighted",)),
-    "settled": View("reduce", ("--settled",)),
-    "reasoning": View("reduce", ("--reasoning",)),
-    "scales": View("reduce", ("--scales",)),
-    "ranking": View("reduce", ("--ranking",)),
-    "alignment": View("reduce"),
-    "selection": View("reduce", ("--selection",)),
-    "systems": View("reduce", ("--comparison",)),
-    "panels": View("reduce", ("--panels",)),
-    "cascade": View("reduce", ("--cascade",)),
+    "questions": View("questions"),
+    "uncertainty": View("uncertainty"),
+    "limits": View("distributions", ("--view", "limits")),
+    "weighted": View("distributions", ("--view", "weighted")),
+    "settled": View("distributions", ("--view", "settled")),
+    "reasoning": View("distributions", ("--view", "reasoning")),
+    "scales": View("scales"),
+    "ranking": View("rank"),
+    "alignment": View("align"),
+    "selection": View("select"),
+    "systems": View("systems"),
+    "panels": View("panels"),
+    "cascade": View("cascade"),
     "advise": View("advise"),
     "compare": View("compare"),
     "plan": View("plan", form="json"),
@@ -48,10 +48,16 @@ VIEWS: dict[str, View] = {
     "run": View("run", form="run"),
     "exact": View("exact", form="run"),
 }
-"""By the name that cases have, which stays; the verb and its flags are those of today."""
+"""By the name that cases have, which stays; the verb and its flags are those of today.
 
-FLAGS: dict[str, dict[str, str]] = {}
+A record made by older code holds the same names and flags of cases, and is compared as it is.
+"""
+
+FLAGS: dict[str, dict[str, str]] = {"systems": {"--compared": "--answer-temperature"}}
 """By view ("*" is every one): flags of cases and what they are called today."""
+
+PARTED: dict[str, tuple[str, ...]] = {"--person": ("--person-cost", "--person-accuracy")}
+"""Flags of cases whose value is today's values of several, with commas between."""
 
 FIELDS: dict[str, dict[str, str]] = {}
 """By view ("*" is every one): fields as they were recorded and what they are called today."""
@@ -79,7 +85,15 @@ EXPECTED: tuple[Expected, ...] = ()
 def flags_today(view: str, flags: tuple[str, ...]) -> list[str]:
     """A case's flags as they are spelled today."""
     names = FLAGS.get("*", {}) | FLAGS.get(view, {})
-    return [names.get(flag, flag) for flag in flags]
+    told: list[str] = []
+    words = iter(flags)
+    for word in words:
+        if word in PARTED:
+            for flag, value in zip(PARTED[word], next(words).split(","), strict=False):
+                told += [flag, value]
+        else:
+            told.append(names.get(word, word))
+    return told
 
 
 def fields_today(view: str, told: object) -> object:

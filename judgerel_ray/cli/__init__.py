@@ -1,8 +1,11 @@
-"""The command line: verbs, each a line or two into the pipeline."""
+"""The command line: what was typed, done by the verb's function, told on a screen.
+
+Every verb and its flags are made of the options that the analyses declare
+(:mod:`judgerel_ray.core.verb`); here stands what a terminal needs besides.
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -11,18 +14,18 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from judgerel_ray import __version__
-from judgerel_ray.cli.files import add_files
-from judgerel_ray.cli.measuring import add_numbers
-from judgerel_ray.cli.paths import add_force
-from judgerel_ray.cli.ratings import add_page_ratings, write_page
-from judgerel_ray.cli.reduced import add_exact_values, add_names, judged
+from judgerel_ray.cli.files import write_items, write_judgments
+from judgerel_ray.cli.measuring import (
+    print_coefficients,
+    print_differences,
+    print_found,
+    write_page,
+)
+from judgerel_ray.cli.parsing import Asked, parse
 from judgerel_ray.cli.screen import (
     NotesFirst,
-    Screen,
     one_line,
     open_streams,
     panics_kept_back,
@@ -35,59 +38,8 @@ if TYPE_CHECKING:
 
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, STOPPED = 0, 1, 2, 3, 130
 STDOUT, STDERR = 1, 2
+ASKING = ("run", "exact")
 EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,report,s3]'"
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose refusal is one line."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Say what is wrong in one line and leave with 2."""
-        self.exit(MISTAKE, f"judgerel: {one_line(message)}. Try: {self.prog} --help\n")
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The verbs and their options."""
-    parser = _Parser(prog="judgerel", description="How far can an LLM judge be trusted?")
-    parser.add_argument("--version", action="version", version=f"judgerel {__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    # A shortened flag would mean something else as soon as a longer list has two of its kind.
-    add_verb = partial(verbs.add_parser, allow_abbrev=False)
-    plan = add_verb("plan", help="what a sweep asks and costs; asks nothing")
-    plan.add_argument("sweep", metavar="SWEEP.toml")
-    plan.add_argument("--json", action="store_true", help="print JSON")
-    plan.set_defaults(act=_plan)
-    run = add_verb("run", help="run a sweep, or go on with it")
-    run.add_argument("sweep", metavar="SWEEP.toml")
-    run.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
-    run.add_argument("--address", help="Ray cluster; default: one on this machine")
-    run.add_argument(
-        "--ask-lost", action="store_true", help="ask again what landed and is lost, much as it is"
-    )
-    run.set_defaults(act=_run)
-    exact = add_verb("exact", help="distributions of verdicts from log-probabilities")
-    exact.add_argument("sweep", metavar="SWEEP.toml")
-    exact.add_argument("--out", required=True, metavar="RUN", help="run directory or fsspec URL")
-    exact.add_argument("--address", help="Ray cluster; default: one on this machine")
-    exact.set_defaults(act=_exact, ask_lost=False)
-    status = add_verb("status", help="how a run stands, also while it goes on")
-    status.add_argument("run", metavar="RUN")
-    status.add_argument("--json", action="store_true", help="print JSON")
-    status.set_defaults(act=_status)
-    add_numbers(add_verb)
-    report = add_verb("report", help="one self-contained page")
-    report.add_argument("path", metavar="PATH")
-    report.add_argument("--out", required=True, metavar="report.html")
-    add_exact_values(report)
-    add_force(report)
-    add_page_ratings(report)
-    add_names(report)
-    report.set_defaults(act=_report)
-    add_files(add_verb)
-    verify = add_verb("verify", help="check a run directory end to end")
-    verify.add_argument("run", metavar="RUN")
-    verify.set_defaults(act=_verify)
-    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -105,13 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     2
     """
     open_streams()
-    parsed = build_parser().parse_args(arguments)
-    act: Callable[[argparse.Namespace], int] = parsed.act
+    asked: Asked | None = None
     try:
+        asked = parse(arguments)
         # Ray's processes write where they began to, and for as long as they live.
-        apart = nullcontext() if parsed.verb in ("run", "exact") else panics_kept_back()
+        apart = nullcontext() if asked.verb.name in ASKING else panics_kept_back()
         with _readings_told(), apart:
-            code = act(parsed)
+            code = ACTS.get(asked.verb.name, print_found)(asked)
         sys.stdout.flush()
         return code
     except EngineError as error:
@@ -121,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"judgerel: {one_line(error)}", aside=True)
         return MISTAKE
     except KeyboardInterrupt:
-        asking = parsed.verb in ("run", "exact")
+        asking = asked is not None and asked.verb.name in ASKING
         left = "; run again to go on with what is owed" if asking else ""
         tell(f"judgerel: stopped{left}", aside=True)
         return CLUSTER_FAILED if asking else STOPPED
@@ -137,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISTAKE
     except _file_errors() as error:
         # What no room could foresee of files, disks and what lies in them; defects still show.
-        tell(f"judgerel: {_about_a_file(error, parsed)}", aside=True)
+        tell(f"judgerel: {_about_a_file(error, asked)}", aside=True)
         return MISTAKE
 
 
@@ -172,10 +124,10 @@ def _file_errors() -> tuple[type[BaseException], ...]:
     return file_errors()
 
 
-def _about_a_file(error: BaseException, parsed: argparse.Namespace) -> str:
+def _about_a_file(error: BaseException, asked: Asked | None) -> str:
     """What is wrong with a file, and what to try."""
     what = f"a file cannot be read or written: {one_line(error) or type(error).__name__}"
-    given = [getattr(parsed, name, None) for name in ("path", "run", "a", "b")]
+    given = [] if asked is None else [asked.source, asked.texts.get("b")]
     runs = [path for path in given if isinstance(path, str) and os.path.isdir(path)]
     if isinstance(error, OSError) and error.filename is None:
         runs = []  # a full disk or a stream that is gone, no file of theirs
@@ -216,16 +168,16 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _plan(parsed: argparse.Namespace) -> int:
+def _plan(asked: Asked) -> int:
     """Print the plan."""
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
     from judgerel_ray.config import load_sweep
-    from judgerel_ray.report.standing import plan_text
+    from judgerel_ray.reporting.standing import plan_text
 
-    resolved = resolve(load_sweep(parsed.sweep))
+    resolved = resolve(load_sweep(asked.source))
     plan = plan_resolved(resolved)
-    if parsed.json:
+    if asked.printing:
         content = {**plan.as_json(), "resolved": resolved.sweep.model_dump(mode="json")}
         print(json.dumps(content, indent=2))
     else:
@@ -233,38 +185,40 @@ def _plan(parsed: argparse.Namespace) -> int:
     return DONE
 
 
-def _run(parsed: argparse.Namespace) -> int:
+def _run(asked: Asked) -> int:
     """Run or resume."""
     from judgerel_ray.config import load_sweep
 
-    return _run_sweep(load_sweep(parsed.sweep), parsed)
+    return _run_sweep(load_sweep(asked.source), asked.request())
 
 
-def _exact(parsed: argparse.Namespace) -> int:
-    """Find verdict distributions, and print what they say of endless replications."""
+def _exact(asked: Asked) -> int:
+    """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
     from judgerel_ray.analyses.distributions.show import limits_text
     from judgerel_ray.config import as_exact, load_sweep
 
-    code = _run_sweep(as_exact(load_sweep(parsed.sweep)), parsed)
-    tell(limits_text(run_limits(parsed.out)))
+    request = asked.request()
+    code = _run_sweep(as_exact(load_sweep(asked.source)), request)
+    tell(limits_text(run_limits(request.out)))
     return code
 
 
-def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
+def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
+    from judgerel_ray.cli.console import Screen
 
     console = Screen(stderr=True)
-    if not parsed.out.strip():
+    if not request.out.strip():
         raise SweepError("--out is empty", hint="name a new directory")
     with _stdout_kept(), _interruptible():
         summary = run_sweep(
             sweep,
-            out=parsed.out,
-            address=parsed.address,
+            out=request.out,
+            address=request.address,
             console=console,
-            ask_lost=parsed.ask_lost,
+            ask_lost=getattr(request, "ask_lost", False),
         )
     tell(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
@@ -286,31 +240,38 @@ def _run_sweep(sweep: Sweep, parsed: argparse.Namespace) -> int:
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 
-def _status(parsed: argparse.Namespace) -> int:
+def _status(asked: Asked) -> int:
     """Print how a run stands."""
-    from judgerel_ray.report.standing import status_text
-    from judgerel_ray.store.status import read_status
+    from judgerel_ray.reporting.standing import status_text
 
-    status = read_status(parsed.run).as_json()
-    if parsed.json:
+    status = asked.verb.act(asked.source, None).as_json()
+    if asked.printing:
         print(json.dumps(status, indent=2))
     else:
         tell(status_text(status))
     return DONE
 
 
-def _report(parsed: argparse.Namespace) -> int:
-    """Write the report."""
-    tell(f"wrote {write_page(parsed, judged(parsed))}")
-    return DONE
-
-
-def _verify(parsed: argparse.Namespace) -> int:
+def _verify(asked: Asked) -> int:
     """Check a run directory."""
-    from judgerel_ray.analyses.reliability.reducing import verify_path
-
-    findings, wrong = verify_path(parsed.run)
-    for line in findings:
-        tell(printable(line))
+    findings = asked.verb.act(asked.source, None)
+    for found in findings:
+        tell(printable(f"{found.level}: {found.name}: {found.message}"))
+    wrong = sum(found.level == "error" for found in findings)
     tell(f"{wrong} error{'s' if wrong != 1 else ''}")
     return SOME_FAILED if wrong else DONE
+
+
+ACTS: dict[str, Callable[[Asked], int]] = {
+    "plan": _plan,
+    "run": _run,
+    "exact": _exact,
+    "status": _status,
+    "verify": _verify,
+    "items": write_items,
+    "import": write_judgments,
+    "reduce": print_coefficients,
+    "compare": print_differences,
+    "report": write_page,
+}
+"""Verbs that do more than to print the tables they give."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import stat
 from contextlib import suppress
@@ -72,16 +71,6 @@ def judged_path(path: str) -> str:
         if not (holds_tables(path) and not RunDirectory(url=path).is_run()):
             RunDirectory.open(path)
     return path
-
-
-def add_force(verb: argparse.ArgumentParser) -> None:
-    """Add the flag that lets ``--out`` replace a file of another origin."""
-    verb.add_argument(
-        "--force",
-        action="store_true",
-        help="let --out replace a file that judgerel did not write; what is read and what is of a "
-        "run directory it never replaces, and it makes no folder",
-    )
 
 
 def _exists(path: str) -> bool:

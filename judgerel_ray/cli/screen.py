@@ -17,11 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from rich.console import Console
-
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
-
-_NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
 
 _FAILING = ("strict", "surrogateescape")  # the second where no locale is set
 
@@ -53,22 +49,6 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in _FAILING:
             stream.reconfigure(errors="backslashreplace")
-
-
-class Screen(Console):
-    """A console as wide as there are columns, whatever COLUMNS says when it says none.
-
-    It leaves a broken pipe to :func:`main`, which knows the exit codes.
-    """
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        told = os.environ.get("COLUMNS", "")
-        few = told.isdigit() and int(told) < _NARROWEST
-        super().__init__(stderr=stderr, width=80 if few else None)
-
-    def on_broken_pipe(self) -> None:
-        """Hand it on; Rich itself would exit with 1."""
-        raise BrokenPipeError
 
 
 class NotesFirst:

@@ -75,6 +75,8 @@ def given(
     >>> given("a.csv"), str(given("a.csv", exact_values=True))
     ('a.csv', 'a.csv')
     """
+    if isinstance(judgments, Given):  # opened already
+        return judgments
     if isinstance(judgments, str | PathLike):
         path = fspath(judgments)
         if not isinstance(path, str):

@@ -1,5 +1,7 @@
 """Judgments that people already hold: foreign logs read into the columns of judgments.
 
+What is named here is loaded when it is used: the verbs of this room are known before it is.
+
 Examples
 --------
 >>> from judgerel_ray.importers import IMPORTERS
@@ -7,12 +9,18 @@ Examples
 ['bergman2025', 'people', 'schroeder2024', 'table']
 """
 
-from judgerel_ray.importers.answers import scored_answers
-from judgerel_ray.importers.bergman2025 import import_bergman2025
-from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
-from judgerel_ray.importers.people import import_people
-from judgerel_ray.importers.schroeder2024 import import_schroeder2024
-from judgerel_ray.importers.table import TableMapping, import_table
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgerel_ray.importers.answers import scored_answers
+    from judgerel_ray.importers.bergman2025 import import_bergman2025
+    from judgerel_ray.importers.catalog import IMPORTERS, import_judgments
+    from judgerel_ray.importers.people import import_people
+    from judgerel_ray.importers.schroeder2024 import import_schroeder2024
+    from judgerel_ray.importers.table import TableMapping, import_table
 
 __all__ = [
     "IMPORTERS",
@@ -24,3 +32,20 @@ __all__ = [
     "import_table",
     "scored_answers",
 ]
+_HOMES = {
+    "IMPORTERS": "catalog",
+    "TableMapping": "table",
+    "import_bergman2025": "bergman2025",
+    "import_judgments": "catalog",
+    "import_people": "people",
+    "import_schroeder2024": "schroeder2024",
+    "import_table": "table",
+    "scored_answers": "answers",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is named."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

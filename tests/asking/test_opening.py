@@ -11,7 +11,7 @@ from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.core import StoreError, SweepError
 from judgerel_ray.counting.declared import declared_menus
-from judgerel_ray.report.standing import plan_text
+from judgerel_ray.reporting.standing import plan_text
 from judgerel_ray.store import RunDirectory, begin_session, end_session, read_manifest, verify_run
 from judgerel_ray.store.status import read_status
 

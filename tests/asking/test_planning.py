@@ -14,7 +14,7 @@ from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import Message
 from judgerel_ray.engines import prompt_counter
-from judgerel_ray.report.standing import plan_text
+from judgerel_ray.reporting.standing import plan_text
 
 DEMO = Path(judgerel_ray.__file__).parent / "demo"
 DEMO_SWEEP = "jobs/demo__tiny-judge__cpu.toml"

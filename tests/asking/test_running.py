@@ -12,7 +12,7 @@ from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.opening import open_run
 from judgerel_ray.asking.run.running import _board, _leave_final, is_mistake
 from judgerel_ray.core import EngineLost, EngineStartError, StoreError, SweepError
-from judgerel_ray.report.standing import status_text
+from judgerel_ray.reporting.standing import status_text
 from judgerel_ray.store import RunDirectory, begin_session
 from judgerel_ray.store.status import read_status
 

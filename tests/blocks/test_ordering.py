@@ -10,7 +10,7 @@ from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.blocks.ordering import in_order, natural
 from judgerel_ray.counting.outcomes import outcome_table
-from judgerel_ray.report.html import Measured, render_report
+from judgerel_ray.reporting.html import Measured, render_report
 
 TEMPERATURES = (10.0, 0.5, 1.0)
 SCALES = {"1-10": 10, "1-5": 5, "1-100": 100}

@@ -1,117 +1,38 @@
 """The command line: its verbs and flags, its exit codes, and how it leaves."""
 
-import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
 
+import click
 import polars as pl
 import pytest
 
 from judgerel_ray import __version__, cli, reduce
 from judgerel_ray.asking.run import running
 from judgerel_ray.asking.run.running import RunSummary
-from judgerel_ray.cli import build_parser, main
+from judgerel_ray.cli import main
+from judgerel_ray.cli.parsing import commands, parse
 from judgerel_ray.core import EngineError, EngineStartError, StoreError, SweepError, TableError
 from judgerel_ray.counting.refusals import Refusals
 from judgerel_ray.fleet import address as ray_address
 
 # Frozen: a verb or flag that changes here changes for everyone's scripts.
+READ = ["--exact-values", "--verdict-names WHAT"]
+SHOWN = ["--format NAMES", "--out FILE", "--force"]
+SCALED = ["--scale FILE", "--mapping NAME", "--preset NAME", "--pairing HOW"]
+BY = ["--by COLS"]
 OPTIONS = {
     "plan": ["SWEEP.toml", "--json"],
     "run": ["SWEEP.toml", "--out RUN", "--address ADDRESS", "--ask-lost"],
     "exact": ["SWEEP.toml", "--out RUN", "--address ADDRESS"],
     "status": ["RUN", "--json"],
-    "reduce": [
-        "PATH",
-        "--by BY",
-        "--measurement MEASUREMENT",
-        "--items COL",
-        "--nuisance COLS",
-        "--verdict-names WHAT",
-        "--missing MISSING",
-        "--coefficient NAME",
-        "--format FORMAT",
-        "--block {0,all}",
-        "--out FILE",
-        "--force",
-        "--tolerance NAME=VALUE",
-        "--bands",
-        "--questions",
-        "--uncertainty",
-        "--limits",
-        "--weighted",
-        "--settled",
-        "--reasoning",
-        "--threshold T",
-        "--rule RULES",
-        "--risk R",
-        "--delta D",
-        "--interval METHOD",
-        "--resamples N",
-        "--seed S",
-        "--exact-values",
-        "--scales",
-        "--mapping NAME",
-        "--preset NAME",
-        "--pairing HOW",
-        "--scale FILE",
-        "--reference WHO",
-        "--outside FILE",
-        "--ranking",
-        "--selection",
-        "--comparison",
-        "--gold FILE",
-        "--confidence NAMES",
-        "--band NAME",
-        "--bins N",
-        "--answer RULE",
-        "--family NAME",
-        "--compared T",
-        "--panels",
-        "--cascade",
-        "--order A,B",
-        "--person COST[,ACCURACY]",
-        "--points N",
-        "--price NAME=...",
-    ],
-    "advise": [
-        "PATH",
-        "--target NAME=VALUE",
-        "--budget N",
-        "--by BY",
-        "--facet-size NAME=N",
-        "--verdict-names WHAT",
-        "--format FORMAT",
-        "--exact-values",
-    ],
-    "compare": [
-        "A",
-        "B",
-        "--by BY",
-        "--coefficient NAME",
-        "--tolerance D",
-        "--verdict-names WHAT",
-        "--format FORMAT",
-        "--exact-values",
-    ],
-    "report": [
-        "PATH",
-        "--out report.html",
-        "--exact-values",
-        "--force",
-        "--mapping NAME",
-        "--preset NAME",
-        "--pairing HOW",
-        "--scale FILE",
-        "--reference WHO",
-        "--outside FILE",
-        "--verdict-names WHAT",
-    ],
+    "verify": ["RUN"],
     "items": [
         "BENCHMARK",
         "PATH",
@@ -123,7 +44,7 @@ OPTIONS = {
     ],
     "import": [
         "FORMAT",
-        "PATH",
+        "PATH...",
         "--out FILE.parquet",
         "--column NAME=COLUMN",
         "--repeats PATTERN",
@@ -135,43 +56,228 @@ OPTIONS = {
         "--reread",
         "--force",
     ],
-    "verify": ["RUN"],
-}
+    "reduce": [
+        "PATH",
+        "--measurement NAMES",
+        "--items COL",
+        "--nuisance COLS",
+        "--missing NAMES",
+        "--coefficient NAME",
+        "--block {0,all}",
+        "--tolerance NAME=VALUE",
+        "--bands",
+        "--interval METHOD",
+        "--resamples N",
+        "--seed S",
+        *READ, *BY, *SHOWN,
+    ],
+    "questions": ["PATH", "--block {0,all}", "--missing NAMES", *READ, *BY, *SHOWN],
+    "serving": ["PATH", "--block {0,all}", *READ, *BY, *SHOWN],
+    "uncertainty": ["RUN", "--threshold T", "--rule RULES", "--risk R", "--delta D", *SHOWN],
+    "distributions": ["RUN", "--view {limits,weighted,settled,reasoning}", *SHOWN],
+    "scales": ["PATH", *SCALED, READ[0], *BY, *SHOWN],
+    "align": [
+        "PATH",
+        "--scale FILE",
+        "--reference WHO",
+        "--coefficient NAME",
+        READ[0], *BY, *SHOWN,
+    ],
+    "rank": ["PATH", *SCALED, "--reference WHO", "--outside FILE", READ[0], *BY, *SHOWN],
+    "select": [
+        "PATH",
+        "--gold FILE",
+        "--confidence NAMES",
+        "--band NAME",
+        "--bins N",
+        "--risk R",
+        "--delta D",
+        "--resamples N",
+        "--seed S",
+        *READ, *BY, *SHOWN,
+    ],
+    "systems": [
+        "PATH",
+        "--gold FILE",
+        "--confidence NAME",
+        "--answer RULE",
+        "--family NAME",
+        "--answer-temperature T",
+        "--resamples N",
+        "--seed S",
+        *READ, *BY, *SHOWN,
+    ],
+    "panels": [
+        "PATH",
+        "--gold FILE",
+        "--price NAME=...",
+        "--confidence NAME",
+        "--seed S",
+        *READ, *BY, *SHOWN,
+    ],
+    "cascade": [
+        "PATH",
+        "--gold FILE",
+        "--price NAME=...",
+        "--confidence NAME",
+        "--seed S",
+        "--order A,B",
+        "--person-cost COST",
+        "--person-accuracy A",
+        "--points N",
+        *READ, *BY, *SHOWN,
+    ],
+    "advise": [
+        "PATH",
+        "--target NAME=VALUE",
+        "--budget N",
+        "--facet-size NAME=N",
+        *READ, *BY,
+        "--format NAMES",
+    ],
+    "compare": [
+        "A",
+        "[B]",
+        "--coefficient NAME",
+        "--tolerance D",
+        *READ, *BY,
+        "--format NAMES",
+    ],
+    "report": [
+        "PATH",
+        "--out report.html",
+        "--force",
+        "--mapping NAME",
+        "--preset NAME",
+        "--pairing HOW",
+        "--scale FILE",
+        "--reference WHO",
+        "--outside FILE",
+        *READ,
+    ],
+}  # fmt: skip
+GROUPS = {
+    "Ask": ["plan", "run", "exact", "status", "verify"],
+    "Data": ["items", "import"],
+    "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
+                "rank", "select", "systems", "panels", "cascade"],
+    "Decide": ["advise", "compare", "report"],
+}  # fmt: skip
 
 
-def verbs():
-    [found] = [
-        action
-        for action in build_parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    ]
-    return found
-
-
-def shown(action):
+def shown(one):
     """An option as its help names it."""
-    if not action.option_strings:
-        return action.metavar or action.dest
-    if action.nargs == 0:
-        return action.option_strings[0]
-    choices = "{" + ",".join(action.choices) + "}" if action.choices else None
-    return f"{action.option_strings[0]} {action.metavar or choices or action.dest.upper()}"
+    if isinstance(one, click.Argument):
+        return one.metavar
+    if one.is_flag:
+        return one.opts[0]
+    choices = "{" + ",".join(one.type.choices) + "}" if isinstance(one.type, click.Choice) else None
+    return f"{one.opts[0]} {choices or one.metavar}"
 
 
 def test_verbs_and_flags_are_these():
     found = {
-        name: [shown(action) for action in parser._actions if action.dest != "help"]
-        for name, parser in verbs().choices.items()
+        name: [shown(one) for one in command.params if one.name != "help"]
+        for name, command in commands().items()
     }
     assert found == OPTIONS
 
 
-def test_defaults_of_flags_are_these():
-    parsed = build_parser().parse_args(["reduce", "x"])
-    assert (parsed.by, parsed.measurement, parsed.coefficient) == (None, None, None)
-    assert (parsed.missing, parsed.format, parsed.block) == ("category,drop", "table", "0")
-    assert parsed.out is None
-    assert build_parser().parse_args(["run", "x", "--out", "y"]).address is None
+def test_each_verb_has_fewer_than_a_dozen_flags_of_its_own():
+    shared = {*READ, *SHOWN, *BY}
+    for verb, flags in OPTIONS.items():
+        own = [one for one in flags if one.startswith("--") and one not in shared]
+        assert len(own) < 12, verb
+
+
+def test_help_lists_verbs_by_what_they_are_for(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    lines = capsys.readouterr().out.partition("\nAsk:")[2].splitlines()
+    listed, group = {"Ask": []}, "Ask"
+    for line in lines:
+        if line.endswith(":"):
+            group = line.rstrip(":")
+            listed[group] = []
+        elif re.match(r"  \w", line):
+            listed[group].append(line.split()[0])
+    assert listed == GROUPS
+
+
+def test_defaults_are_those_of_the_options():
+    assert parse(["reduce", "x"]).texts == {}
+    request = parse(["reduce", "x"]).request()
+    assert (request.by, request.measurement, request.coefficients) == (None, None, None)
+    assert (request.missing, request.block) == (("category", "drop"), "0")
+    assert parse(["run", "x", "--out", "y"]).request().address is None
+    assert parse(["select", "x", "--seed", "0", "--risk", "0"]).texts == {"seed": 0, "risk": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("flags", "hint"),
+    [
+        (["--questions"], "judgerel questions PATH"),
+        (["--limits"], "judgerel distributions RUN --view limits"),
+        (["--reference", "human"], "judgerel align PATH --reference WHO"),
+        (["--comparison", "--family", "best"], "judgerel systems PATH"),
+        (["--by", "judge", "--gold", "x.csv"], "judgerel select or systems or panels or cascade"),
+        (["--exact"], "judgerel reduce --help"),
+    ],
+)
+def test_a_flag_of_another_verb_is_refused_with_the_verb(capsys, flags, hint):
+    with pytest.raises(SystemExit) as left:
+        main(["reduce", "x", *flags])
+    assert left.value.code == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("judgerel: no such option: --")
+    assert err.endswith(f". Try: {hint}\n")
+
+
+def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["run", "x", "--out", "--address", "y"])
+    assert left.value.code == 2
+    assert "--out needs a value, got --address" in capsys.readouterr().err
+    assert parse(["import", "table", "p", "--out", "o", "--missing=--"]).texts["missing"] == ("--",)
+    assert parse(["systems", "p", "--answer-temperature", "-1"]).texts == {"answer_temperature": -1}
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("judgerel pa", ["panels"]),
+        ("judgerel reduce --co", ["--coefficient"]),
+        ("judgerel distributions --view ", ["limits", "reasoning", "settled", "weighted"]),
+    ],
+)
+def test_a_shell_completes_verbs_flags_and_choices(typed, offered):
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    found = command(env={**os.environ, "_JUDGEREL_COMPLETE": "bash_complete", **words})
+    assert (found.returncode, found.stderr) == (0, "")
+    assert sorted(line.partition(",")[2] for line in found.stdout.splitlines()) == offered
+
+
+def test_help_loads_nothing_that_takes_long():
+    heavy = ("polars", "ray", "numpy", "scipy", "pyarrow", "pydantic", "rich")
+    code = f"""
+import sys
+from judgerel_ray.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stderr == "[]\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_completion_is_printed(shell, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--completion", shell])
+    assert left.value.code == 0
+    assert f"_JUDGEREL_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["--help"], *([verb, "--help"] for verb in OPTIONS)])
@@ -183,7 +289,7 @@ def test_help_says_what_there_is(capsys, arguments):
     assert out.startswith("usage: judgerel")
     assert err == ""
     for name in OPTIONS.get(arguments[0], OPTIONS):
-        assert name.split()[0] in out
+        assert name.split()[0].strip("[]") in out
 
 
 @pytest.mark.parametrize(
@@ -209,7 +315,8 @@ def test_a_wrong_call_is_one_line_and_exit_2(capsys, arguments):
     assert out == ""
     assert err.startswith("judgerel: ")
     assert err.count("\n") == 1
-    assert "--help" in err
+    verb = f" {arguments[0]}" if arguments and arguments[0] in OPTIONS else ""
+    assert err.endswith(f". Try: judgerel{verb} --help\n")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +334,7 @@ def test_every_end_has_its_exit_code(monkeypatch, capsys, error, code):
     def act(_):
         raise error
 
-    monkeypatch.setattr(cli, "_status", act)
+    monkeypatch.setitem(cli.ACTS, "status", act)
     assert main(["status", "run"]) == code
     out, err = capsys.readouterr()
     assert out == ""
@@ -239,7 +346,7 @@ def test_an_error_of_many_lines_is_told_in_one(monkeypatch, capsys):
     def act(_):
         raise EngineError("first\n  second\n\nthird", where={"judge": "j"}, hint="a\nb")
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     assert main(["verify", "run"]) == 3
     assert capsys.readouterr().err == "judgerel: first second third [judge=j]. Try: a b\n"
 
@@ -248,7 +355,7 @@ def test_a_defect_is_not_dressed_up_as_a_mistake(monkeypatch):
     def act(_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     with pytest.raises(ZeroDivisionError):
         main(["verify", "run"])
 
@@ -349,7 +456,7 @@ def test_whatever_is_wrong_with_a_file_is_one_line(monkeypatch, capsys, tmp_path
     def act(_):
         raise error
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     assert main(["verify", str(tmp_path)]) == 2
     err = capsys.readouterr().err
     assert err.startswith("judgerel: a file cannot be read or written: ")
@@ -361,7 +468,7 @@ def test_a_full_disk_is_not_blamed_on_the_run(monkeypatch, capsys, tmp_path):
     def act(_):
         raise OSError(28, "No space left on device")  # as stdout says it: without a name
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     assert main(["verify", str(tmp_path)]) == 2
     assert "No space left" in (err := capsys.readouterr().err)
     assert "judgerel verify" not in err
@@ -372,7 +479,7 @@ def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch, capsys, name
     def act(_):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     if defect:
         with pytest.raises(ModuleNotFoundError):
             main(["verify", "run"])
@@ -387,7 +494,7 @@ def test_what_a_terminal_would_obey_is_not_printed(monkeypatch, capsys):
     def act(_):
         raise SweepError("column \x1b[2J\x07\x00 é\u2028 is missing")
 
-    monkeypatch.setattr(cli, "_verify", act)
+    monkeypatch.setitem(cli.ACTS, "verify", act)
     assert main(["verify", "run"]) == 2
     shown = r"judgerel: column \x1b[2J\x07\x00 é is missing" + "\n"
     assert capsys.readouterr().err == shown

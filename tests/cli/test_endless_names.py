@@ -30,12 +30,12 @@ def path(tmp_path_factory):
     "arguments",
     [
         ["reduce", "{}"],
-        ["reduce", "{}", "--questions"],
+        ["questions", "{}"],
         ["reduce", "{}", "--by", "judge"],
         ["reduce", "{}", "--coefficient", "accuracy"],
-        ["reduce", "{}", "--selection"],
-        ["reduce", "{}", "--panels"],
-        ["reduce", "{}", "--comparison"],
+        ["select", "{}"],
+        ["panels", "{}"],
+        ["systems", "{}"],
         ["advise", "{}"],
         ["compare", "{}", "--by", "judge"],
     ],
@@ -50,13 +50,13 @@ def test_no_line_is_longer_than_a_reader_takes(path, capsys, arguments):
 
 
 def test_names_that_differ_in_the_middle_stay_apart(path, capsys):
-    assert main(["reduce", path, "--questions"]) == 0
+    assert main(["questions", path]) == 0
     rows = capsys.readouterr().out.splitlines()[1:]
     assert len({tuple(row.split()[:2]) for row in rows}) == len(ITEMS) * len(JUDGES)
 
 
 def test_json_and_tables_have_them_in_full(path, tmp_path, capsys):
     out = tmp_path / "out.csv"
-    assert main(["reduce", path, "--questions", "--format", "json", "--out", str(out)]) == 0
+    assert main(["questions", path, "--format", "json", "--out", str(out)]) == 0
     assert {row["item_id"] for row in json.loads(capsys.readouterr().out)} == set(ITEMS)
     assert set(pl.read_csv(out)["item_id"]) == set(ITEMS)

@@ -43,7 +43,7 @@ def test_the_line_stands_beside_json_once(messy, capsys):
     "arguments",
     [
         ["reduce"],
-        ["reduce", "--questions"],
+        ["questions"],
         ["advise"],
         ["compare", "--by", "judge"],
     ],
@@ -131,12 +131,12 @@ def test_ratings_and_answers_may_be_frames():
         "item_id": ["q", "r"] * 4, "replication": [0, 0, 1, 1] * 2, "judge": ["j"] * 8,
         "scale": ["points5"] * 4 + ["likert5"] * 4, "score": [1, 2, 1, 3, 0, 1, 0, 4],
     }  # fmt: skip
-    assert judgerel_ray.scales(pl.DataFrame(scores))[0].height == 2
+    assert judgerel_ray.scales(pl.DataFrame(scores)).self_consistency.height == 2
     answers = {
         "item_id": [f"q{n}" for n in range(20)], "replication": [0] * 20,
         "verdict": ["A", "B"] * 10, "gold": ["a ", "A"] * 10, "confidence": [0.5] * 20,
     }  # fmt: skip
-    assert judgerel_ray.selection(pl.DataFrame(answers).lazy())[0]["accuracy"].to_list() == [0.5]
+    assert judgerel_ray.select(pl.DataFrame(answers).lazy()).systems["accuracy"].to_list() == [0.5]
 
 
 def test_names_that_differ_in_spelling_alone_are_kept_apart_and_said(tmp_path, capsys):

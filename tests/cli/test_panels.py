@@ -34,7 +34,7 @@ def answers(tmp_path):
 
 
 def test_panels_are_printed_a_block_a_temperature(answers, capsys):
-    assert main(["reduce", answers, "--panels"]) == 0
+    assert main(["panels", answers]) == 0
     out = capsys.readouterr().out
     assert out.count("Panel (") == 2
     assert "Panel (temperature 0)" in out
@@ -45,29 +45,42 @@ def test_panels_are_printed_a_block_a_temperature(answers, capsys):
 
 def test_json_holds_every_table_and_a_file_the_best_panels(answers, tmp_path, capsys):
     out = str(tmp_path / "best.csv")
-    assert main(["reduce", answers, "--panels", "--format", "json", "--out", out]) == 0
+    assert main(["panels", answers, "--format", "json", "--out", out]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == ["members", "panels", "best", "next", "worth"]
     best = pl.read_csv(out)
     assert best.height == len(found["best"])
     tables = judgerel_ray.panels(answers)
-    assert [table.height for table in tables] == [len(rows) for rows in found.values()]
+    assert [table.height for table in tables.tables().values()] == [
+        len(rows) for rows in found.values()
+    ]
 
 
 def test_a_cascade_asks_the_cheapest_first(answers, capsys):
-    assert main(["reduce", answers, "--cascade", "--points", "4"]) == 0
+    assert main(["cascade", answers, "--points", "4"]) == 0
     out = capsys.readouterr().out
     assert out.count("cost in tokens a question, 60 questions") == 2
     assert out.index("nano") < out.index("flash") < out.index("opus")
-    stages, curve = judgerel_ray.cascade(answers, points=4)
-    assert stages["cost"].to_list() == [20.0, 80.0, 1000.0] * 2
-    assert curve.height == 8
+    found = judgerel_ray.cascade(answers, points=4)
+    assert found.stages["cost"].to_list() == [20.0, 80.0, 1000.0] * 2
+    assert found.curve.height == 8
 
 
 def test_order_person_and_prices_are_taken(answers, capsys):
-    flags = ["--order", "nano,opus", "--person", "1,0.9", "--points", "3", "--format", "json"]
+    flags = [
+        "--order",
+        "nano,opus",
+        "--person-cost",
+        "1",
+        "--person-accuracy",
+        "0.9",
+        "--points",
+        "3",
+        "--format",
+        "json",
+    ]
     prices = ["--price", "nano=0.1,0.4", "--price", "flash=1,2", "--price", "opus=15,75"]
-    assert main(["reduce", answers, "--cascade", *flags, *prices]) == 0
+    assert main(["cascade", answers, *flags, *prices]) == 0
     found = json.loads(capsys.readouterr().out)
     first = found["stages"][:3]
     assert [row["member"] for row in first] == ["nano", "opus", "person"]
@@ -76,12 +89,13 @@ def test_order_person_and_prices_are_taken(answers, capsys):
         answers, order=["nano", "opus"], person_cost=1, person_accuracy=0.9, points=3,
         prices={"nano": (0.1, 0.4), "flash": (1, 2), "opus": (15, 75)},
     )  # fmt: skip
-    assert told[1].height == len(found["curve"]) == 6
+    assert told.curve.height == len(found["curve"]) == 6
 
 
 def test_by_lays_side_by_side_what_differs_in_all_else(answers):
-    members, panels, *_ = judgerel_ray.panels(answers, by=[], prices=dict.fromkeys(
+    tables = judgerel_ray.panels(answers, by=[], prices=dict.fromkeys(
         ("nano", "flash", "opus"), 2.0))  # fmt: skip
+    members, panels = tables.members, tables.panels
     assert members["member"].to_list() == ["flash", "nano", "opus"]
     assert members["cost"].to_list() == [2.0] * 3
     assert panels["n_items"].unique().to_list() == [60]
@@ -92,27 +106,25 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
     bare, gold = str(tmp_path / "bare.parquet"), str(tmp_path / "gold.csv")
     frame.drop("gold").write_parquet(bare)
     frame.select("item_id", "gold").unique().write_csv(gold)
-    assert main(["reduce", bare, "--panels"]) == 2
+    assert main(["panels", bare]) == 2
     assert "--gold FILE" in capsys.readouterr().err
-    assert main(["reduce", bare, "--panels", "--gold", gold]) == 0
+    assert main(["panels", bare, "--gold", gold]) == 0
 
 
 @pytest.mark.parametrize(
-    ("flags", "message"),
+    ("verb", "flags", "message"),
     [
-        (["--cascade", "--order", "nano,gpt"], "the order names nano, gpt"),
-        (["--cascade", "--person", "cheap"], "--person must be COST or COST,ACCURACY"),
-        (["--cascade", "--confidence", "agreement"], "which a cascade does not buy"),
-        (["--cascade", "--price", "nano"], "--price must be NAME=A_REPLY"),
-        (["--panels", "--price", "nano=1"], "no price of 'flash'"),
-        (["--panels", "--price", "nano=1", "--price", "nano=2"], "names a judge twice"),
-        (["--panels", "--order", "a,b"], "--order would do nothing with --panels"),
-        (["--panels", "--cascade"], "--panels and --cascade are tables of their own"),
-        (["--panels", "--confidence", "felt"], "confidence must be one of stated"),
+        ("cascade", ["--order", "nano,gpt"], "the order names nano, gpt"),
+        ("cascade", ["--person-cost", "-1"], "a person's cost must be at least 0"),
+        ("cascade", ["--confidence", "agreement"], "which a cascade does not buy"),
+        ("cascade", ["--price", "nano"], "--price must be NAME=A_REPLY"),
+        ("panels", ["--price", "nano=1"], "no price of 'flash'"),
+        ("panels", ["--price", "nano=1", "--price", "nano=2"], "names a judge twice"),
+        ("panels", ["--confidence", "felt"], "confidence must be one of stated"),
     ],
 )
-def test_a_mistake_is_one_line(answers, flags, message, capsys):
-    assert main(["reduce", answers, *flags]) == 2
+def test_a_mistake_is_one_line(answers, verb, flags, message, capsys):
+    assert main([verb, answers, *flags]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert message in err

@@ -25,7 +25,7 @@ def panicking(monkeypatch, tmp_path):
 
     file = tmp_path / "judgments.parquet"
     file.write_bytes(b"x")
-    monkeypatch.setattr(cli, "_status", act)
+    monkeypatch.setitem(cli.ACTS, "status", act)
     return ["status", str(file)]
 
 

@@ -41,7 +41,7 @@ def ratings(tmp_path_factory):
 
 def printed(capsys, *arguments):
     capsys.readouterr()
-    assert main(["reduce", *map(str, arguments)]) == 0
+    assert main([*map(str, arguments)]) == 0
     return capsys.readouterr().out
 
 
@@ -49,30 +49,33 @@ def as_json(frame):
     return json.loads(json.dumps(frame.to_dicts()))
 
 
+@pytest.mark.slow
 def test_scales_are_the_same_on_the_terminal_as_json_and_in_python(ratings, capsys):
     path = ratings / "ratings.parquet"
-    text = printed(capsys, path, "--scales", "--mapping", "binarise")
-    found = json.loads(
-        printed(capsys, path, "--scales", "--mapping", "binarise", "--format", "json")
-    )
-    own, across = judgerel_ray.scales(path, mapping="binarise")
+    text = printed(capsys, "scales", path, "--mapping", "binarise")
+    found = json.loads(printed(capsys, "scales", path, "--mapping", "binarise", "--format", "json"))
+    tables = judgerel_ray.scales(path, mapping="binarise")
+    own, across = tables.self_consistency, tables.inter_scale
     assert found == {"self_consistency": as_json(own), "inter_scale": as_json(across)}
     assert across.height == 3 * 2 * 4
     assert "scores mapped by binarise (1 where > the middle), nominal alpha" in text
     for row in (*own.iter_rows(named=True), *across.iter_rows(named=True)):
         assert number(row["value"]) in text
-    alone = judgerel_ray.scales(path, preset="lee2025_case3")[1]
+    alone = judgerel_ray.scales(path, preset="lee2025_case3").inter_scale
     same = across.filter(pl.col("scales") == "binary / points10")
     assert alone.equals(same)
 
 
+@pytest.mark.slow
 def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
     path = ratings / "ratings.parquet"
     for reference in ("steady", ratings / "people.csv"):
         out = tmp_path / "out.parquet"
-        text = printed(capsys, path, "--reference", reference, "--out", out)
-        found = json.loads(printed(capsys, path, "--reference", reference, "--format", "json"))
-        frame = judgerel_ray.alignment(path, reference=reference)
+        text = printed(capsys, "align", path, "--reference", reference, "--out", out)
+        found = json.loads(
+            printed(capsys, "align", path, "--reference", reference, "--format", "json")
+        )
+        frame = judgerel_ray.align(path, reference=reference)
         assert found == as_json(frame)
         assert pl.read_parquet(out).equals(frame)
         for row in frame.iter_rows(named=True):
@@ -86,12 +89,11 @@ def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
 
 def test_ranks_are_the_same_everywhere(ratings, capsys):
     path, outside = ratings / "ratings.parquet", ratings / "outside.csv"
-    flags = ["--ranking", "--outside", outside, "--reference", ratings / "people.csv"]
-    text = printed(capsys, path, *flags)
-    found = json.loads(printed(capsys, path, *flags, "--format", "json"))
-    ranks, means, agreements = judgerel_ray.ranking(
-        path, outside=outside, reference=ratings / "people.csv"
-    )
+    flags = ["--outside", outside, "--reference", ratings / "people.csv"]
+    text = printed(capsys, "rank", path, *flags)
+    found = json.loads(printed(capsys, "rank", path, *flags, "--format", "json"))
+    tables = judgerel_ray.rank(path, outside=outside, reference=ratings / "people.csv")
+    ranks, means, agreements = tables.ranks, tables.mean_ranks, tables.agreements
     assert found == {
         "ranks": as_json(ranks), "mean_ranks": as_json(means), "agreements": as_json(agreements)
     }  # fmt: skip
@@ -102,16 +104,17 @@ def test_ranks_are_the_same_everywhere(ratings, capsys):
         assert f"at {number(row['value'])}" in text
 
 
-@pytest.mark.parametrize(("flag", "chief"), [("--scales", "inter_scale"), ("--ranking", "ranks")])
-def test_json_that_is_written_holds_every_table(flag, chief, ratings, capsys, tmp_path):
+@pytest.mark.parametrize(("verb", "chief"), [("scales", "inter_scale"), ("rank", "ranks")])
+def test_json_that_is_written_holds_every_table(verb, chief, ratings, capsys, tmp_path):
     path, out = ratings / "ratings.parquet", tmp_path / "out.json"
-    said = json.loads(printed(capsys, path, flag, "--format", "json", "--out", out))
+    said = json.loads(printed(capsys, verb, path, "--format", "json", "--out", out))
     assert json.loads(out.read_text("utf-8")) == said
     assert len(said) > 1
-    printed(capsys, path, flag, "--out", tmp_path / "out.parquet")
+    printed(capsys, verb, path, "--out", tmp_path / "out.parquet")
     assert pl.read_parquet(tmp_path / "out.parquet").height == len(said[chief])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     path, page = ratings / "ratings.parquet", tmp_path / "page.html"
     flags = ["--reference", "steady", "--outside", str(ratings / "outside.csv")]
@@ -125,8 +128,9 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
         "Judges ranked",
     ):
         assert f"<h2>{heading}</h2>" in said
-    own, across = judgerel_ray.scales(path)
-    case = judgerel_ray.scales(path, preset="lee2025_case3")[1]
+    tables = judgerel_ray.scales(path)
+    own, across = tables.self_consistency, tables.inter_scale
+    case = judgerel_ray.scales(path, preset="lee2025_case3").inter_scale
     for row in (*own.iter_rows(named=True), *across.iter_rows(named=True), *case.to_dicts()):
         assert estimate(row) in said
     table = said[said.index("Self-consistency by temperature") :].partition("</table>")[0]
@@ -134,7 +138,7 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     assert all(part.sort("temperature")["value"].diff()[-1] < 0 for part in lines)
     assert "as temperature rises: falls)" in table
     shown = ["pearson", "spearman", "kendall", "icc_agreement"]
-    aligned = judgerel_ray.alignment(path, reference="steady", coefficients=shown)
+    aligned = judgerel_ray.align(path, reference="steady", coefficients=shown)
     assert set(aligned["coefficient"]) == set(shown)
     for row in aligned.iter_rows(named=True):
         assert f"{number(row['averaged'])} [" in said
@@ -152,33 +156,28 @@ def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("verb", "flags", "said"),
     [
-        (["--mapping", "minmax"], "--mapping would do nothing with coefficients"),
-        (["--scales", "--ranking"], "ask for one of them"),
-        (["--scales", "--limits"], "ask for one of them"),
-        (["--scales", "--outside", "x.csv"], "--outside would do nothing with --scales"),
-        (["--scales", "--mapping", "log"], "mapping must be one of minmax"),
-        (["--scales", "--by", "scale"], "cannot group by 'scale'"),
-        (["--scales", "--coefficient", "pearson"], "--coefficient would do nothing with --scales"),
-        (["--reference", "wild", "--coefficient", "r2"], "got coefficient 'r2'"),
-        (["--reference", "nobody"], "no judge 'nobody' to be the reference"),
-        (["--reference", "none.csv"], "--reference cannot be read"),
+        ("scales", ["--mapping", "log"], "mapping must be one of minmax"),
+        ("scales", ["--by", "scale"], "cannot group by 'scale'"),
+        ("align", ["--reference", "wild", "--coefficient", "r2"], "got coefficient 'r2'"),
+        ("align", ["--reference", "nobody"], "no judge 'nobody' to be the reference"),
+        ("align", ["--reference", "none.csv"], "--reference cannot be read"),
     ],
 )
-def test_mistakes_are_one_line(flags, said, ratings, capsys):
-    assert main(["reduce", str(ratings / "ratings.parquet"), *flags]) == 2
+def test_mistakes_are_one_line(verb, flags, said, ratings, capsys):
+    assert main([verb, str(ratings / "ratings.parquet"), *flags]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("flags", [["--reference"], ["--ranking", "--outside"]])
-def test_scores_that_are_not_finite_are_refused(flags, ratings, tmp_path, capsys):
+@pytest.mark.parametrize(("verb", "flag"), [("align", "--reference"), ("rank", "--outside")])
+def test_scores_that_are_not_finite_are_refused(verb, flag, ratings, tmp_path, capsys):
     table = pl.DataFrame({"item_id": ["q1"], "judge": ["wild"], "score": [float("inf")]})
     table.write_parquet(tmp_path / "endless.parquet")
     path = str(ratings / "ratings.parquet")
-    assert main(["reduce", path, *flags, str(tmp_path / "endless.parquet")]) == 2
+    assert main([verb, path, flag, str(tmp_path / "endless.parquet")]) == 2
     error = capsys.readouterr().err
     assert "needs finite numbers in column score" in error
     assert error.count("\n") == 1
@@ -188,12 +187,12 @@ def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     path, scale = tmp_path / "r.csv", tmp_path / "stars.toml"
     lines = [f"q{n},{s},0,{n % 3 + 1}" for n in range(9) for s in ("stars", "points5")]
     path.write_text("\n".join(["item_id,scale,replication,score", *lines]))
-    assert main(["reduce", str(path), "--scales"]) == 2
+    assert main(["scales", str(path)]) == 2
     assert "nothing tells the ends of scale 'stars'" in capsys.readouterr().err
     scale.write_text('level = "interval"\nlowest = 1\nhighest = 3\n')
-    [row] = judgerel_ray.scales(path, scale=[scale])[1].to_dicts()
+    [row] = judgerel_ray.scales(path, scale=[scale]).inter_scale.to_dicts()
     assert row["scales"] == "stars / points5"
-    assert "stars / points5" in printed(capsys, path, "--scales", "--scale", scale)
+    assert "stars / points5" in printed(capsys, "scales", path, "--scale", scale)
     page = tmp_path / "p.html"
     assert main(["report", str(path), "--out", str(page)]) == 0
     said = page.read_text("utf-8")
@@ -206,14 +205,15 @@ def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     assert "nothing tells the ends" not in said
 
 
+@pytest.mark.slow
 def test_the_page_compares_scales_as_it_is_told(ratings, tmp_path):
     path, page = ratings / "ratings.parquet", tmp_path / "page.html"
     flags = ["--mapping", "midrank", "--pairing", "first"]
     assert main(["report", str(path), "--out", str(page), *flags]) == 0
     said = " ".join(unescape(page.read_text("utf-8")).replace("\u00a0", " ").split())
-    _, across = judgerel_ray.scales(path, mapping="midrank", pairing="first")
-    plain = judgerel_ray.scales(path)[1]
-    ranks = judgerel_ray.ranking(path, mapping="midrank", pairing="first")[0]
+    across = judgerel_ray.scales(path, mapping="midrank", pairing="first").inter_scale
+    plain = judgerel_ray.scales(path).inter_scale
+    ranks = judgerel_ray.rank(path, mapping="midrank", pairing="first").ranks
     assert across.height == plain.height
     for row in across.iter_rows(named=True):
         assert estimate(row) in said
@@ -232,12 +232,12 @@ def test_the_page_compares_scales_as_it_is_told(ratings, tmp_path):
         (["--scale", "none.toml"], "none.toml"),
     ],
 )
-def test_the_page_refuses_in_the_words_of_reduce(flags, said, ratings, tmp_path, capsys):
+def test_the_page_refuses_in_the_words_of_the_verb(flags, said, ratings, tmp_path, capsys):
     path, out = str(ratings / "ratings.parquet"), str(tmp_path / "page.html")
     assert main(["report", path, "--out", out, *flags]) == 2
     error = capsys.readouterr().err
     assert said in error
-    assert main(["reduce", path, "--scales", *flags]) == 2
+    assert main(["scales", path, *flags]) == 2
     assert capsys.readouterr().err == error
 
 

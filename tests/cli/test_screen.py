@@ -23,10 +23,10 @@ HOSTILE = "item_id,replication,verdict,judge,criterion,gold\n" + "".join(
 TABLES = [
     ["reduce"],
     ["reduce", "--by", "judge,criterion"],
-    ["reduce", "--questions"],
+    ["questions"],
     ["reduce", "--coefficient", "percent_agreement", "--missing", "drop"],
-    ["reduce", "--selection"],
-    ["reduce", "--panels"],
+    ["select"],
+    ["panels"],
     ["advise"],
     ["compare", "--by", "criterion"],
     ["reduce", "--by", "\x1b[2J"],
@@ -96,9 +96,11 @@ def test_no_columns_are_no_reason_to_say_nothing(judgments, columns):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
-@pytest.mark.parametrize("flags", [[], ["--questions"], ["--by", "ж"]])
-def test_a_stream_of_few_characters_shows_the_rest(judgments, encoding, flags):
-    found = command("reduce", judgments, *flags, PYTHONIOENCODING=encoding)
+@pytest.mark.parametrize(
+    ("verb", "flags"), [("reduce", []), ("questions", []), ("reduce", ["--by", "ж"])]
+)
+def test_a_stream_of_few_characters_shows_the_rest(judgments, encoding, verb, flags):
+    found = command(verb, judgments, *flags, PYTHONIOENCODING=encoding)
     said = (found.stdout + found.stderr).decode(encoding)
     assert found.returncode == (2 if "--by" in flags else 0)
     assert "Traceback" not in said
@@ -152,7 +154,7 @@ sys.meta_path.insert(0, Interrupting())
 SCRIPT = "import sys\nfrom judgerel_ray.__main__ import main\nsys.exit(main())\n"
 
 
-@pytest.mark.parametrize("module", ["judgerel_ray.core", "judgerel_ray.report.calls", "polars"])
+@pytest.mark.parametrize("module", ["judgerel_ray.core", "judgerel_ray.reporting.verb", "polars"])
 @pytest.mark.parametrize("how", ["judgerel", "-m"])
 def test_an_interrupt_at_any_import_of_ours_is_one_line(judgments, tmp_path, module, how):
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)

@@ -40,18 +40,18 @@ def answers(tmp_path_factory):
 
 
 def _json(capsys, *args):
-    assert main(["reduce", *args, "--format", "json"]) == 0
+    assert main([*args, "--format", "json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def test_terminal_json_and_python_say_the_same(answers, capsys):
     path = str(answers / "answers.parquet")
-    found = _json(capsys, path, "--selection", "--resamples", "50")
-    frames = judgerel_ray.selection(path, resamples=50)
+    found = _json(capsys, "select", path, "--resamples", "50")
+    frames = judgerel_ray.select(path, resamples=50).tables()
     assert list(found) == ["systems", "acceptance", "reliability", "guarantees"]
-    for frame, rows in zip(frames, found.values(), strict=True):
+    for frame, rows in zip(frames.values(), found.values(), strict=True):
         assert frame.to_dicts() == rows
-    assert main(["reduce", path, "--selection", "--resamples", "50"]) == 0
+    assert main(["select", path, "--resamples", "50"]) == 0
     text = capsys.readouterr().out
     for row in found["systems"]:
         assert f"{row['n_right']} of 40" in text
@@ -63,7 +63,7 @@ def test_every_band_is_named_and_a_guarantee_is_of_one_line(answers, tmp_path, c
     again = rows.filter(pl.col("judge") == "bee").with_columns(replication=pl.lit(1, pl.Int64))
     path = str(tmp_path / "again.parquet")
     pl.concat([rows, again]).write_parquet(path)
-    assert main(["reduce", path, "--selection", "--band", "dkw", "--resamples", "9"]) == 0
+    assert main(["select", path, "--band", "dkw", "--resamples", "9"]) == 0
     text = capsys.readouterr().out
     assert "at all thresholds together (Dvoretzky or Bonferroni)" in text
     assert "the best of several lines has none" in text
@@ -73,7 +73,7 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     rows = pl.read_parquet(answers / "answers.parquet").with_columns(cost=pl.lit(0.000213))
     path = str(tmp_path / "paid.parquet")
     rows.write_parquet(path)
-    assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
+    assert main(["systems", path, "--resamples", "9"]) == 0
     text = capsys.readouterr().out
     assert "(money a question;" in text
     assert "Holm: over the judges of this table" in " ".join(text.split())
@@ -82,16 +82,16 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
 
 def test_compared_systems_say_the_same_everywhere(answers, capsys):
     path = str(answers / "answers.parquet")
-    found = _json(capsys, path, "--comparison", "--resamples", "50")
-    frames = judgerel_ray.comparison(path, resamples=50)
+    found = _json(capsys, "systems", path, "--resamples", "50")
+    frames = judgerel_ray.systems(path, resamples=50).tables()
     assert list(found) == ["pairs", "equal_acceptance", "matched_cost", "self_preference"]
-    for frame, rows in zip(frames, found.values(), strict=True):
+    for frame, rows in zip(frames.values(), found.values(), strict=True):
         assert frame.to_dicts() == rows
-    assert main(["reduce", path, "--comparison", "--resamples", "50"]) == 0
+    assert main(["systems", path, "--resamples", "50"]) == 0
     text = capsys.readouterr().out
     assert "joined by question" in text
     assert f"over these {len(found['pairs'])} comparisons" in text
-    roles = _json(capsys, path, "--comparison", "--family", "roles", "--resamples", "50")
+    roles = _json(capsys, "systems", path, "--family", "roles", "--resamples", "50")
     assert len(roles["pairs"]) == 6
 
 
@@ -100,17 +100,17 @@ def test_the_answers_compared_can_be_named_where_there_are_several(answers, tmp_
     twice = pl.concat([rows, rows.with_columns(temperature=pl.lit(0.0))])
     path = str(tmp_path / "twice.parquet")
     twice.write_parquet(path)
-    untold = _json(capsys, path, "--comparison", "--resamples", "9")["matched_cost"]
+    untold = _json(capsys, "systems", path, "--resamples", "9")["matched_cost"]
     assert {row["undefined"] for row in untold} == {"several_answer_temperatures"}
-    told = _json(capsys, path, "--comparison", "--resamples", "9", "--compared", "0.7")
+    told = _json(capsys, "systems", path, "--resamples", "9", "--answer-temperature", "0.7")
     assert {row["undefined"] for row in told["matched_cost"]} == {None}
     assert all("temperature 0.7" in row["first"] for row in told["matched_cost"])
 
 
 def test_gold_may_lie_in_a_file_of_its_own(answers, capsys):
-    told = _json(capsys, str(answers / "answers.parquet"), "--selection", "--resamples", "9")
+    told = _json(capsys, "select", str(answers / "answers.parquet"), "--resamples", "9")
     apart = _json(
-        capsys, str(answers / "without.csv"), "--selection", "--resamples", "9",
+        capsys, "select", str(answers / "without.csv"), "--resamples", "9",
         "--gold", str(answers / "gold.csv"),
     )  # fmt: skip
     assert apart == told
@@ -118,7 +118,7 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, capsys):
 
 def test_systems_may_be_told_apart_by_other_columns(answers, capsys):
     path = str(answers / "answers.parquet")
-    found = _json(capsys, path, "--selection", "--by", "judge,category", "--resamples", "9")
+    found = _json(capsys, "select", path, "--by", "judge,category", "--resamples", "9")
     assert {(row["judge"], row["category"]) for row in found["systems"]} == {
         ("ant", "a"), ("ant", "b"), ("bee", "a"), ("bee", "b")
     }  # fmt: skip
@@ -128,53 +128,55 @@ def test_confidence_the_wrong_way_round_is_said(tmp_path, capsys):
     path = tmp_path / "odd.csv"
     lines = [f"q{n},0,{n % 2},1,{0.9 - 0.4 * (n % 2)}" for n in range(40)]
     path.write_text("\n".join(["item_id,replication,verdict,gold,confidence", *lines]))
-    assert main(["reduce", str(path), "--selection", "--resamples", "9"]) == 0
+    assert main(["select", str(path), "--resamples", "9"]) == 0
     assert "0.000, surer of wrong answers" in capsys.readouterr().out
 
 
 def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     path, out = str(answers / "answers.parquet"), tmp_path / "systems.csv"
-    assert main(["reduce", path, "--selection", "--resamples", "9", "--out", str(out)]) == 0
+    assert main(["select", path, "--resamples", "9", "--out", str(out)]) == 0
     assert pl.read_csv(out).height == 6
     assert "Accuracy" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("verb", "args", "said"),
     [
-        (["without.csv", "--selection"], "expected a column 'gold'"),
-        (["answers.parquet", "--selection", "--confidence", "luck"], "confidence must be of"),
-        (["answers.parquet", "--selection", "--confidence", "margin"], "no answer has the"),
-        (["answers.parquet", "--selection", "--band", "wide"], "band must be of"),
-        (["answers.parquet", "--selection", "--bins", "0"], "bins must be from 1 to 1000, got 0"),
-        (["answers.parquet", "--selection", "--risk", "2"], "risk must be between 0 and 1"),
-        (["answers.parquet", "--selection", "--bins", "9" * 12], "bins must be from 1 to 1000"),
-        (["answers.parquet", "--selection", "--resamples", "0"], "must be at least 1"),
-        (["answers.parquet", "--selection", "--resamples", "9" * 12], "must be at most 100000"),
-        (["answers.parquet", "--comparison", "--resamples", "9" * 12], "must be at most 100000"),
-        (["answers.parquet", "--selection", "--by", "color"], "no column 'color'"),
+        ("select", ["without.csv"], "expected a column 'gold'"),
+        ("select", ["answers.parquet", "--confidence", "luck"], "confidence must be of"),
+        ("select", ["answers.parquet", "--confidence", "margin"], "no answer has the"),
+        ("select", ["answers.parquet", "--band", "wide"], "band must be of"),
+        ("select", ["answers.parquet", "--bins", "0"], "bins must be from 1 to 1000, got 0"),
+        ("select", ["answers.parquet", "--risk", "2"], "risk must be between 0 and 1"),
+        ("select", ["answers.parquet", "--bins", "9" * 12], "bins must be from 1 to 1000"),
+        ("select", ["answers.parquet", "--resamples", "0"], "must be at least 1"),
+        ("select", ["answers.parquet", "--resamples", "9" * 12], "must be at most 100000"),
+        ("systems", ["answers.parquet", "--resamples", "9" * 12], "must be at most 100000"),
+        ("select", ["answers.parquet", "--by", "color"], "no column 'color'"),
         (
-            ["answers.parquet", "--selection", "--gold", "GOLDEN"],
+            "select",
+            ["answers.parquet", "--gold", "GOLDEN"],
             "cannot be read: no such file",
         ),
-        (["answers.parquet", "--selection", "--gold", "none.csv"], "--gold cannot be read"),
-        (["answers.parquet", "--selection", "--gold", "torn.parquet"], "read: it is no whole Parq"),
-        (["answers.parquet", "--comparison", "--family", "kin"], "family must be of"),
-        (["answers.parquet", "--comparison", "--answer", "last"], "answer must be of"),
+        ("select", ["answers.parquet", "--gold", "none.csv"], "--gold cannot be read"),
+        ("select", ["answers.parquet", "--gold", "torn.parquet"], "read: it is no whole Parq"),
+        ("systems", ["answers.parquet", "--family", "kin"], "family must be of"),
+        ("systems", ["answers.parquet", "--answer", "last"], "answer must be of"),
         (
-            ["answers.parquet", "--comparison", "--confidence", "stated,support"],
-            "accepts by one confidence",
+            "systems",
+            ["answers.parquet", "--confidence", "stated,support"],
+            "confidence must be of stated, agreement, support, margin, probability, got 'stated,",
         ),
-        (["gold.csv", "--selection"], "column missing"),
-        (["none.parquet", "--selection"], "no such file or folder"),
+        ("select", ["gold.csv"], "column missing"),
+        ("select", ["none.parquet"], "no such file or folder"),
     ],
 )
-def test_a_mistake_is_one_line(args, said, answers, capsys):
+def test_a_mistake_is_one_line(verb, args, said, answers, capsys):
     path, *rest = args
     rest = [
         str(answers / one) if one.endswith(("none.csv", "torn.parquet")) else one for one in rest
     ]
-    assert main(["reduce", str(answers / path), *rest]) == 2
+    assert main([verb, str(answers / path), *rest]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
@@ -184,10 +186,10 @@ def test_a_table_without_right_answers_is_refused(answers, tmp_path, capsys):
     path = str(answers / "answers.parquet")
     wrong = tmp_path / "gold.csv"
     wrong.write_text("question,answer\nq1,1\n")
-    assert main(["reduce", path, "--selection", "--gold", str(wrong)]) == 2
+    assert main(["select", path, "--gold", str(wrong)]) == 2
     assert "--gold needs columns item_id, gold" in capsys.readouterr().err
     wrong.write_text("item_id,gold\nq1,1\nq1,2\n")
-    assert main(["reduce", path, "--selection", "--gold", str(wrong)]) == 2
+    assert main(["select", path, "--gold", str(wrong)]) == 2
     assert "two right answers [item_id=q1]" in capsys.readouterr().err
 
 
@@ -195,5 +197,5 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     rows = pl.read_parquet(answers / "answers.parquet").filter(pl.col("role") != "evaluator_only")
     path = str(tmp_path / "participants.parquet")
     rows.write_parquet(path)
-    assert main(["reduce", path, "--comparison", "--resamples", "9"]) == 0
+    assert main(["systems", path, "--resamples", "9"]) == 0
     assert 'unknown: ask roles = ["participant", "evaluator_only"]' in capsys.readouterr().out

@@ -99,8 +99,8 @@ def test_beside_damage_that_is_not_read_the_numbers_are_of_all_that_landed(run, 
 def test_a_table_that_is_made_reads_no_part_and_says_that_one_is_gone(run):
     commit = read_ledger(run).commits[0]
     with damaged(run, commit.data_file, lambda _: None) as place:
-        ended = called(["reduce", run.url, "--settled"])
-        assert called(["reduce", run.url, "--questions"]).is_one_line
+        ended = called(["distributions", run.url, "--view", "settled"])
+        assert called(["questions", run.url]).is_one_line
     assert ended.code == 0
     assert ended.out.startswith(f"damaged: {place} is gone; these numbers")
     assert "unfinished" not in ended.out

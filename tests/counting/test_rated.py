@@ -53,8 +53,8 @@ def test_outcomes_that_a_file_leaves_empty_are_told_by_what_was_read(tmp_path):
     full.with_columns(outcome=every_other).write_parquet(partly)
     expected = judgerel_ray.scales(tmp_path / "full.parquet")
     found = judgerel_ray.scales(partly)
-    assert found[1].to_dicts() == expected[1].to_dicts()
-    assert found[0].to_dicts() == expected[0].to_dicts()
+    assert found.inter_scale.to_dicts() == expected.inter_scale.to_dicts()
+    assert found.self_consistency.to_dicts() == expected.self_consistency.to_dicts()
     with pytest.raises(SweepError, match=r"no column 'x' to group by, got columns [a-z_, ]+") as no:
         judgerel_ray.scales(partly, by=["x"])
     assert "literal" not in str(no.value)
@@ -68,7 +68,8 @@ def test_definitions_and_scales_are_told_from_the_least_to_the_most(tmp_path):
         for scale, low in (("points10", 1), ("binary", 0), ("points5", 1))
     ]  # fmt: skip
     pl.DataFrame(rows).write_parquet(tmp_path / "r.parquet")
-    own, across = judgerel_ray.scales(tmp_path / "r.parquet")
+    tables = judgerel_ray.scales(tmp_path / "r.parquet")
+    own, across = tables.self_consistency, tables.inter_scale
     assert own["definition"].unique(maintain_order=True).to_list() == ["none", "short", "long"]
     assert own["scale"].to_list() == ["binary", "points5", "points10"] * 3
     assert across["definition"].unique(maintain_order=True).to_list() == ["none", "short", "long"]
@@ -90,7 +91,7 @@ def test_ratings_on_one_scale_say_where_their_consistency_is():
     rows = pl.LazyFrame({"item_id": ["q"], "scale": ["points5"], "score": [4.0]})
     with pytest.raises(SweepError, match="two scales or more, got ratings on points5") as said:
         inter_scale_table(rated_groups(*rated_rows(rows)), scale_choice())
-    assert "without --scales for self-consistency" in str(said.value)
+    assert "judgerel reduce for self-consistency" in str(said.value)
 
 
 @pytest.mark.parametrize(

@@ -202,17 +202,19 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     table = read_settled(RunDirectory.open(str(tmp_path / "run")))
     settled = (table["state"] == "settled").sum()
     capsys.readouterr()
-    assert main(["reduce", str(tmp_path / "run"), "--settled"]) == 0
+    assert main(["distributions", str(tmp_path / "run"), "--view", "settled"]) == 0
     text = capsys.readouterr().out
     assert "no stable verdict" in text
     assert "Coefficients rest on the first replications alone" in text
-    assert main(["reduce", str(tmp_path / "run"), "--settled", "--format", "json"]) == 0
+    assert (
+        main(["distributions", str(tmp_path / "run"), "--view", "settled", "--format", "json"]) == 0
+    )
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["conditions"], row["settled"]) == (12, settled)
     assert row["replications"] == judgments(tmp_path / "run").height
     assert row["low"] <= row["settled_share"] <= row["high"]
     out = str(tmp_path / "settled.csv")
-    assert main(["reduce", str(tmp_path / "run"), "--settled", "--out", out]) == 0
+    assert main(["distributions", str(tmp_path / "run"), "--view", "settled", "--out", out]) == 0
     assert pl.read_csv(out).height == 12
     # Coefficients count the first block alone.
     capsys.readouterr()
@@ -229,5 +231,5 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
 def test_a_run_that_asked_nothing_adaptively_says_so(tmp_path, capsys):
     assert run(write(tmp_path, 2, temperatures=(1.0,), n_items=2), tmp_path / "run") == 0
     capsys.readouterr()
-    assert main(["reduce", str(tmp_path / "run"), "--settled"]) == 2
+    assert main(["distributions", str(tmp_path / "run"), "--view", "settled"]) == 2
     assert "the run asked nothing adaptively" in capsys.readouterr().err

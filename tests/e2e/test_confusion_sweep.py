@@ -151,25 +151,25 @@ def test_labels_and_their_worth(columns, capsys):
     assert (values["accuracy"]["k"], values["accuracy"]["n"]) == (n_right, N_ITEMS)
     assert "optimistic" in values["wagner2024_threshold"]["estimator"]
     assert values["auroc"]["n"] == N_ITEMS
-    assert judgerel_ray.uncertainty(columns.url, threshold=0.6)[0].equals(scores)
-    assert main(["reduce", columns.url, "--uncertainty", "--threshold", "0.6"]) == 0
+    assert judgerel_ray.uncertainty(columns.url, threshold=0.6).judgments.equals(scores)
+    assert main(["uncertainty", columns.url, "--threshold", "0.6"]) == 0
     printed = capsys.readouterr().out
     assert f"{n_right} of {N_ITEMS}" in printed
     assert "optimistic" in printed
 
 
 def test_rules_are_chosen_by_word(columns, capsys):
-    scores, _ = judgerel_ray.uncertainty(columns.url)
+    scores = judgerel_ray.uncertainty(columns.url).judgments
     row = scores.filter(pl.col("chosen") == pl.col("chosen_by_matrix")).row(0, named=True)
     largest = max(row["u"])
 
     def label(rule):
-        found, _ = judgerel_ray.uncertainty(columns.url, threshold=largest, rule=rule)
+        found = judgerel_ray.uncertainty(columns.url, threshold=largest, rule=rule).judgments
         return found.filter(pl.col("item_id") == row["item_id"])["label"].item()
 
     assert (label(()), label("formula"), label("exceeding")) == ("low", "low", "high")
-    words = ["--uncertainty", "--threshold", "0.4", "--rule", "formula,exceeding", "--risk", "0.3"]
-    assert main(["reduce", columns.url, *words]) == 0
+    words = ["--threshold", "0.4", "--rule", "formula,exceeding", "--risk", "0.3"]
+    assert main(["uncertainty", columns.url, *words]) == 0
     assert "wrong <= 0.3 but for chance 0.1" in capsys.readouterr().out
-    assert main(["reduce", columns.url, "--uncertainty", "--rule", "paper"]) == 2
+    assert main(["uncertainty", columns.url, "--rule", "paper"]) == 2
     assert "rule must be of normalised, formula, exceeding" in capsys.readouterr().err

@@ -82,15 +82,16 @@ def test_limits_are_those_of_the_distributions(explored):
 
 
 def test_what_the_verb_prints_is_what_reduce_prints(explored, capsys):
-    assert main(["reduce", explored.url, "--limits"]) == 0
+    assert main(["distributions", explored.url, "--view", "limits"]) == 0
     printed = capsys.readouterr().out
     assert "krippendorff_alpha" in printed
     assert f"{N_ITEMS} questions, 4 categories" in printed
-    assert main(["reduce", explored.url, "--limits", "--format", "json"]) == 0
+    assert main(["distributions", explored.url, "--view", "limits", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == run_limits(explored.url).height
-    assert judgerel_ray.limits(explored.url).equals(run_limits(explored.url))
+    assert judgerel_ray.distributions(explored.url).rows.equals(run_limits(explored.url))
     assert main(["reduce", explored.url]) == 2
-    assert "Try: --limits: the run has verdict distributions" in capsys.readouterr().err
+    hint = f"Try: judgerel distributions {explored.url}: the run has verdict distributions"
+    assert hint in capsys.readouterr().err
 
 
 def test_a_sweep_without_verdicts_has_nothing_to_find(tmp_path, capsys):

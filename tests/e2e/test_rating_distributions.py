@@ -86,7 +86,7 @@ def law(item, responder, scale, temperature):
 
 
 def test_every_score_is_the_mean_of_the_judges_law(both):
-    found = judgerel_ray.weighted(both)
+    found = judgerel_ray.distributions(both, view="weighted").rows
     assert found.height == N * 2 * 2 * len(SCALES) * 2
     for row in found.filter(pl.col("scale") != "percent").iter_rows(named=True):
         scale = load_scale(row["scale"])
@@ -97,7 +97,7 @@ def test_every_score_is_the_mean_of_the_judges_law(both):
 
 
 def test_averages_of_draws_tend_to_the_weighted_score(both):
-    aligned = judgerel_ray.alignment(both, reference="human", coefficients=["pearson", "spearman"])
+    aligned = judgerel_ray.align(both, reference="human", coefficients=["pearson", "spearman"])
     warm = aligned.filter(temperature=1.0)
     assert warm["n_weighted"].unique().to_list() == [2 * N]
     for row in warm.iter_rows(named=True):
@@ -111,7 +111,9 @@ def test_averages_of_draws_tend_to_the_weighted_score(both):
 
 
 def test_limits_are_those_of_endless_draws_at_the_level_of_the_scale(both):
-    limits = judgerel_ray.limits(both).filter(coefficient="krippendorff_alpha", temperature=1.0)
+    limits = judgerel_ray.distributions(both).rows.filter(
+        coefficient="krippendorff_alpha", temperature=1.0
+    )
     rng = np.random.default_rng(2)
     for name, level in (("points5", "interval"), ("likert5", "ordinal"), ("binary", "nominal")):
         scale = load_scale(name)
@@ -129,12 +131,12 @@ def test_limits_are_those_of_endless_draws_at_the_level_of_the_scale(both):
 
 
 def test_what_was_only_computed_is_aligned_and_told_on_the_page(explored, tmp_path, capsys):
-    aligned = judgerel_ray.alignment(explored, reference="human")
+    aligned = judgerel_ray.align(explored, reference="human")
     alike = aligned.filter(~pl.col("coefficient").str.starts_with("icc"))
     assert set(alike["undefined"]) == {"not_sampled"}
     assert alike["weighted"].null_count() == 0
     capsys.readouterr()
-    assert main(["reduce", str(explored), "--reference", "human"]) == 0
+    assert main(["align", str(explored), "--reference", "human"]) == 0
     assert "undefined: not sampled" in capsys.readouterr().out
     page = tmp_path / "page.html"
     assert main(["report", str(explored), "--out", str(page)]) == 0
@@ -151,13 +153,13 @@ def test_what_was_only_computed_is_aligned_and_told_on_the_page(explored, tmp_pa
 def test_scores_are_printed_and_written(explored, tmp_path, capsys):
     capsys.readouterr()
     out = tmp_path / "scores.parquet"
-    assert main(["reduce", str(explored), "--weighted", "--out", str(out)]) == 0
+    assert main(["distributions", str(explored), "--view", "weighted", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "probability-weighted scores" in printed
-    assert pl.read_parquet(out).equals(judgerel_ray.weighted(explored))
-    assert main(["reduce", str(explored), "--weighted", "--format", "json"]) == 0
+    assert pl.read_parquet(out).equals(judgerel_ray.distributions(explored, view="weighted").rows)
+    assert main(["distributions", str(explored), "--view", "weighted", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 2 * len(SCALES) * 2
     assert {row["n_responses"] for row in rows} == {2 * N}
-    assert main(["reduce", str(explored), "--scales"]) == 2
+    assert main(["scales", str(explored)]) == 2
     assert "no rating to compare" in capsys.readouterr().err

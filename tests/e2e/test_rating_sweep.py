@@ -154,7 +154,8 @@ def law(scale):
 
 
 def test_inter_scale_consistency_is_that_of_the_judges_law(ratings):
-    own, across = judgerel_ray.scales(ratings / "run")
+    tables = judgerel_ray.scales(ratings / "run")
+    own, across = tables.self_consistency, tables.inter_scale
     assert own.height == 5
     assert across.height == 11  # ten pairs, and all five
     for row in across.filter(n_scales=2).iter_rows(named=True):
@@ -169,7 +170,7 @@ def test_inter_scale_consistency_is_that_of_the_judges_law(ratings):
         assert row["low"] < truth < row["high"], names
         assert row["p_noise"] < 0.05
         assert row["n_items"] == N
-    aligned = judgerel_ray.alignment(ratings / "run", reference=percent_scores(ratings))
+    aligned = judgerel_ray.align(ratings / "run", reference=percent_scores(ratings))
     pearson = aligned.filter(coefficient="pearson", scale="points10")
     assert pearson["averaged"][0] > pearson["single"][0] > 0.5
 
@@ -211,7 +212,7 @@ def by_hand(found, scale, people):
 def test_people_who_rated_each_of_two_responses_are_a_reference(ratings, capsys, tmp_path):
     run = str(ratings / "run")
     capsys.readouterr()
-    assert main(["reduce", run, "--reference", "human", "--format", "json"]) == 0
+    assert main(["align", run, "--reference", "human", "--format", "json"]) == 0
     found = {
         row["scale"]: row
         for row in json.loads(capsys.readouterr().out)
@@ -283,7 +284,7 @@ def test_summaries_that_experts_rated_end_to_end(tmp_path, ray_local, capsys):  
     run = str(tmp_path / "run")
     assert main(["run", str(tmp_path / "s.toml"), "--out", run]) == 0
     capsys.readouterr()
-    assert main(["reduce", run, "--reference", "human", "--format", "json"]) == 0
+    assert main(["align", run, "--reference", "human", "--format", "json"]) == 0
     found = {
         row["criterion"]: row
         for row in json.loads(capsys.readouterr().out)

@@ -39,7 +39,7 @@ def reasoned(tmp_path_factory):
 
 
 def test_the_split_is_the_truth(reasoned):
-    split = judgerel_ray.reasoning(reasoned.url)
+    split = judgerel_ray.distributions(reasoned.url, view="reasoning").rows
     assert split["temperature"].to_list() == [1.0, 0.5]
     for row in split.iter_rows(named=True):
         assert row["agreement"] + row["reasoning"] + row["verdict"] == pytest.approx(1)
@@ -51,7 +51,7 @@ def test_the_split_is_the_truth(reasoned):
 
 
 def test_agreement_is_that_of_the_letters_with_less_noise(reasoned):
-    split = judgerel_ray.reasoning(reasoned.url).row(0, named=True)
+    split = judgerel_ray.distributions(reasoned.url, view="reasoning").rows.row(0, named=True)
     rows = judgerel_ray.reduce(reasoned.url, coefficients=["percent_agreement"])
     drawn = rows.filter(pl.col("temperature") == 1.0).row(0, named=True)
     assert split["agreement"] == pytest.approx(drawn["value"], abs=0.03)
@@ -71,12 +71,12 @@ def test_reading_probabilities_draws_the_same_verdicts(reasoned, tmp_path):
 
 def test_a_run_without_them_says_so(tmp_path, capsys):
     assert main(["run", write(tmp_path, more=""), "--out", str(tmp_path / "run")]) == 0
-    assert main(["reduce", str(tmp_path / "run"), "--reasoning"]) == 2
+    assert main(["distributions", str(tmp_path / "run"), "--view", "reasoning"]) == 2
     assert "verdict_logprobs = true in an [[ask]]" in capsys.readouterr().err
 
 
 def test_what_is_printed(reasoned, capsys):
-    assert main(["reduce", reasoned.url, "--reasoning"]) == 0
+    assert main(["distributions", reasoned.url, "--view", "reasoning"]) == 0
     printed = capsys.readouterr().out
     assert "j, b, temperature 1" in printed
     assert "agreement + reasoning + verdict = 1" in printed

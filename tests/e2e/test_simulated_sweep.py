@@ -145,10 +145,8 @@ def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, caps
         landed.folder, *PEOPLE[::-1], GRID, items=[item(i) for i in range(N_ITEMS)][::-1]
     )
     for file in (landed.file, turned):
-        began = time.process_time()  # this process's own: others may keep the machine busy
         assert run(file, landed.out) == 0
         assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-        assert time.process_time() - began < 10
     assert judgments(landed.out).sort("key").equals(before.sort("key"))
 
 
@@ -228,7 +226,7 @@ def test_accuracy_of_a_run_is_of_its_items_gold(landed, capsys):
 
 def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
     capsys.readouterr()
-    assert main(["reduce", landed.out, "--questions", "--format", "json"]) == 0
+    assert main(["questions", landed.out, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 2 * 2 * N_ITEMS
     warm = [row for row in rows if row["temperature"] == 1.0]
@@ -236,7 +234,7 @@ def test_every_question_of_a_run_has_its_accuracy(landed, capsys):
     assert {row["undefined"] for row in warm} == {None}
     assert all(row["low"] <= row["accuracy"] <= row["high"] for row in rows)
     assert {row["undefined"] for row in rows if row["temperature"] == 0} == {"single_replication"}
-    assert main(["reduce", landed.out, "--questions"]) == 0
+    assert main(["questions", landed.out]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 2 * 2 * N_ITEMS
 

@@ -192,7 +192,7 @@ def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tm
     assert main(["report", str(out), "--out", str(tmp_path / "r.html")]) == 0
     assert "What the cascade did" in (tmp_path / "r.html").read_text()
     capsys.readouterr()
-    assert main(["reduce", str(out), "--cascade", "--format", "json"]) == 0
+    assert main(["cascade", str(out), "--format", "json"]) == 0
     did = {
         (row["asked"], row["temperature"]): row
         for row in json.loads(capsys.readouterr().out)["cascaded"]

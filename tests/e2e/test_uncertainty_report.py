@@ -83,7 +83,7 @@ def page_of(folder, name="r.html"):
 def test_the_page_has_the_numbers_of_reduce(run, capsys):
     page, text = page_of(run)
     capsys.readouterr()
-    assert main(["reduce", str(run / "run"), "--uncertainty", "--format", "json"]) == 0
+    assert main(["uncertainty", str(run / "run"), "--format", "json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert set(tables) == {"worth", "scores", "labels", "transfer", "people", "against_people"}
     shown = [row for row in tables["worth"] if row["value"] is not None and row["low"] is not None]
@@ -139,7 +139,7 @@ def test_thresholds_may_be_stated_later_and_ask_nothing(run, capsys):
     page, text = page_of(run, "stated.html")
     assert page.count('<line class="stated" x1="') == 2 * 4 + 1
     assert "a threshold the sweep states" in text
-    assert main(["reduce", str(run / "run"), "--uncertainty"]) == 0
+    assert main(["uncertainty", str(run / "run")]) == 0
     printed = capsys.readouterr().out
     tables = run_uncertainty_tables(str(run / "run"))
     stated = tables.worth.filter(quantity="accuracy_low", threshold=0.7)

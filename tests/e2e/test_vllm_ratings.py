@@ -261,7 +261,7 @@ def test_a_forced_form_takes_silence_away_and_leaves_the_odds(grid):
 
 
 def test_weighted_scores_are_what_draws_average_to(grid, ratings):
-    weighted = judgerel_ray.weighted(grid)
+    weighted = judgerel_ray.distributions(grid, view="weighted").rows
     assert weighted.height == N_EXPLORED * len(TEMPERATURES)
     assert (weighted["low"] <= weighted["score"] + 1e-9).all()
     assert (weighted["score"] <= weighted["high"] + 1e-9).all()

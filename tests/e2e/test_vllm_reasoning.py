@@ -147,7 +147,9 @@ def test_distributions_have_the_mean_of_the_letters(replies, temperature):
 def test_the_split_is_that_of_the_weights(reasoned, replies, truths):
     from demo.reasoning_truth import true_split
 
-    table = judgerel_ray.reasoning(reasoned.url).filter(pl.col("benchmark") == "demo")
+    table = judgerel_ray.distributions(reasoned.url, view="reasoning").rows.filter(
+        pl.col("benchmark") == "demo"
+    )
     for temperature in TEMPERATURES:
         row = table.filter(pl.col("temperature") == temperature).row(0, named=True)
         laws = [law for (_, t), (_, law) in truths.items() if t == temperature]

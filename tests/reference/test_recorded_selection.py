@@ -30,10 +30,10 @@ def claude(recordings, tmp_path_factory):
     file = tmp_path_factory.mktemp("recorded") / "answers.parquet"
     source = recordings / "seed004" / "monolithic_claude.parquet"
     write_judgments("bergman2025", [str(source)], str(file))
-    strict = judgerel_ray.selection(file, risk=0.1, resamples=1)[3]
+    strict = judgerel_ray.select(file, risk=0.1, resamples=1).guarantees
     assert strict["undefined"].to_list() == ["risk_too_high"]  # as the page says
     answers = pl.read_parquet(file).filter(pl.col("stage") == "choose")
-    return judgerel_ray.selection(file, risk=0.4, resamples=400), answers
+    return judgerel_ray.select(file, risk=0.4, resamples=400), answers
 
 
 def tables(*parts):
@@ -54,7 +54,8 @@ def test_all_published_accuracies_have_their_published_intervals():
 
 
 def test_accuracy_and_ranking_of_the_recorded_model(claude):
-    (systems, *_), rows = claude
+    found, rows = claude
+    systems = found.systems
     row = systems.row(0, named=True)
     assert (row["role"], row["n_right"], row["n_answers"]) == ("responder", 356, 600)
     assert (row["low"], row["high"]) == pytest.approx((0.55282, 0.63293), abs=5e-6)
@@ -112,7 +113,8 @@ def test_bootstraps_of_the_ranking_straddle_the_ends_others_found(claude):
 
 
 def test_the_acceptance_curve_of_the_recorded_model(claude):
-    (_, acceptance, *_), rows = claude
+    found, rows = claude
+    acceptance = found.acceptance
     right = rows["verdict"] == rows["gold"]
     assert acceptance["threshold"].to_list() == sorted(set(rows["confidence"]), reverse=True)
     expected = []
@@ -135,7 +137,7 @@ def test_the_acceptance_curve_of_the_recorded_model(claude):
 
 
 def test_the_threshold_with_a_guarantee_of_the_recorded_model(claude):
-    (*_, guarantees), _ = claude
+    guarantees = claude[0].guarantees
     row = guarantees.row(0, named=True)
     said = (
         f"accepts {row['n_accepted']} of the {row['n_heldout']} questions held out, "

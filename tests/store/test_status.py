@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judgerel_ray.report.standing import status_text
+from judgerel_ray.reporting.standing import status_text
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.records import seal, unseal
 from judgerel_ray.store.status import read_status

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments
@@ -10,6 +9,7 @@ from judgerel_ray.analyses.advice.plans import UNITS, Budget, Unit
 from judgerel_ray.analyses.reliability.reducing import open_judgments, with_gold
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.assigned import assigned, number_of
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.places import FacetSize, Populations
 from judgerel_ray.counting.verdict_names import refuse_unknown
@@ -84,18 +84,10 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def assigned(text: str, flag: str) -> tuple[str, float]:
-    """NAME=VALUE as a name and a number."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise SweepError(f"{flag} must be NAME=VALUE, got {text!r}")
-    return name.strip(), _number(value, flag)
-
-
 def _budget(text: str) -> Budget:
     """A number of judgments, or UNIT=NUMBER."""
     if "=" not in text:
-        return Budget(amount=_number(text, "--budget"))
+        return Budget(amount=number_of(text, "--budget"))
     name, amount = assigned(text, "--budget")
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if name not in known:
@@ -116,14 +108,3 @@ def _facet_size(text: str) -> tuple[str, FacetSize]:
             f"--facet-size must be a whole number from 1 on, fixed or unlimited, got {text!r}"
         )
     return name, int(value)
-
-
-def _number(text: str, flag: str) -> float:
-    """A finite number."""
-    try:
-        value = float(text.replace("_", ""))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise SweepError(f"{flag} must be a number, got {text!r}")
-    return value

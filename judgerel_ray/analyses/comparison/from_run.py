@@ -53,6 +53,7 @@ def compare_with_serving(
     first = _comparable(a)
     second = None if b is None else _comparable(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
+    shown = dict(first.n_options) | dict(second.n_options if second else {})
     frames = [first.frame] if second is None else _spelled_alike(first, second)
     found = compare_judgments(
         *frames,
@@ -61,6 +62,7 @@ def compare_with_serving(
         tolerance=tolerance,
         names=(str(a), str(b or a)),
         n_categories=declared,
+        n_options=shown,
     )
     if second is not None and (line := otherwise_line(_items(first), _items(second))):
         warn_of([line])

@@ -269,7 +269,7 @@ def _scores(rows: Sequence[Row], name: str) -> str:
 
 
 def quantity_tables(worth: pl.DataFrame) -> list[str]:
-    """Tabulate everything that ``reduce --uncertainty`` prints of a group, folded.
+    """Tabulate everything that ``judgerel uncertainty`` prints of a group, folded.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -49,20 +49,36 @@ class CascadeTables:
         ``answered`` is the share each stage answers. ``random``: as many passed on at each stage,
         whoever is sure. ``alone``: the best member for that money, its majority of so many
         replications, chosen on other folds, too.
+    cascaded : pl.DataFrame, optional
+        As of :func:`.cascaded_table`, in place of the other two: what a cascade that was asked did.
     """
 
     stages: pl.DataFrame
     curve: pl.DataFrame
+    cascaded: pl.DataFrame | None = None
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Give both tables by name.
+        """Give the tables that there are by name.
 
         Examples
         --------
         >>> list(CascadeTables(stages=pl.DataFrame(), curve=pl.DataFrame()).tables())
         ['stages', 'curve']
         """
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        if self.cascaded is not None:
+            return {"cascaded": self.cascaded}
+        return {"stages": self.stages, "curve": self.curve}
+
+
+def told_cascade(cascaded: pl.DataFrame) -> CascadeTables:
+    """What a cascade that was asked did, as a result that tries no other.
+
+    Examples
+    --------
+    >>> list(told_cascade(pl.DataFrame()).tables())
+    ['cascaded']
+    """
+    return CascadeTables(stages=pl.DataFrame(), curve=pl.DataFrame(), cascaded=cascaded)
 
 
 def cascade_tables(groups: Sequence[Voters], choice: CascadeChoice | None = None) -> CascadeTables:

@@ -212,7 +212,7 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
         wanted = f"{BETWEEN.join(choice.scales)}" if choice.scales else "two scales or more"
         raise SweepError(
             f"to compare scales takes {wanted}, got ratings on {', '.join(there)}",
-            hint="without --scales for self-consistency on each",
+            hint="judgerel reduce for self-consistency on each",
         )
     keys = pl.DataFrame([dict(group.key) for group in groups], infer_schema_length=None)
     return pl.DataFrame(found, schema={**keys.schema, **INTER_SCALE_COLUMNS})

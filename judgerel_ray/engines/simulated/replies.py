@@ -160,6 +160,9 @@ _STATED: Mapping[str, tuple[str, str, str]] = {
     "correct_answer": ("Correct Answer", "Justification", "Judge Confidence"),
 }
 
+THINKING_FORMS = frozenset({*_STATED, "options", "candidates"})
+"""Forms that state a confidence, or select several."""
+
 
 def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     r"""Draw the uncut replies to an ask of protocol think_twice.

@@ -200,7 +200,7 @@ def judged_thing(condition: Condition) -> str:
     >>> judged_thing(condition)
     'i:x:helpfulness'
     """
-    if condition.protocol != "rating":
+    if condition.scale is None:
         return condition.item_id
     return f"{condition.item_id}:{condition.responder}:{condition.criterion}"
 

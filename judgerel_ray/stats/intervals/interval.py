@@ -28,7 +28,12 @@ from judgerel_ray.stats.counts.statistic import (
     run_sums,
     term_sums,
 )
-from judgerel_ray.stats.intervals.precision import effective_questions, n_distinct, t_quantile
+from judgerel_ray.stats.intervals.precision import (
+    carried_by_few,
+    effective_questions,
+    n_distinct,
+    t_quantile,
+)
 
 
 def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[float, float, str]:
@@ -167,7 +172,9 @@ class Interval:
         out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
     n_effective : float or None
         Of scores: among how many questions the variance between them is shared
-        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`); below five is few.
+        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`).
+    carried_by_few : bool
+        Whether those are few (:func:`judgerel_ray.stats.intervals.precision.carried_by_few`).
     """
 
     low: float | None = None
@@ -178,6 +185,7 @@ class Interval:
     few_informative: bool = False
     biased: bool = False
     n_effective: float | None = None
+    carried_by_few: bool = False
 
 
 def jackknife_interval(
@@ -413,7 +421,9 @@ def flagged(
     if statistic.needs_replications:
         unsteady = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
         found = replace(found, biased=found.biased or bool(unsteady))
-    found = replace(found, n_effective=effective_questions(counts, clusters, statistic))
+    n = effective_questions(counts, clusters, statistic)
+    by_few = carried_by_few(counts, clusters, statistic, n)
+    found = replace(found, n_effective=n, carried_by_few=by_few)
     # Questions are but added: where some of them are enough, so are all.
     few = _rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
     if few and len(counts) > _SOME:

@@ -433,7 +433,9 @@ def _permuted_floors(
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
     rng = np.random.default_rng(seed)
-    for tables in permuted(margins, n_permutations, way, rng, width=width):
+    # Of one value there is one table, whatever is permuted: it is computed once.
+    n_tables = n_permutations if margins.minority else 1
+    for tables in permuted(margins, n_tables, way, rng, width=width):
         for null, statistic, value in zip(nulls, statistics, values, strict=True):
             most = statistic.most_permutations or n_permutations
             left = 0 if np.isnan(value) else most - sum(part.size for part in null)
@@ -443,9 +445,15 @@ def _permuted_floors(
             else:
                 sums_BT = np.einsum("brt,r->bt", terms_BRT, tables.numbers_R)
             null.append(statistic.value(sums_BT))
+    made = [np.concatenate(null) for null in nulls]
+    if n_tables < n_permutations:
+        made = [
+            np.repeat(null, min(statistic.most_permutations or n_permutations, n_permutations))
+            for null, statistic in zip(made, statistics, strict=True)
+        ]
     return [
         floor_of(value, found, f"{found.size} random reassignments, two-sided")
-        for value, found in zip(values, map(np.concatenate, nulls), strict=True)
+        for value, found in zip(values, made, strict=True)
     ]
 
 

@@ -299,7 +299,7 @@ def test_two_judges_of_one_law_are_not_told_apart_by_few_questions(tolerance):
         ),
         (
             {"by": ["judge"], "coefficients": ["accuracy"]},
-            "Try: reduce --comparison compares accuracy",
+            "Try: judgerel systems compares accuracy",
         ),
         ({"by": ["judge"], "tolerance": 0.0}, "tolerance must be above 0"),
     ],

@@ -13,8 +13,8 @@ from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.confusion.text import uncertainty_text
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
 from judgerel_ray.blocks.words import number
-from judgerel_ray.report.chances import Probabilities
-from judgerel_ray.report.html import render_report
+from judgerel_ray.reporting.chances import Probabilities
+from judgerel_ray.reporting.html import render_report
 
 HOSTILE = '"><script>alert(1)</script>&$title'
 SCALE = ("1", "2", "3", "4", "5")

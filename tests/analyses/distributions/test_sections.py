@@ -14,8 +14,8 @@ from judgerel_ray.analyses.distributions.distributions import (
 from judgerel_ray.analyses.distributions.sections import Distributed
 from judgerel_ray.analyses.distributions.show import limits_text
 from judgerel_ray.blocks.words import number
-from judgerel_ray.report.chances import Probabilities
-from judgerel_ray.report.html import render_report
+from judgerel_ray.reporting.chances import Probabilities
+from judgerel_ray.reporting.html import render_report
 
 
 @pytest.fixture(scope="module")

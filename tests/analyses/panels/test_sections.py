@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.panels import from_run as panels_module
-from judgerel_ray.report.pages import report_path
+from judgerel_ray.reporting.pages import report_path
 
 PANELS, CASCADE = "Judges as a panel", "Asking the next one only when in doubt"
 

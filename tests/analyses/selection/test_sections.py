@@ -112,7 +112,7 @@ def test_the_page_shows_what_reduce_says(answers, tmp_path, capsys):
     assert "<b>" not in text
     assert text.count("Accuracy against share accepted, ") >= 2
     capsys.readouterr()
-    assert main(["reduce", str(answers), "--selection", "--format", "json"]) == 0
+    assert main(["select", str(answers), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     for row in found["systems"]:
         assert f"{row['n_right']} of 24" in text

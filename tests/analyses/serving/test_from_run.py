@@ -16,7 +16,7 @@ from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
 from judgerel_ray.core import StoreError, SweepError
-from judgerel_ray.report.standing import plan_text
+from judgerel_ray.reporting.standing import plan_text
 
 ASK = "temperatures = [1.0, 0.0]\nreplications = 2\nrepeat_greedy = 3\n"
 ONE_TURN = [f'{{"item_id": "q{i}", "question": "{i}?", "options": ["a", "b"]}}' for i in range(3)]

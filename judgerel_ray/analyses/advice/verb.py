@@ -1,0 +1,101 @@
+"""``advise``: how many replications, questions and judges a target takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.advice.advice import Advice
+    from judgerel_ray.counting.given import Given, Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviseRequest(Named):
+    """What ``advise`` is asked for."""
+
+    by: Names = field(default=None, metadata=BY)
+    targets: Mapping[str, float] | Sequence[str] | None = field(
+        default=None,
+        metadata=flag(
+            "a coefficient to reach, as generalizability=0.9", "NAME=VALUE",
+            repeats=True,
+        ),
+    )  # fmt: skip
+    budget: float | str | None = field(
+        default=None, metadata=flag("judgments; or tokens=N, gpu_seconds=N", "N")
+    )
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | None = field(
+        default=None,
+        metadata=flag(
+            "levels of a facet that should not matter; or fixed (those recorded), unlimited; "
+            "orders of k options are k! without being given",
+            "NAME=N",
+            repeats=True,
+        ),
+    )
+
+
+def _assigned(values: Mapping[str, object] | Sequence[str] | None) -> list[str] | None:
+    """Values by name as a command line has them."""
+    if isinstance(values, Mapping):
+        return [f"{name}={value}" for name, value in values.items()]
+    return None if values is None else [values] if isinstance(values, str) else list(values)
+
+
+def _show(found: Advice) -> Printed:
+    """Print advice."""
+    from judgerel_ray.analyses.advice.show import advice_text
+
+    tables = found.tables()
+    return Printed(tables=tables, text=lambda: advice_text(tables), rows=found.needs)
+
+
+@verb(
+    AdviseRequest,
+    group="Decide",
+    help="replications, questions, judges to buy for a target",
+    prints="format",
+    show=_show,
+)
+def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
+    """Advise on what more judgments, prompts, questions and judges would buy.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    Advice
+        ``components`` of variance; ``designs``: what the mean and the majority of k judgments are
+        worth; ``needs``: what each target takes; ``splits`` of a budget; ``panel`` of judges.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If a name, a number or the path is wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"item_id": list("qqrrsstt"), "replication": [0, 1] * 4, "verdict": list("AABBAABA")}
+    >>> found = advise(pl.DataFrame(rows), targets={"generalizability": 0.9})
+    >>> found.needs["target"].unique().to_list()
+    ['generalizability']
+    """
+    from judgerel_ray.analyses.advice.from_run import advise_path
+
+    return advise_path(
+        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
+        targets=_assigned(asked.targets),
+        budget=None if asked.budget is None else str(asked.budget),
+        by=names_of(asked.by),
+        facet_sizes=_assigned(asked.facet_sizes),
+    )

@@ -1,0 +1,119 @@
+"""``compare``: paired differences of runs, judges or temperatures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.analyses.serving.from_run import SharedRequests
+    from judgerel_ray.counting.given import Given, Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareRequest(Named):
+    """What ``compare`` is asked for."""
+
+    b: Judgments | Given | None = field(
+        default=None,
+        kw_only=False,
+        metadata=flag("the other run or file; without it, what --by names is compared inside A",
+                      "B"),
+    )  # fmt: skip
+    by: Names = field(
+        default=None,
+        metadata=flag(
+            "columns to match on; without B, columns to compare", "COLS", read=comma_names
+        ),
+    )
+    coefficients: Names = field(
+        default=None,
+        metadata=flag(
+            "coefficients by name; default krippendorff_alpha and percent_agreement",
+            "NAME",
+            read=listed,
+            repeats=True,
+        ),
+    )
+    tolerance: float | None = field(
+        default=None, metadata=flag("the largest difference that does not matter", "D")
+    )
+
+
+def compared(
+    a: Judgments | Given, asked: CompareRequest
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Paired differences, and requests that two runs share one by one.
+
+    Raises: as of :func:`compare`.
+    """
+    from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+
+    read = [
+        None
+        if one is None
+        else given(one, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+        for one in (a, asked.b)
+    ]
+    assert read[0] is not None
+    return compare_with_serving(
+        read[0],
+        read[1],
+        by=names_of(asked.by),
+        coefficients=names_of(asked.coefficients),
+        tolerance=asked.tolerance,
+    )
+
+
+@verb(
+    CompareRequest,
+    group="Decide",
+    help="paired differences of runs, judges or temperatures",
+    source="A",
+    prints="format",
+)
+def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
+    """Paired differences of two runs or files, or of judges or temperatures inside one.
+
+    Parameters
+    ----------
+    a : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a pair, coefficient and missing policy: the difference with its interval; below
+        them, of two runs that share requests, the share of these answered otherwise.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If a name or a path is wrong, or there is nothing to compare.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"judge": list("aaaabbbb"), "item_id": list("qqrr") * 2, "replication": [0, 1] * 4,
+    ...         "verdict": list("AABBABBB")}
+    >>> found = compare(pl.DataFrame(rows), by="judge", coefficients="percent_agreement")
+    >>> found.select("a", "b", "difference").rows()[0]
+    ('a', 'b', -0.5)
+    """
+    from judgerel_ray.analyses.serving.from_run import with_shared
+
+    found, shared = compared(a, asked)
+    return with_shared(found, shared, (_called(a), _called(asked.b)))
+
+
+def _called(source: object) -> str:
+    """A path as it is given, or what a frame is called."""
+    from os import PathLike
+
+    is_path = isinstance(source, str | PathLike)
+    return str(source) if is_path or source is None else "the frame given"

@@ -1,0 +1,94 @@
+"""``uncertainty``: how sure a judge is of single judgments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
+    from judgerel_ray.counting.given import Given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyRequest:
+    """What ``uncertainty`` is asked for."""
+
+    threshold: float | None = field(
+        default=None,
+        metadata=flag("of the labels low and high, in (0, 1]; cross-fitted without it", "T"),
+    )
+    rule: Names = field(
+        default=(),
+        metadata=flag(
+            "normalised (columns sum to 1), formula (low whatever the judge chose), exceeding "
+            "(low above the threshold only)",
+            "RULES",
+            read=comma_names,
+        ),
+    )
+    risk: float = field(
+        default=0.1, metadata=flag("share of wrong answers that a guarantee bounds", "R")
+    )
+    delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
+
+
+def _show(found: UncertaintyTables) -> Printed:
+    """Print what uncertainty is worth."""
+    from judgerel_ray.analyses.confusion.text import uncertainty_text
+
+    tables = found.printed()
+    return Printed(tables=tables, text=lambda: uncertainty_text(tables), rows=found.judgments)
+
+
+@verb(
+    UncertaintyRequest,
+    group="Analyse",
+    help="how sure a judge is of single judgments, from confusion matrices",
+    source="RUN",
+    show=_show,
+)
+def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:
+    """Uncertainty of single judgments, from the confusion matrices of a run.
+
+    Parameters
+    ----------
+    path : str or path
+        A run with asks of protocol ``confusion``.
+
+    Returns
+    -------
+    UncertaintyTables
+        ``judgments``, one row a judgment; ``worth``, ``scores``, ``labels``, ``transfer``,
+        ``people`` and ``against_people``, which are printed; ``curves``, ``acceptance`` and
+        ``sparsity``, which a page draws.
+
+    Raises
+    ------
+    SweepError
+        If the threshold, a rule, risk or delta is none.
+    StoreError
+        If the path is no run, or the run asked for no confusion.
+
+    Examples
+    --------
+    >>> uncertainty("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+    from judgerel_ray.analyses.confusion.uncertainty import uncertainty_options
+
+    options = uncertainty_options(
+        threshold=asked.threshold,
+        rule=names_of(asked.rule) or (),
+        risk=asked.risk,
+        delta=asked.delta,
+    )
+    return run_uncertainty_tables(given(path), options)

@@ -1,0 +1,120 @@
+"""``distributions``: what verdict distributions say, view by view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import check_choices, flag, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+    from judgerel_ray.counting.given import Given
+
+VIEWS = ("limits", "weighted", "settled", "reasoning")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionsRequest:
+    """What ``distributions`` is asked for."""
+
+    view: str = field(
+        default="limits",
+        metadata=flag(
+            "limits: coefficients of infinitely many replications; weighted: scores of ratings, "
+            "weighted by probabilities; settled: stable verdicts of questions asked adaptively; "
+            "reasoning: variance of the reasoning and of the verdict after it",
+            choices=VIEWS,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DistributionTables:
+    """One view of a run's verdict distributions.
+
+    Attributes
+    ----------
+    view : {"limits", "weighted", "settled", "reasoning"}
+        Which.
+    rows : pl.DataFrame
+        limits: one row a group and coefficient. weighted: one row a response and way of asking,
+        with its score, certain low and high, and the probability of a reply with a score. settled:
+        one row a condition, as :class:`judgerel_ray.tables.Settled`. reasoning: one row a judge,
+        benchmark and temperature.
+    summary : pl.DataFrame
+        What is printed: of weighted and settled one row a group, else `rows`.
+    """
+
+    view: str
+    rows: pl.DataFrame
+    summary: pl.DataFrame
+
+
+def _show(found: DistributionTables) -> Printed:
+    """Print a view."""
+    from judgerel_ray.analyses.distributions import show
+
+    write = {
+        "limits": show.limits_text,
+        "weighted": show.weighted_text,
+        "settled": show.settled_text,
+        "reasoning": show.reasoning_text,
+    }[found.view]
+    return Printed(tables=found.summary, text=lambda: write(found.summary), rows=found.rows)
+
+
+@verb(
+    DistributionsRequest,
+    group="Analyse",
+    help="limits of infinitely many replications, weighted scores, settled verdicts",
+    source="RUN",
+    show=_show,
+)
+def distributions(
+    path: str | PathLike[str] | Given, asked: DistributionsRequest
+) -> DistributionTables:
+    """Verdict distributions of a run: limits, weighted scores, settled verdicts, or reasoning.
+
+    Parameters
+    ----------
+    path : str or path
+        A run with asks of ``mode = "exact"``; of view settled one with
+        ``replications = { adaptive = ... }``, of reasoning one with ``verdict_logprobs = true``.
+
+    Returns
+    -------
+    DistributionTables
+        The view's ``rows``, and the ``summary`` that is printed.
+
+    Raises
+    ------
+    SweepError
+        If the view is none.
+    StoreError
+        If the path is no run, or the run has nothing that the view is of.
+
+    Examples
+    --------
+    >>> distributions("no-such-run", view="weighted")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.analyses.distributions import from_run
+
+    opened = given(path)
+    if asked.view in ("weighted", "settled"):
+        read = from_run.run_weighted if asked.view == "weighted" else from_run.run_settled
+        rows, summary = read(opened)
+    else:
+        one = from_run.run_limits if asked.view == "limits" else from_run.run_reasoning
+        rows = summary = one(opened)
+    return DistributionTables(view=asked.view, rows=rows, summary=summary)

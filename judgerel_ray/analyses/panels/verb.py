@@ -1,0 +1,205 @@
+"""``panels`` and ``cascade``: what systems are worth together, by votes and by cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.selection.verb import KINDS, Answered
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.panels.cascades import CascadeTables
+    from judgerel_ray.analyses.panels.tables import PanelTables
+    from judgerel_ray.analyses.selection.spending import Price
+    from judgerel_ray.counting.given import Given, Judgments
+
+Prices: TypeAlias = "Mapping[str, float | tuple[float, float] | Price]"
+
+
+def _prices(texts: Sequence[str]) -> dict[str, Price]:
+    """Prices of a command line."""
+    from judgerel_ray.analyses.selection.spending import parse_price
+
+    told = [parse_price(text) for text in texts]
+    if len(dict(told)) < len(told):
+        raise SweepError("--price names a judge twice")
+    return dict(told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelsRequest(Answered):
+    """What ``panels`` is asked for."""
+
+    prices: Prices | None = field(
+        default=None,
+        metadata=flag(
+            "by judge: of a reply, or PROMPT,COMPLETION of a million tokens; default the rows' own "
+            "cost, else their tokens, else requests",
+            "NAME=...",
+            read=_prices,
+            repeats=True,
+        ),
+    )
+    confidence: str = field(
+        default="stated", metadata=flag(f"by which answers are weighed: {KINDS}", "NAME")
+    )
+    seed: int = field(default=0, metadata=flag("how folds are drawn", "S"))
+
+    @property
+    def priced(self) -> dict[str, Price] | None:
+        """Prices as reducers have them."""
+        from judgerel_ray.analyses.selection.spending import Price
+
+        if self.prices is None:
+            return None
+        return {
+            name: price if isinstance(price, Price)
+            else Price(prompt=price[0], completion=price[1]) if isinstance(price, tuple)
+            else Price(reply=price)
+            for name, price in self.prices.items()
+        }  # fmt: skip
+
+
+def _show_panels(found: PanelTables) -> Printed:
+    """Print panels."""
+    from judgerel_ray.analyses.panels.show import panels_text
+
+    tables = found.tables()
+    return Printed(tables=tables, text=lambda: panels_text(tables), rows=found.best)
+
+
+@verb(
+    PanelsRequest,
+    group="Analyse",
+    help="judges together: majorities, best panels, what the next one adds",
+    show=_show_panels,
+)
+def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
+    """Tell what judges are worth as a panel, which to buy, and what the next one adds.
+
+    Members are judges, in a role where there are several, of one benchmark, temperature and
+    template, joined by question; `by` names other columns that tell panels apart.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.select`.
+
+    Returns
+    -------
+    PanelTables
+        ``members`` alone; ``panels``: all together by each rule (majority, by confidence, by
+        accuracy elsewhere); ``best``: the best panel of each size and cost, in sample and held
+        out; ``next``: random panels of each size with the gain of one more; ``worth``: how many
+        independent members they are worth.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`judgerel_ray.select`; or if no two systems share a question.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"judge": list("aaabbbccc"), "item_id": list("qrs") * 3, "replication": [0] * 9,
+    ...         "verdict": list("ABABBABAA"), "gold": list("ABA") * 3}
+    >>> panels(pl.DataFrame(rows)).members.select("member", "accuracy").rows()[0]
+    ('a', 1.0)
+    """
+    from judgerel_ray.analyses.panels.from_run import run_panels
+
+    return run_panels(
+        asked.judged(path), by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
+        confidence=asked.confidence, seed=asked.seed,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadeRequest(PanelsRequest):
+    """What ``cascade`` is asked for."""
+
+    order: Names = field(
+        default=(),
+        metadata=flag("members in asking order; default all, by mean cost", "A,B",
+                      read=comma_names),
+    )  # fmt: skip
+    person_cost: float | None = field(
+        default=None,
+        metadata=flag("of asking a person last, in the unit of the other costs", "COST"),
+    )
+    person_accuracy: float = field(
+        default=1.0, metadata=flag("how often that person is right: assumed, not measured", "A")
+    )
+    points: int = field(default=10, metadata=flag("points of the cost curve", "N"))
+
+
+def _show_cascade(found: CascadeTables) -> Printed:
+    """Print a cascade."""
+    from judgerel_ray.analyses.panels.show import cascade_text, cascaded_text
+
+    tables = found.tables()
+    if found.cascaded is not None:
+        rows = found.cascaded
+        return Printed(tables=tables, text=lambda: cascaded_text(rows), rows=rows)
+    return Printed(tables=tables, text=lambda: cascade_text(tables), rows=found.curve)
+
+
+@verb(
+    CascadeRequest,
+    group="Analyse",
+    help="ask the next judge where confidence falls short; of a cascade run what it did",
+    show=_show_cascade,
+)
+def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
+    """Tell what it buys to ask the next model, or a person, only where confidence falls short.
+
+    Of a run whose sweep asked a cascade it tells what that did, unless an order is given.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.select`.
+
+    Returns
+    -------
+    CascadeTables
+        ``stages``: everyone asked, alone; ``curve``: accuracy against cost, with thresholds chosen
+        on other questions than they are tried on, beside passing on at random and the best member
+        alone for the same money. Of a run that asked one, ``cascaded``: who answered how much, how
+        well, and at what cost.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`panels`; or if nothing says who is asked first or when to pass on.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"judge": list("aaabbb"), "item_id": list("qrs") * 2, "replication": [0] * 6,
+    ...         "verdict": list("ABBABA"), "gold": list("ABA") * 2, "cost": [1.0] * 3 + [9.0] * 3,
+    ...         "confidence": [0.9, 0.8, 0.3, 0.9, 0.9, 0.9]}
+    >>> cascade(pl.DataFrame(rows)).stages.select("member", "cost").rows()
+    [('a', 1.0), ('b', 9.0)]
+    """
+    from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
+    from judgerel_ray.analyses.panels.cascades import told_cascade
+    from judgerel_ray.analyses.panels.from_run import run_cascade, run_cascaded
+
+    opened = asked.judged(path)
+    order = names_of(asked.order) or ()
+    did = None if order else run_cascaded(opened)
+    if did is not None:
+        return told_cascade(did)
+    choice = CascadeChoice(
+        order=order, person_cost=asked.person_cost, person_accuracy=asked.person_accuracy,
+        n_budgets=asked.points, seed=asked.seed,
+    )  # fmt: skip
+    return run_cascade(
+        opened, choice, by=names_of(asked.by), gold=asked.gold_file, prices=asked.priced,
+        confidence=asked.confidence,
+    )  # fmt: skip

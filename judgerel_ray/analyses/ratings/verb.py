@@ -1,0 +1,281 @@
+"""``scales``, ``align`` and ``rank``: ratings across scales, against a reference, by judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice
+    from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
+    from judgerel_ray.counting.given import Given, Judgments
+
+_REFERENCE = "a judge; human, the people who rated a run's items; or a .csv or .parquet of scores"
+REFERENCE = flag(_REFERENCE, "WHO")
+OUTSIDE = flag("a .csv or .parquet of judge, score: ranked beside the rest", "FILE")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnScales(Written):
+    """Options of verbs that read ratings on scales."""
+
+    by: Names = field(default=None, metadata=BY)
+    scale: Sequence[str | PathLike[str]] = field(
+        default=(),
+        metadata=flag("a scale of one's own, a .toml", "FILE", repeats=True),
+    )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files of scales."""
+        return tuple(fspath(one) for one in self.scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalesRequest(OwnScales):
+    """What ``scales`` is asked for."""
+
+    mapping: str | None = field(
+        default=None,
+        metadata=flag(
+            "how scores come onto one axis: minmax (default), midrank, fraction, collapse, "
+            "binarise",
+            "NAME",
+        ),
+    )
+    preset: str | None = field(
+        default=None,
+        metadata=flag(
+            "one comparison with its mapping: lee2025_case1, lee2025_case2, lee2025_case3", "NAME"
+        ),
+    )
+    pairing: str = field(
+        default="all",
+        metadata=flag("replications of one scale with those of the other: all, first", "HOW"),
+    )
+
+    def choice(self) -> ScaleChoice:
+        """How scales are compared; SweepError where a name is unknown."""
+        from judgerel_ray.analyses.ratings.inter_scale import scale_choice
+
+        return scale_choice(mapping=self.mapping, preset=self.preset, pairing=self.pairing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ScaleTables:
+    """Consistency of ratings.
+
+    Attributes
+    ----------
+    self_consistency : pl.DataFrame
+        One row a group and scale, as :func:`.reduce_judgments`: alpha of replications.
+    inter_scale : pl.DataFrame
+        One row a group and comparison, as :func:`.inter_scale_table`.
+    """
+
+    self_consistency: pl.DataFrame
+    inter_scale: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Give both tables by name."""
+        return {"self_consistency": self.self_consistency, "inter_scale": self.inter_scale}
+
+
+def _show_scales(found: ScaleTables) -> Printed:
+    """Print consistency."""
+    from judgerel_ray.analyses.ratings.show import scales_text
+
+    return Printed(
+        tables=found.tables(),
+        text=lambda: scales_text(found.self_consistency, found.inter_scale),
+        rows=found.inter_scale,
+        whole_json=True,
+    )
+
+
+@verb(
+    ScalesRequest,
+    group="Analyse",
+    help="consistency of ratings on each scale and across scales",
+    show=_show_scales,
+)
+def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
+    """Consistency of ratings on each scale, and across every pair of scales.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        A run with asks of protocol ``rating``, or a file or frame with a column ``scale``.
+
+    Returns
+    -------
+    ScaleTables
+        ``self_consistency``, one row a group and scale; ``inter_scale``, one row a group and
+        comparison.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path, a name or a scale is wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = [(f"q{n % 3}", n // 3 % 2, scale, float(n % 3 + 1))
+    ...         for scale in ("likert5", "points10") for n in range(6)]
+    >>> frame = pl.DataFrame(rows, ["item_id", "replication", "scale", "score"], orient="row")
+    >>> scales(frame).inter_scale["scales"].to_list()
+    ['likert5 / points10']
+    """
+    from judgerel_ray.analyses.ratings.from_run import run_scales
+
+    choice = asked.choice()
+    own, across = run_scales(
+        given(path, exact_values=asked.exact_values),
+        choice,
+        by=names_of(asked.by),
+        scale_files=asked.files,
+    )
+    return ScaleTables(self_consistency=own, inter_scale=across)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignRequest(OwnScales):
+    """What ``align`` is asked for."""
+
+    reference: str | PathLike[str] = field(metadata=REFERENCE)
+    coefficients: Names = field(
+        default=None,
+        metadata=flag(
+            "pearson, spearman, kendall, icc_agreement, icc_consistency; default all",
+            "NAME",
+            read=listed,
+            repeats=True,
+        ),
+    )
+
+
+def _show_alignment(found: pl.DataFrame) -> Printed:
+    """Print alignment."""
+    from judgerel_ray.analyses.ratings.show import alignment_text
+
+    return Printed(tables=found, text=lambda: alignment_text(found), rows=found, whole_json=True)
+
+
+@verb(
+    AlignRequest,
+    group="Analyse",
+    help="agreement of ratings with a judge, people or a file",
+    show=_show_alignment,
+)
+def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
+    """Agreement of ratings with a reference, of single replications and of their mean.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`scales`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group, scale and coefficient.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path or the reference is wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = [(judge, f"q{n}", 0, "points10", float(n)) for judge in "ab" for n in (1, 2, 4, 5)]
+    >>> names = ["judge", "item_id", "replication", "scale", "score"]
+    >>> frame = pl.DataFrame(rows, names, orient="row")
+    >>> align(frame, reference="b", coefficients="pearson").select("judge", "single").rows()
+    [('a', 1.0)]
+    """
+    from judgerel_ray.analyses.ratings.from_run import run_alignment
+
+    return run_alignment(
+        given(path, exact_values=asked.exact_values),
+        fspath(asked.reference),
+        coefficients=names_of(asked.coefficients),
+        by=names_of(asked.by),
+        scale_files=asked.files,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRequest(ScalesRequest):
+    """What ``rank`` is asked for."""
+
+    reference: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(f"rank by alignment, too, with {_REFERENCE}", "WHO"),
+    )
+    outside: str | PathLike[str] | None = field(default=None, metadata=OUTSIDE)
+
+
+def _show_ranks(found: JudgeRanks) -> Printed:
+    """Print ranks."""
+    from judgerel_ray.analyses.ratings.show import ranking_text
+
+    return Printed(
+        tables=found.tables(),
+        text=lambda: ranking_text(found.ranks, found.mean_ranks, found.agreements),
+        rows=found.ranks,
+        whole_json=True,
+    )
+
+
+@verb(RankRequest, group="Analyse", help="judges ranked by their ratings", show=_show_ranks)
+def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
+    """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
+
+    A judge that is the reference is not ranked.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`scales`.
+
+    Returns
+    -------
+    JudgeRanks
+        ``ranks`` by measure, ``mean_ranks``, and ``agreements``: how far the measures agree.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path or a file is wrong, or no two judges rated at one temperature.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = [(judge, f"q{n % 4}", n // 4, "points10", n % 4 + 1 + noise * (n // 4))
+    ...         for judge, noise in (("a", 0.0), ("b", 1.0)) for n in range(8)]
+    >>> names = ["judge", "item_id", "replication", "scale", "score"]
+    >>> frame = pl.DataFrame(rows, names, orient="row").with_columns(temperature=1.0)
+    >>> rank(frame).mean_ranks.select("judge", "value").rows()
+    [('a', 1.0), ('b', 2.0)]
+    """
+    from judgerel_ray.analyses.ratings.from_run import run_ranking
+
+    choice = asked.choice()
+    return run_ranking(
+        given(path, exact_values=asked.exact_values),
+        choice,
+        reference=None if asked.reference is None else fspath(asked.reference),
+        outside=None if asked.outside is None else fspath(asked.outside),
+        by=names_of(asked.by),
+        scale_files=asked.files,
+    )

@@ -1,0 +1,270 @@
+"""``reduce``, ``questions``, ``serving``: coefficients, every question by itself, serving noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+    from judgerel_ray.counting.given import Given, Judgments
+
+MISSING = flag("what a verdict that is not there counts as: category, drop, bounds", "NAMES",
+               read=comma_names)  # fmt: skip
+BLOCK = flag("replications that count: 0, the first block, or all; later blocks depend on the data",
+             choices=("0", "all"))  # fmt: skip
+
+
+def _tolerances(texts: Sequence[str]) -> dict[str, float]:
+    """Values by name of coefficient; loads what advice needs, so only where there are any."""
+    from judgerel_ray.core.assigned import assigned
+
+    return dict(assigned(text, "--tolerance") for text in texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReduceRequest(Named):
+    """What ``reduce`` is asked for."""
+
+    by: Names = field(default=None, metadata=BY)
+    measurement: Names = field(
+        default=None,
+        metadata=flag(
+            "nominal, ordinal, interval, ratio; default that of the group's own scale",
+            "NAMES",
+            read=comma_names,
+        ),
+    )
+    items: str | None = field(
+        default=None,
+        metadata=flag("the column of distinct items, for cronbach_alpha and the omegas", "COL"),
+    )
+    nuisance: Names = field(
+        default=(),
+        metadata=flag(
+            "facets that should not matter, besides option_order, template, definition; where one "
+            "varies, reproducibility leads and repeatability follows",
+            "COLS",
+            read=comma_names,
+        ),
+    )
+    missing: Names = field(default=("category", "drop"), metadata=MISSING)
+    coefficients: Names = field(
+        default=None,
+        metadata=flag(
+            "coefficients by name; default the first seven, and those of items where these are "
+            "given",
+            "NAME",
+            read=listed,
+            repeats=True,
+        ),
+    )
+    block: str | int = field(default="0", metadata=BLOCK)
+    tolerance: Mapping[str, float] | None = field(
+        default=None,
+        metadata=flag(
+            "least value of a coefficient (flip_rate: most), which the whole interval must meet; "
+            "default the run's",
+            "NAME=VALUE",
+            read=_tolerances,
+            repeats=True,
+        ),
+    )
+    bands: bool = field(
+        default=False, metadata=flag("verbal bands that hold for the whole interval, a column more")
+    )
+    interval: str = field(
+        default="auto",
+        metadata=flag(
+            "auto (posterior where few pass/fail questions decide, else jackknife), posterior, "
+            "jackknife, bootstrap",
+            "METHOD",
+        ),
+    )
+    resamples: int | None = field(
+        default=None, metadata=flag("of the bootstrap; 2000 where none are given", "N")
+    )
+    seed: int | None = field(
+        default=None,
+        metadata=flag("of the bootstrap; 0 where none is given; equal seeds, equal digits", "S"),
+    )
+
+    def options(self) -> ReduceOptions:
+        """As reducers have them; SweepError where one is wrong."""
+        from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+        from judgerel_ray.counting.intervals import interval_choice
+
+        return ReduceOptions(
+            by=names_of(self.by),
+            measurement=names_of(self.measurement),
+            missing=names_of(self.missing) or (),
+            nuisance=names_of(self.nuisance) or (),
+            coefficients=names_of(self.coefficients),
+            block=str(self.block),
+            items=self.items,
+            tolerance=self.tolerance,
+            bands=self.bands,
+            intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
+        )
+
+
+@verb(ReduceRequest, group="Analyse", help="coefficients of a run or of a file of judgments")
+def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
+    """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        Run directory; a file, folder or pattern of files (Parquet, CSV, TSV, JSON Lines, JSON); or
+        a frame of such rows: Polars, lazy or not, pandas, an Arrow table.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group, coefficient and missing policy; null where undefined, with the reason.
+
+    Raises
+    ------
+    SweepError
+        If the file, a column, a name or a choice is wrong.
+
+    Warns
+    -----
+    ReadingWarning
+        If rows were read otherwise than they are written, such as spellings put together.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> reduce(pl.DataFrame(rows), coefficients="percent_agreement")["value"].to_list()
+    [0.5]
+    """
+    from judgerel_ray.analyses.reliability.reducing import reduce_path
+
+    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+    return reduce_path(opened, asked.options())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsRequest(Named):
+    """What ``questions`` is asked for."""
+
+    by: Names = field(default=None, metadata=BY)
+    block: str | int = field(default="0", metadata=BLOCK)
+    missing: Names = field(default=("category", "drop"), metadata=MISSING)
+
+
+def _show_questions(found: pl.DataFrame) -> Printed:
+    """Print every question."""
+    from judgerel_ray.analyses.reliability.show import questions_text
+
+    return Printed(tables=found, text=lambda: questions_text(found), rows=found)
+
+
+@verb(
+    QuestionsRequest,
+    group="Analyse",
+    help="accuracy and agreement of every question",
+    show=_show_questions,
+)
+def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
+    """Accuracy and agreement of every question.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group and question: accuracy where what is right is known, agreement, verdicts.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`judgerel_ray.reduce`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "A", "B", "A"]}
+    >>> questions(pl.DataFrame(rows)).select("item_id", "percent_agreement").rows()
+    [('q1', 1.0), ('q2', 0.0)]
+    """
+    from judgerel_ray.analyses.reliability.questions import question_path
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions
+
+    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+    options = ReduceOptions(
+        by=names_of(asked.by), missing=names_of(asked.missing) or (), block=str(asked.block)
+    )
+    return question_path(opened, options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingRequest(Named):
+    """What ``serving`` is asked for."""
+
+    by: Names = field(default=None, metadata=BY)
+    block: str | int = field(default="0", metadata=BLOCK)
+
+
+def _show_serving(found: pl.DataFrame) -> Printed:
+    """Print the serving's noise."""
+    from judgerel_ray.analyses.serving.show import serving_text
+
+    return Printed(tables=found, text=lambda: serving_text(found), rows=found)
+
+
+@verb(
+    ServingRequest,
+    group="Analyse",
+    help="what differs between repeats at temperature 0, which should be the same",
+    show=_show_serving,
+)
+def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
+    """Noise of the serving: what differs between repeats at temperature 0.
+
+    These rows stand below the coefficients of :func:`judgerel_ray.reduce`, too.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`; of a run, texts are compared as well.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row a group and share: pairs of replies whose verdicts differ, questions with any such
+        pair, and the same of texts.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`judgerel_ray.reduce`; or if temperature 0 was not asked more than once.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"item_id": list("qqrr"), "replication": [0, 1] * 2, "temperature": [0.0] * 4,
+    ...         "verdict": list("AABA")}
+    >>> serving(pl.DataFrame(rows)).select("coefficient", "value").rows()
+    [('serving_noise', 0.5), ('serving_noise_questions', 0.5)]
+    """
+    from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
+    from judgerel_ray.analyses.serving.noise import SERVING
+
+    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+    options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)
+    return reduce_path(opened, options)

@@ -1,0 +1,200 @@
+"""``select`` and ``systems``: which answers to accept, and systems compared by their answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.selection.selection import Selection
+    from judgerel_ray.analyses.selection.systems_compared import SystemComparison
+    from judgerel_ray.counting.given import Given, Judgments
+
+KINDS = "stated, agreement, support, margin, probability"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Named):
+    """Options of verbs on answers that are right or wrong."""
+
+    by: Names = field(default=None, metadata=BY)
+    gold: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag("a table of item_id, gold: what is right, in place of what is known", "FILE"),
+    )
+
+    @property
+    def gold_file(self) -> str | None:
+        """The file of right answers."""
+        return None if self.gold is None else fspath(self.gold)
+
+    def judged(self, path: Judgments | Given) -> str | Given:
+        """The judgments, read as is asked."""
+        return given(path, exact_values=self.exact_values, verdict_names=self.verdict_names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectRequest(Answered):
+    """What ``select`` is asked for."""
+
+    confidence: Names = field(
+        default=None,
+        metadata=flag(f"{KINDS}; default those that are there", "NAMES", read=comma_names),
+    )
+    band: str = field(
+        default="bonferroni",
+        metadata=flag("band of the acceptance curve: bonferroni, dkw", "NAME"),
+    )
+    bins: int = field(default=10, metadata=flag("bins of the calibration error", "N"))
+    risk: float = field(
+        default=0.1, metadata=flag("share of wrong answers that a guarantee bounds", "R")
+    )
+    delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
+    resamples: int = field(default=2000, metadata=flag("of the bootstrap", "N"))
+    seed: int = field(default=0, metadata=flag("of draws; equal seeds, equal digits", "S"))
+
+
+def _show_selection(found: Selection) -> Printed:
+    """Print what selection is worth."""
+    from judgerel_ray.analyses.selection.show import selection_text
+
+    tables = found.tables()
+    return Printed(tables=tables, text=lambda: selection_text(tables), rows=found.systems)
+
+
+@verb(
+    SelectRequest,
+    group="Analyse",
+    help="accuracy by confidence: which answers to accept",
+    show=_show_selection,
+)
+def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
+    """Tell what accepting answers from a confidence on is worth, by system.
+
+    A system is a judge in a role, at a temperature, with a template; `by` names other columns.
+    Questions are what is independent, however often each was asked.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        A run whose items name their right option, or a file of judgments with ``item_id``,
+        ``replication``, ``verdict``, ``gold`` and, where it was stated, ``confidence``.
+
+    Returns
+    -------
+    Selection
+        ``systems`` (accuracy beside chance, AUROC, AURC, calibration error, Brier score),
+        ``acceptance`` (error and accuracy at every threshold that occurs), ``reliability``
+        (accuracy by confidence) and ``guarantees`` (thresholds learnt on half of the questions,
+        tried on the other).
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the path, a column or a choice is wrong, or nobody knows what is right.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"item_id": ["q", "r", "s", "t"], "replication": [0] * 4, "verdict": list("AABB"),
+    ...         "gold": list("ABBB"), "confidence": [0.9, 0.5, 0.8, 0.7]}
+    >>> select(pl.DataFrame(rows), resamples=100).systems["accuracy"].to_list()
+    [0.75]
+    """
+    from judgerel_ray.analyses.selection.from_run import run_selection
+    from judgerel_ray.analyses.selection.selection import SelectionOptions
+
+    options = SelectionOptions(
+        confidences=names_of(asked.confidence) or None, n_bins=asked.bins,
+        band=asked.band,  # type: ignore[arg-type]
+        risk=asked.risk, delta=asked.delta, resamples=asked.resamples, seed=asked.seed,
+    )  # fmt: skip
+    opened = asked.judged(path)
+    return run_selection(opened, options, by=names_of(asked.by), gold=asked.gold_file)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemsRequest(Answered):
+    """What ``systems`` is asked for."""
+
+    confidence: str | None = field(
+        default=None,
+        metadata=flag(f"accept answers by one of {KINDS}; default the first both have", "NAME"),
+    )
+    answer: str = field(
+        default="first",
+        metadata=flag("of a question asked several times: first, majority", "RULE"),
+    )
+    family: str = field(
+        default="all",
+        metadata=flag(
+            "pairs that count: all, roles (of one judge), best (against the best model alone)",
+            "NAME",
+        ),
+    )
+    answer_temperature: float | None = field(
+        default=None,
+        metadata=flag("temperature of the answers that judges compared; default the run's", "T"),
+    )
+    resamples: int = field(default=2000, metadata=flag("of the bootstrap", "N"))
+    seed: int = field(default=0, metadata=flag("of draws; equal seeds, equal digits", "S"))
+
+
+def _show_systems(found: SystemComparison) -> Printed:
+    """Print systems compared."""
+    from judgerel_ray.analyses.selection.show import systems_text
+
+    tables = found.tables()
+    return Printed(tables=tables, text=lambda: systems_text(tables), rows=found.pairs)
+
+
+@verb(
+    SystemsRequest,
+    group="Analyse",
+    help="systems compared on the questions they share, at matched cost, too",
+    show=_show_systems,
+)
+def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
+    """Compare systems on the questions they share, joined by question.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`select`.
+
+    Returns
+    -------
+    SystemComparison
+        ``pairs`` (exact McNemar with Holm's adjustment, differences with intervals),
+        ``equal_acceptance`` (errors where both accept the same share), ``matched_cost`` (judges
+        against the same cost spent on a single model) and ``self_preference``.
+
+    Raises
+    ------
+    SweepError, StoreError
+        As of :func:`select`; or if there are no two systems.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"judge": list("aabb"), "item_id": list("qrqr"), "replication": [0] * 4,
+    ...         "verdict": list("ABAA"), "gold": list("ABAB")}
+    >>> systems(pl.DataFrame(rows), resamples=100).pairs.select("first_only", "second_only").rows()
+    [(1, 0)]
+    """
+    from judgerel_ray.analyses.selection.from_run import run_comparison
+    from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
+
+    options = ComparisonOptions(
+        answer=asked.answer,  # type: ignore[arg-type]
+        family=asked.family,  # type: ignore[arg-type]
+        confidence=asked.confidence, resamples=asked.resamples, seed=asked.seed,
+        answer_temperature=asked.answer_temperature,
+    )  # fmt: skip
+    opened = asked.judged(path)
+    return run_comparison(opened, options, by=names_of(asked.by), gold=asked.gold_file)

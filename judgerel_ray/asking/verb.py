@@ -1,0 +1,281 @@
+"""``plan``, ``run``, ``exact``, ``status``, ``verify``: ask judges, and see how that stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.core.verb import flag, verb
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgerel_ray.asking.plan.planning import Plan
+    from judgerel_ray.config import Sweep
+    from judgerel_ray.store import Finding
+    from judgerel_ray.store.status import RunStatus
+
+
+def load_sweep(path: str | PathLike[str]) -> Sweep:
+    """Read and check a sweep file.
+
+    Parameters
+    ----------
+    path : str or path
+        A TOML file.
+
+    Returns
+    -------
+    Sweep
+        Frozen, every default filled in.
+
+    Raises
+    ------
+    SweepError
+        If it is missing or wrong; one line that names the key.
+
+    Examples
+    --------
+    >>> load_sweep("no-such.toml")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
+    from judgerel_ray.config import load_sweep as load
+
+    return load(fspath(path))
+
+
+def _loaded(sweep: Sweep | str | PathLike[str]) -> Sweep:
+    """A sweep that may be the path of one."""
+    return load_sweep(sweep) if isinstance(sweep, str | PathLike) else sweep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRequest:
+    """What a verb without options is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactRequest:
+    """What ``exact`` is asked for."""
+
+    out: str | PathLike[str] = field(metadata=flag("run directory or fsspec URL", "RUN"))
+    address: str | None = field(
+        default=None,
+        metadata=flag("Ray cluster; default: one on this machine", "ADDRESS"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest(ExactRequest):
+    """What ``run`` is asked for."""
+
+    ask_lost: bool = field(
+        default=False,
+        metadata=flag(
+            "ask again what landed and is lost, however much, and judgments without texts"
+        ),
+    )
+
+
+@verb(
+    NoRequest,
+    group="Ask",
+    help="what a sweep asks and costs; asks nothing",
+    source="SWEEP.toml",
+    prints="json",
+)
+def plan(sweep: Sweep | str | PathLike[str], asked: NoRequest) -> Plan:  # noqa: ARG001
+    """Tell what a sweep asks of whom, and what that costs; asks nothing.
+
+    Parameters
+    ----------
+    sweep : Sweep, str or path
+        From :func:`load_sweep`, or the path of a sweep file.
+
+    Returns
+    -------
+    Plan
+        Counts per judge and stage, tokens, GPU-hours, disk; ``as_json()`` is what is printed.
+
+    Raises
+    ------
+    SweepError
+        If the sweep, or a file it names, is wrong.
+
+    Examples
+    --------
+    >>> plan("no-such.toml")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
+    from judgerel_ray.asking.plan.planning import plan_resolved
+    from judgerel_ray.asking.plan.resolve import resolve
+
+    return plan_resolved(resolve(_loaded(sweep)))
+
+
+@verb(
+    RunRequest,
+    group="Ask",
+    help="run a sweep, or go on with it",
+    source="SWEEP.toml",
+    prints="",
+)
+def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
+    """Run a sweep into a run directory, or go on with it.
+
+    Parameters
+    ----------
+    sweep : Sweep, str or path
+        From :func:`load_sweep`, or the path of a sweep file.
+
+    Returns
+    -------
+    pl.DataFrame
+        The judgments table: one row for every request that landed.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the sweep or the directory is wrong.
+    EngineError
+        If no judge could be asked.
+
+    Warns
+    -----
+    UnfinishedRunWarning
+        If requests are pending; it has ``owed`` and ``problems``, the frame what landed.
+
+    Examples
+    --------
+    >>> run("no-such.toml", out="nowhere")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
+    loaded = _loaded(sweep)
+    from judgerel_ray.asking.run.calling import judgments_of
+
+    return judgments_of(loaded, str(asked.out), address=asked.address, ask_lost=asked.ask_lost)
+
+
+@verb(
+    ExactRequest,
+    group="Ask",
+    help="distributions of verdicts from log-probabilities",
+    source="SWEEP.toml",
+    prints="",
+)
+def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFrame:
+    """Find the verdict distributions of a sweep, or go on with it.
+
+    What they say of infinitely many replications, :func:`judgerel_ray.distributions` tells.
+
+    Parameters
+    ----------
+    sweep : Sweep, str or path
+        From :func:`load_sweep`, or the path of a sweep file.
+
+    Returns
+    -------
+    pl.DataFrame
+        The judgments table, as of :func:`run`.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If the sweep or the directory is wrong, or no ask has a distribution to find.
+    EngineError
+        If no judge could be asked.
+
+    Warns
+    -----
+    UnfinishedRunWarning
+        As of :func:`run`.
+
+    Examples
+    --------
+    >>> exact("no-such.toml", out="nowhere")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    """
+    loaded = _loaded(sweep)
+    from judgerel_ray.asking.run.calling import judgments_of
+    from judgerel_ray.config import as_exact
+
+    return judgments_of(as_exact(loaded), str(asked.out), address=asked.address)
+
+
+@verb(
+    NoRequest,
+    group="Ask",
+    help="how a run stands, also while it goes on",
+    source="RUN",
+    prints="json",
+)
+def status(out: str | PathLike[str], asked: NoRequest) -> RunStatus:  # noqa: ARG001
+    """Tell how a run directory stands, also while the run goes on.
+
+    Parameters
+    ----------
+    out : str or path
+        A run directory.
+
+    Returns
+    -------
+    RunStatus
+        What was asked, landed and is pending, outcomes, tokens, failures; ``as_json()`` is what is
+        printed.
+
+    Raises
+    ------
+    StoreError
+        If there is no run directory, or a file of it cannot be read.
+
+    Examples
+    --------
+    >>> status("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.store.status import read_status
+
+    return read_status(fspath(out))
+
+
+@verb(
+    NoRequest,
+    group="Ask",
+    help="check a run directory end to end",
+    source="RUN",
+    prints="",
+)
+def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa: ARG001
+    """Check a run directory end to end: every committed file is read.
+
+    Parameters
+    ----------
+    out : str or path
+        A run directory.
+
+    Returns
+    -------
+    list of Finding
+        ``level`` ("error", or "note", which is harmless), ``kind``, ``name`` and ``message``;
+        empty if all is well.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be read at all.
+
+    Examples
+    --------
+    >>> verify("no-such-run")
+    Traceback (most recent call last):
+    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    """
+    from judgerel_ray.store import RunDirectory, verify_run
+
+    return verify_run(RunDirectory.open(fspath(out)))

@@ -1,0 +1,370 @@
+"""The command line as Click reads it: commands made of the options of verbs, refusals in one line.
+
+Nothing is computed here: what was typed becomes an :class:`Asked`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from judgerel_ray import __version__
+from judgerel_ray.cli.screen import one_line, tell
+from judgerel_ray.core.verb import FORCE, GROUPS, VERBS, Flag, Verb, flag, flag_of, spelled
+
+PROGRAM = "judgerel"
+COMPLETION = "_JUDGEREL_COMPLETE"
+SHELLS = ("bash", "zsh", "fish")
+MISTAKE = 2
+_FORMAT = flag("table (default), json, or both with a comma between", "NAMES")["flag"]
+_FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
+PRINTING: dict[str, dict[str, Flag]] = {
+    "": {},
+    "json": {"json": flag("print JSON")["flag"]},
+    "format": {"format": _FORMAT},
+    "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"]},
+}
+"""Flags of printing, by the kind that a verb has."""
+SWITCHES = ("json", "force")
+SHARED = ("by", "exact_values", "verdict_names")
+"""Options of many verbs, listed after a verb's own."""
+MOVED = {
+    "--questions": "questions PATH",
+    "--uncertainty": "uncertainty RUN",
+    "--limits": "distributions RUN --view limits",
+    "--weighted": "distributions RUN --view weighted",
+    "--settled": "distributions RUN --view settled",
+    "--reasoning": "distributions RUN --view reasoning",
+    "--scales": "scales PATH",
+    "--reference": "align PATH --reference WHO",
+    "--ranking": "rank PATH",
+    "--selection": "select PATH",
+    "--comparison": "systems PATH",
+    "--compared": "systems PATH --answer-temperature T",
+    "--panels": "panels PATH",
+    "--cascade": "cascade PATH",
+    "--person": "cascade PATH --person-cost COST --person-accuracy A",
+}
+"""What other words for an analysis are called here."""
+_NUMBER = re.compile(r"-\d|-\.\d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was typed.
+
+    Attributes
+    ----------
+    verb : Verb
+        What is to be done.
+    source : str
+        What is read.
+    texts : dict
+        Options as texts, those given alone; of a flag that repeats, all.
+    printing : dict
+        Flags of printing, likewise.
+    """
+
+    verb: Verb
+    source: str
+    texts: dict[str, Any] = field(default_factory=dict)
+    printing: dict[str, Any] = field(default_factory=dict)
+
+    def request(self) -> Any:
+        """The options; SweepError where one is wrong."""
+        read = {one.name: flag_of(one).read for one in fields(self.verb.options)}  # type: ignore[arg-type]
+        values = {}
+        for name, text in self.texts.items():
+            reader = read[name]
+            values[name] = text if reader is None else reader(text)
+        return self.verb.options(**values)
+
+
+class Leave(Exception):  # noqa: N818
+    """A text that was asked for in place of work: help, the version, a script of completion."""
+
+
+def parse(arguments: Sequence[str] | None = None) -> Asked:
+    """Read a command line.
+
+    Raises
+    ------
+    SystemExit
+        With 2 after one line on what is wrong; with 0 after a text that was asked for.
+
+    Examples
+    --------
+    >>> parse(["panels", "a.csv", "--seed", "3"]).texts
+    {'seed': 3}
+    """
+    try:
+        asked = _Verbs(PROGRAM).main(
+            arguments, PROGRAM, complete_var=COMPLETION, standalone_mode=False
+        )
+    except Leave as text:
+        print(text)
+        raise SystemExit(0) from None
+    except click.UsageError as error:
+        _refuse(error)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    assert isinstance(asked, Asked)
+    return asked
+
+
+def _refuse(error: click.UsageError) -> NoReturn:
+    """Say what is wrong in one line and leave with 2."""
+    name = error.ctx.command_path if error.ctx else PROGRAM
+    what, hint = error.format_message().rstrip("."), f"{name} --help"
+    if isinstance(error, click.NoSuchOption):
+        what = f"no such option: {error.option_name}"
+        hint = _elsewhere(error.option_name, name.partition(" ")[2]) or hint
+    tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
+    raise SystemExit(MISTAKE)
+
+
+def _elsewhere(option: str, verb: str) -> str | None:
+    """The verbs that an option is of, where it is of others."""
+    if verb == "reduce" and option in MOVED:
+        return f"{PROGRAM} {MOVED[option]}"
+    others = [name for name, one in VERBS.items() if option in _spellings(one)]
+    return f"{PROGRAM} {' or '.join(others)}" if others else None
+
+
+def _spellings(verb: Verb) -> set[str]:
+    """Every flag of a verb."""
+    return {spelled(one) for one in _flags(verb)}
+
+
+def _flags(verb: Verb) -> list[Field[Any]]:
+    """Options that are flags, those of many verbs last."""
+    named = [one for one in fields(verb.options) if one.kw_only]  # type: ignore[arg-type]
+    return sorted(named, key=lambda one: one.name in SHARED)
+
+
+class _Text(click.ParamType[str]):
+    """Words as they are, completed as files where they may be."""
+
+    name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str  # noqa: ARG002
+    ) -> list[CompletionItem]:  # fmt: skip
+        """Files."""
+        return [CompletionItem(incomplete, type="file")]
+
+
+class _Number(click.ParamType[float]):
+    """A number, whole or not."""
+
+    name = "number"
+
+    def __init__(self, make: Callable[[str], float]) -> None:
+        self.make = make
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number; a usage error where it is none."""
+        try:
+            return self.make(value)
+        except ValueError:
+            kind = "a whole number" if self.make is int else "a number"
+            named = param.opts[0] if param else "it"
+            raise click.UsageError(f"{named} must be {kind}, got {value!r}", ctx) from None
+
+
+class _Choice(click.Choice[str]):
+    """One of some words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word; a usage error where it is none of them."""
+        if value in self.choices:
+            return str(value)
+        named = param.opts[0] if param else "it"
+        known = ", ".join(self.choices)
+        raise click.UsageError(f"{named} must be one of {known}, got {value!r}", ctx)
+
+
+def _help(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Leave with the help of a command."""
+    if asked and not context.resilient_parsing:
+        raise Leave(context.get_help())
+
+
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Leave with the version."""
+    if asked and not context.resilient_parsing:
+        raise Leave(f"{PROGRAM} {__version__}")
+
+
+def _script(context: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Leave with a shell's script of completion."""
+    if shell and not context.resilient_parsing:
+        made = get_completion_class(shell)
+        assert made is not None
+        raise Leave(made(click.Group(PROGRAM), {}, PROGRAM, COMPLETION).source())
+
+
+def _eager(names: Sequence[str], callback: Callable[..., None], help: str, **more: Any) -> Any:
+    """An option that is dealt with before all others."""
+    if not more:
+        more = {"is_flag": True}
+    return click.Option(
+        [*names], is_eager=True, expose_value=False, callback=callback, help=help, **more
+    )
+
+
+class _Command(click.Command):
+    """One verb, made of its options."""
+
+    def __init__(self, verb: Verb) -> None:
+        self.verb = verb
+        places = [one for one in fields(verb.options) if not one.kw_only]  # type: ignore[arg-type]
+        params: list[click.Parameter] = [_argument("read", verb.source)]
+        params += [
+            _argument(one.name, flag_of(one).metavar or "", required=one.default is MISSING)
+            for one in places
+        ]
+        params += [_option(one) for one in _flags(verb)]
+        params += [_printing(name, told) for name, told in PRINTING[verb.prints].items()]
+        params.append(_eager(["-h", "--help"], _help, "show this and leave"))
+        told = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
+        text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *told])
+        super().__init__(verb.name, callback=self._asked, params=params, help=text,
+                         add_help_option=False, options_metavar="[OPTIONS]")  # fmt: skip
+
+    def _asked(self, **values: Any) -> Asked:
+        """What was typed."""
+        given = {
+            name: one
+            for name, one in values.items()
+            if not (one is None or one is False or one == ())
+        }
+        source = given.pop("read")
+        printing = {name: given.pop(name) for name in PRINTING[self.verb.prints] if name in given}
+        return Asked(verb=self.verb, source=source, texts=given, printing=printing)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse a flag in place of another's value, which Click would take for it."""
+        valued = {
+            name
+            for one in self.params
+            if isinstance(one, click.Option) and not one.is_flag
+            for name in one.opts
+        }
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                break
+            value = next(words, None) if word in valued else None
+            if value and value.startswith("-") and value != "-" and not _NUMBER.match(value):
+                ctx.fail(f"{word} needs a value, got {value}; {word}={value} if that is it")
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = ctx  # which Click leaves out where a value is missing
+            raise
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As other commands write it."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, prefix="usage: ")
+
+
+def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argument:
+    """What is read, or another positional argument."""
+    many = metavar.endswith("...")
+    return click.Argument(
+        [name], metavar=metavar if required else f"[{metavar}]", required=required, type=_Text(),
+        nargs=-1 if many else 1,
+    )  # fmt: skip
+
+
+def _option(one: Field[Any]) -> click.Option:
+    """The flag of an option."""
+    told, kind = flag_of(one), str(one.type)
+    names = [spelled(one), one.name]
+    if kind == "bool":
+        return click.Option(names, is_flag=True, help=told.help)
+    number = {"int": int, "float": float}.get(kind.partition(" ")[0]) if "str" not in kind else None
+    reads: click.ParamType[Any] = _Text()
+    if told.choices:
+        reads = _Choice(told.choices)
+    elif number is not None:
+        reads = _Number(number)
+    default = ""
+    if isinstance(one.default, str | int | float | tuple) and one.default not in ("", ()):
+        given = one.default
+        default = f" (default {','.join(given) if isinstance(given, tuple) else given})"
+    return click.Option(
+        names,
+        metavar=None if told.choices else told.metavar or one.name.upper(),
+        help=told.help + default,
+        type=reads,
+        multiple=told.repeats,
+        required=one.default is MISSING,
+    )
+
+
+def _printing(name: str, told: Flag) -> click.Option:
+    """A flag of printing."""
+    if name in SWITCHES:
+        return click.Option([f"--{name}", name], is_flag=True, help=told.help)
+    return click.Option([f"--{name}", name], metavar=told.metavar, help=told.help, type=_Text())
+
+
+class _Verbs(click.Group):
+    """All verbs, each made when it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        params = [
+            _eager(["--version"], _version, "show the version and leave"),
+            _eager(["--completion"], _script, "print the script that completes commands in a shell",
+                   type=_Choice(SHELLS)),
+            _eager(["-h", "--help"], _help, "show this and leave"),
+        ]  # fmt: skip
+        super().__init__(name, params=params, help="How far can an LLM judge be trusted?",
+                         add_help_option=False, no_args_is_help=False,
+                         subcommand_metavar="VERB ...", options_metavar="[OPTIONS]")  # fmt: skip
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of verbs."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Make the command of a verb."""
+        return _Command(VERBS[cmd_name]) if cmd_name in VERBS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb, or say which is near."""
+        if not args[0].startswith("-") and args[0] not in VERBS and not ctx.resilient_parsing:
+            near = get_close_matches(args[0], VERBS, n=1)
+            meant = f" (meant {near[0]}?)" if near else ""
+            ctx.fail(f"no such verb: {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As other commands write it."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, prefix="usage: ")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Verbs below the headings of their groups."""
+        width = max(len(name) for name in VERBS)
+        for group in GROUPS:
+            rows = [(name.ljust(width), one.help) for name, one in VERBS.items()
+                    if one.group == group]  # fmt: skip
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
+
+def commands() -> dict[str, click.Command]:
+    """Every verb's command, for whoever documents them."""
+    return {name: _Command(verb) for name, verb in VERBS.items()}

@@ -1,0 +1,286 @@
+"""A verb, spelled once: the class of its options makes flags, parameters and their documentation.
+
+An options class is frozen; each field is one option, described by :func:`flag`. The command line
+makes its flags of it, and :func:`verb` the signature and the docstring of the Python function.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
+from functools import wraps
+from textwrap import wrap
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
+
+from judgerel_ray.core.errors import SweepError
+
+P = ParamSpec("P")
+Source = TypeVar("Source")
+Options = TypeVar("Options")
+Found = TypeVar("Found")
+
+Names: TypeAlias = "Sequence[str] | str | None"
+"""One name or several; None is the default."""
+Group = Literal["Ask", "Data", "Analyse", "Decide"]
+GROUPS: tuple[Group, ...] = ("Ask", "Data", "Analyse", "Decide")
+Prints = Literal["", "json", "format", "file"]
+"""Flags of printing: none, ``--json``, ``--format``, or ``--format --out --force``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flag:
+    """How one option is spelled on a command line, and what it means.
+
+    Attributes
+    ----------
+    help : str
+        What it means, for ``--help`` and for the docstring.
+    metavar : str, optional
+        What stands for its value; of a positional argument its name, with ``...`` where it repeats.
+    read : callable, optional
+        From the text given to the value; from all texts, where it repeats.
+    repeats : bool
+        Whether the flag may be given several times.
+    choices : tuple of str
+        What may be given, where nothing else may.
+    """
+
+    help: str
+    metavar: str | None = None
+    read: Callable[[Any], object] | None = None
+    repeats: bool = False
+    choices: tuple[str, ...] = ()
+
+
+def flag(
+    help: str,
+    metavar: str | None = None,
+    *,
+    read: Callable[[Any], object] | None = None,
+    repeats: bool = False,
+    choices: Sequence[str] = (),
+) -> Mapping[str, Flag]:
+    """Describe an option: the ``metadata`` of its field; see :class:`Flag`.
+
+    Examples
+    --------
+    >>> flag("how folds are drawn", "S")["flag"].help
+    'how folds are drawn'
+    """
+    told = Flag(
+        help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
+    )  # fmt: skip
+    return {"flag": told}
+
+
+def flag_of(option: Field[Any]) -> Flag:
+    """The flag that a field of an options class describes."""
+    found: Flag = option.metadata["flag"]
+    return found
+
+
+def spelled(option: Field[Any]) -> str:
+    """The flag: the field's name with hyphens, in the singular where it may be given several times.
+
+    Examples
+    --------
+    >>> @dataclass
+    ... class Buying:
+    ...     facet_sizes: str = field(default="", metadata=flag("levels", repeats=True))
+    >>> spelled(fields(Buying)[0])
+    '--facet-size'
+    """
+    name = option.name.removesuffix("s") if flag_of(option).repeats else option.name
+    return "--" + name.replace("_", "-")
+
+
+def comma_names(text: str) -> tuple[str, ...]:
+    """Names with commas between.
+
+    Examples
+    --------
+    >>> comma_names("judge, template,")
+    ('judge', 'template')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def listed(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names of a flag that repeats, each with commas between or not."""
+    return comma_names(",".join(texts))
+
+
+def names_of(names: Names) -> tuple[str, ...] | None:
+    """One name or several as a tuple; None stays.
+
+    Examples
+    --------
+    >>> names_of("judge"), names_of(["judge", "template"])
+    (('judge',), ('judge', 'template'))
+    """
+    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
+
+
+def check_choices(options: object) -> None:
+    """Refuse a value that is none of its option's choices.
+
+    Raises
+    ------
+    SweepError
+        If there is one.
+    """
+    for one in fields(options):  # type: ignore[arg-type]
+        known = flag_of(one).choices
+        value = getattr(options, one.name)
+        if known and value is not None and value not in known:
+            raise SweepError(f"{one.name} must be one of {', '.join(known)}, got {value!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Options of verbs that read files of judgments."""
+
+    exact_values: bool = field(
+        default=False,
+        metadata=flag(
+            "of a file: every spelling is a verdict of its own (else PASS = pass, 1 = 1.0)"
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named(Written):
+    """Options of verbs that hold verdicts against each other across orders of the options."""
+
+    verdict_names: str | None = field(
+        default=None,
+        metadata=flag(
+            "what verdicts name, option or place: of a file with several option_orders and no "
+            "column label",
+            "WHAT",
+        ),
+    )
+
+
+FORCE = flag(
+    "let --out replace a file that judgerel did not write; what is read and what is of a run "
+    "directory it never replaces, and it makes no folder"
+)
+BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",
+          read=comma_names)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What the command line knows of a function.
+
+    Attributes
+    ----------
+    name, help : str
+        As ``judgerel --help`` lists it.
+    group : str
+        The heading it stands below there.
+    options : type
+        The options class.
+    act : callable
+        From what is read and the options to the result.
+    source : str
+        What is read, as a usage line names it.
+    prints : str
+        Which flags of printing it has.
+    show : callable, optional
+        From the result to what is printed.
+    """
+
+    name: str
+    help: str
+    group: Group
+    options: Callable[..., Any]
+    act: Callable[..., Any]
+    source: str
+    prints: Prints
+    show: Callable[[Any], Any] | None
+
+
+VERBS: dict[str, Verb] = {}
+"""Every verb by its name, once the package is imported."""
+
+
+def verb(
+    options: Callable[P, Options],
+    *,
+    group: Group,
+    help: str,
+    source: str = "PATH",
+    prints: Prints = "file",
+    show: Callable[[Found], object] | None = None,
+    name: str | None = None,
+) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
+    """Make a verb of a function of what is read and of its options.
+
+    The function that stays takes each option as a parameter of its own, and its docstring lists
+    them.
+
+    Parameters
+    ----------
+    options : type
+        The options class: a frozen dataclass, a field an option.
+    group, help, source, prints, show, name
+        As of :class:`Verb`; the name is by default the function's own.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Doubling:
+    ...     times: int = field(default=1, metadata=flag("how often", "N"))
+    >>> @verb(Doubling, group="Data", help="doubled", name="double-of-a-doctest")
+    ... def double(number: int, asked: Doubling) -> int:
+    ...     '''Double a number.'''
+    ...     return number * 2**asked.times
+    >>> double(3, times=2), VERBS.pop("double-of-a-doctest").source
+    (12, 'PATH')
+    """
+
+    def made(
+        act: Callable[[Source, Options], Found],
+    ) -> Callable[Concatenate[Source, P], Found]:
+        @wraps(act)
+        def called(read: Source, /, *args: P.args, **asked: P.kwargs) -> Found:
+            return act(read, options(*args, **asked))
+
+        own = inspect.signature(act)
+        first = next(iter(own.parameters.values()))
+        asked = list(inspect.signature(options).parameters.values())
+        called.__signature__ = own.replace(parameters=[first, *asked])  # type: ignore[attr-defined]
+        called.__doc__ = _with_parameters(act.__doc__ or "", options)
+        VERBS[name or act.__name__] = Verb(
+            name=name or act.__name__, help=help, group=group, options=options, act=act,
+            source=source, prints=prints, show=show,
+        )  # fmt: skip
+        return called
+
+    return made
+
+
+def _kind(annotation: str) -> str:
+    """What may be given, as a docstring names it."""
+    told = annotation.replace("Names", "str or sequence of str, optional")
+    told = told.replace("str | PathLike[str]", "str or path")
+    return f"{told.removesuffix(' | None')}, optional" if told.endswith(" | None") else told
+
+
+def _with_parameters(text: str, options: Callable[..., object]) -> str:
+    """A docstring with the options below its other parameters."""
+    lines = []
+    for one in fields(options):  # type: ignore[arg-type]
+        told = flag_of(one)
+        meaning = f"{told.help[0].upper()}{told.help[1:]}."
+        lines += [f"    {one.name} : {_kind(str(one.type))}"]
+        lines += wrap(meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    before, returns, after = text.partition("\n    Returns\n")
+    if not returns or not lines:
+        return text
+    head = "" if "\n    Parameters\n" in before else "\n    Parameters\n    ----------\n"
+    joined = "\n".join(lines)
+    return f"{before.rstrip()}\n{head}{joined}\n{returns}{after}"

@@ -1,0 +1,223 @@
+"""``items`` and ``import``: files for others, from upstream benchmarks and from foreign logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.core.errors import SweepError
+from judgerel_ray.core.verb import FORCE, Names, check_choices, comma_names, flag, names_of, verb
+
+if TYPE_CHECKING:
+    from judgerel_ray.importers.table import TableMapping
+
+
+def _named(texts: Sequence[str], name: str) -> dict[str, str]:
+    """What stands behind the sign, by what stands before it."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not sign or not key.strip() or not value or key.strip() in found:
+            raise SweepError(
+                f"{name} must be NAME=..., each name once, got {text!r}", hint=f"{name} item_id=id"
+            )
+        found[key.strip()] = value
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsRequest:
+    """What ``items`` is asked for."""
+
+    path: str | PathLike[str] = field(
+        kw_only=False, metadata=flag("the benchmark's upstream file or folder", "PATH")
+    )
+    out: str | PathLike[str] = field(metadata=flag("where the items go", "FILE.parquet"))
+    answers: str | PathLike[str] | None = field(
+        default=None, metadata=flag("recorded answers that become options", "PATH")
+    )
+    seed: int = field(default=1, metadata=flag("of what truthfulqa_pairs and mix draw", "S"))
+    gold_is: str | None = field(
+        default=None,
+        metadata=flag(
+            "of a plain file: what gold names the right option by",
+            choices=("id", "text", "letter", "number", "index", "reference"),
+        ),
+    )
+    force: bool = field(default=False, metadata=FORCE)
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+
+@verb(
+    ItemsRequest,
+    group="Data",
+    help="items from a benchmark's upstream files",
+    source="BENCHMARK",
+    prints="",
+)
+def items(benchmark: str, asked: ItemsRequest) -> int:
+    """Write a benchmark's items as a Parquet file that a sweep can name.
+
+    Parameters
+    ----------
+    benchmark : str
+        A loader's name, or one of your own for a plain file.
+
+    Returns
+    -------
+    int
+        How many items were written.
+
+    Raises
+    ------
+    SweepError
+        If the benchmark is unknown, a file of it cannot be read, or `out` must not be written.
+
+    Warns
+    -----
+    ReadingWarning
+        If a plain file does not say how gold names the right option: how it was read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "mine.csv")
+    ...     lines = ["item_id,question,option_x,option_y,gold", "1,Which?,oak,elm,y"]
+    ...     _ = file.write_text(chr(10).join(lines))
+    ...     items("mine", file, out=f"{folder}/items.parquet", gold_is="id")
+    1
+    """
+    from judgerel_ray.counting.given import warn_of
+    from judgerel_ray.importers.verbs import write_items
+
+    return write_items(
+        benchmark,
+        fspath(asked.path),
+        fspath(asked.out),
+        answers=None if asked.answers is None else fspath(asked.answers),
+        seed=asked.seed,
+        gold_is=asked.gold_is,  # type: ignore[arg-type]
+        tell=lambda line: warn_of([line]),
+        force=asked.force,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What ``import`` is asked for."""
+
+    paths: Sequence[str | PathLike[str]] | str | PathLike[str] = field(
+        kw_only=False, metadata=flag("what the importer reads, a path or several", "PATH...")
+    )
+    out: str | PathLike[str] = field(metadata=flag("where the judgments go", "FILE.parquet"))
+    columns: Mapping[str, str] | None = field(
+        default=None,
+        metadata=flag(
+            "of a table: what stands where", "NAME=COLUMN",
+            read=lambda texts: _named(texts, "--column"), repeats=True,
+        ),
+    )  # fmt: skip
+    repeats: str | None = field(
+        default=None,
+        metadata=flag("of a table: columns that are replications, such as s?", "PATTERN"),
+    )
+    values: Mapping[str, str] | None = field(
+        default=None,
+        metadata=flag(
+            "of a table: values where it has none", "NAME=TEXT",
+            read=lambda texts: _named(texts, "--value"), repeats=True,
+        ),
+    )  # fmt: skip
+    missing: Sequence[str] | None = field(
+        default=None,
+        metadata=flag("of a table: what stands for no verdict", "TEXT", repeats=True),
+    )
+    order: Names = field(
+        default=None,
+        metadata=flag(
+            "of a table: verdicts from lowest to highest, for scores", "A,B", read=comma_names
+        ),
+    )
+    judge: str | None = field(
+        default=None, metadata=flag("of bergman2025: whose answers they are", "NAME")
+    )
+    role: str | None = field(
+        default=None,
+        metadata=flag("of bergman2025: responder, participant, evaluator_only", "ROLE"),
+    )
+    reread: bool = field(
+        default=False, metadata=flag("of bergman2025: verdicts by our own readers")
+    )
+    force: bool = field(default=False, metadata=FORCE)
+
+    def mapping(self) -> TableMapping | None:
+        """What the columns of a table stand for; None where no option says so."""
+        from judgerel_ray.importers.table import TableMapping
+
+        told = (self.columns, self.repeats, self.values, self.missing, self.order)
+        if all(one is None for one in told):
+            return None
+        return TableMapping(
+            columns=dict(self.columns or {}),
+            repeats=self.repeats,
+            values=dict(self.values or {}),
+            missing=tuple(self.missing or ()),
+            order=names_of(self.order) or (),
+        )
+
+
+@verb(
+    ImportRequest,
+    group="Data",
+    help="judgments from logs that people hold",
+    source="FORMAT",
+    prints="",
+    name="import",
+)
+def import_judgments(format_name: str, asked: ImportRequest) -> int:
+    """Write judgments of foreign logs as one Parquet file that every analysis reads.
+
+    Parameters
+    ----------
+    format_name : {"schroeder2024", "table", "people", "bergman2025"}
+        What the logs are.
+
+    Returns
+    -------
+    int
+        How many judgments were written.
+
+    Raises
+    ------
+    SweepError
+        If the format is unknown, a path cannot be read, the paths hold a judgment twice, or `out`
+        must not be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "log.csv")
+    ...     _ = file.write_text(chr(10).join(["id,s1,s2", "q1,A,B", "q2,A,A"]))
+    ...     import_judgments("table", file, out=f"{folder}/judgments.parquet",
+    ...                      columns={"item_id": "id"}, repeats="s?")
+    4
+    """
+    from judgerel_ray.importers.verbs import write_judgments
+
+    paths = [asked.paths] if isinstance(asked.paths, str | PathLike) else asked.paths
+    return write_judgments(
+        format_name,
+        [fspath(path) for path in paths],
+        fspath(asked.out),
+        mapping=asked.mapping(),
+        judge=asked.judge,
+        role=asked.role,
+        reread=asked.reread,
+        force=asked.force,
+    )

@@ -1,0 +1,208 @@
+"""Rating responses: criterion, definition, scale and template crossed over every response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition
+from judgerel_ray.protocols.criteria import Criterion, DefinitionLength
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.judging import answer_names, judged_answer, over_temperatures
+from judgerel_ray.protocols.marks import Mark, Settings, origin_of, recorded_sampling
+from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
+from judgerel_ray.protocols.rendering import menu_for
+from judgerel_ray.protocols.scales import scale_labels
+from judgerel_ray.protocols.templates import Template
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    """One way of asking for a rating: all that is crossed but the response and temperature."""
+
+    criterion: Criterion
+    definition: DefinitionLength
+    scale: Scale
+    template: Template
+
+    @property
+    def names(self) -> tuple[str, str, str, str]:
+        """What its rows record."""
+        return self.criterion.name, self.definition, self.scale.name, self.template.name
+
+    @property
+    def wording(self) -> tuple[object, ...]:
+        """What its prompts say, whatever it is called."""
+        told = self.criterion.definitions[self.definition]
+        texts = tuple(sorted(self.template.texts.items()))
+        asked = criterion_words(self.template, self.criterion)
+        return asked, told, replace(self.scale, name=""), texts
+
+
+def facets_of(frame: AskFrame) -> Iterator[Facet]:
+    """Every way an ask of protocol rating puts a response.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.protocols import load_criterion, load_scale, load_template
+    >>> ask = AskTable(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",),
+    ...                definitions=("none", "long"))
+    >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(),
+    ...                  templates=(load_template("rating", "default"),),
+    ...                  criteria=(load_criterion("helpfulness"),),
+    ...                  scales=(load_scale("points5"), load_scale("binary")))
+    >>> [facet.names[:3] for facet in facets_of(frame)]
+    [('helpfulness', 'none', 'points5'), ('helpfulness', 'none', 'binary'), \
+('helpfulness', 'long', 'points5'), ('helpfulness', 'long', 'binary')]
+    """
+    crossed = product(frame.criteria, frame.ask.definitions, frame.scales, frame.templates)
+    for criterion, definition, scale, template in crossed:
+        yield Facet(criterion=criterion, definition=definition, scale=scale, template=template)
+
+
+def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """How good is this response: every response x criterion x definition x scale x template."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    facets = tuple(facets_of(frame))
+    for name in answer_names(frame, item):
+        answer = judged_answer(frame, item, name, texts)
+        if answer is None:
+            each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+            n_blocked += len(facets) * each
+            continue
+        for facet in facets:
+            labels = scale_labels(facet.scale)
+            menu = menu_for(
+                facet.template, labels, labels=labels, reader=frame.ask.reader, scale=facet.scale
+            )
+            blank = replace(
+                blank_condition(
+                    voice,
+                    item,
+                    protocol="rating",
+                    stage="judge",
+                    role="judge",
+                    template=facet.template,
+                ),
+                menu=menu,
+                responder=name,
+                criterion=facet.criterion.name,
+                definition=facet.definition,
+                scale=facet.scale.name,
+            )
+            prompt = render_rating(
+                facet.template,
+                item,
+                answer.text or "",
+                criterion=facet.criterion,
+                definition=facet.definition,
+                scale=facet.scale,
+            )
+            made = over_temperatures(frame, blank, prompt, (answer.key,) if answer.key else ())
+            if answer.text is None:
+                impossible += [(one, f"no answer of {name}") for one in made]
+            else:
+                asks += made
+    return ItemWork(
+        judge=voice.name,
+        item_id=item.item_id,
+        asks=tuple(asks),
+        impossible=tuple(impossible),
+        n_blocked=n_blocked,
+    )
+
+
+def check_facets(frame: AskFrame) -> None:
+    """Refuse criteria, definitions and scales that would ask the same words under two names.
+
+    Raises
+    ------
+    SweepError
+        Naming both.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import AskTable
+    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> check_facets(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+    """
+    for kind, named in (("criteria", frame.criteria), ("scales", frame.scales)):
+        names = [one.name for one in named]
+        if len(set(names)) < len(names):
+            raise SweepError(
+                f"{kind} must differ in name, got {', '.join(names)}", where={"ask": frame.index}
+            )
+    seen: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for facet in facets_of(frame):
+        first = seen.setdefault(facet.wording, facet.names)
+        if first != facet.names:
+            raise SweepError(
+                f"{' / '.join(first)} and {' / '.join(facet.names)} put the same words: they "
+                "would be asked once and counted twice",
+                where={"ask": frame.index},
+                hint="leave one out",
+            )
+
+
+def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    """As :func:`marks.judgment_marks`: what is crossed is in the words of a rating.
+
+    Yields
+    ------
+    tuple
+    """
+    ask, origin = frame.ask, origin_of(frame, item)
+    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
+    names = answer_names(frame, item)
+    for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
+        what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
+        least, most = frame.replications(temperature), frame.most_replications(temperature)
+        yield (*what, temperature, *sampling), facet.template.name, least, most
+
+
+def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    """As :func:`marks.judgment_rows`, of ratings.
+
+    Yields
+    ------
+    tuple of (Mark, mapping)
+    """
+    ask = frame.ask
+    for facet, temperature in product(facets_of(frame), frame.temperatures):
+        question, told, scale, texts = facet.wording
+        sampling, more = recorded_sampling(ask, temperature)
+        settings: dict[str, object] = {
+            "max_tokens": ask.max_tokens,
+            "reader": ask.reader,
+            "respond": origin_of(frame, item),
+            "criteria": (question, told),
+            "scales": scale,
+            "templates": (facet.template.own or facet.template.form, texts),
+            **more,
+        }
+        for name in answer_names(frame, item):
+            mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
+            yield mark, settings
+
+
+def scale_menus(
+    frame: AskFrame, template: Template, where: Mapping[str, object]
+) -> Iterator[tuple[Menu, Mapping[str, object]]]:
+    """A menu for every scale of an ask.
+
+    Yields
+    ------
+    tuple of (Menu, mapping)
+    """
+    for scale in dict.fromkeys(facet.scale for facet in facets_of(frame)):
+        labels = scale_labels(scale)
+        if scale.decimals:
+            labels = (number_text(scale.lowest), number_text(scale.highest))
+        menu = menu_for(template, labels, labels=labels, reader=frame.ask.reader, scale=scale)
+        yield menu, {**where, "scale": scale.name}

@@ -1,0 +1,233 @@
+"""One self-contained page: what was asked, what came back, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from string import Template
+
+import polars as pl
+
+from judgerel_ray.analyses.distributions.show import settled_section
+from judgerel_ray.analyses.panels.page import Together, panel_sections
+from judgerel_ray.analyses.panels.show import cascaded_sections
+from judgerel_ray.analyses.ratings.page import Rated, rating_sections
+from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
+from judgerel_ray.analyses.reliability.page import (
+    Questions,
+    alpha_charts,
+    answer_section,
+    coefficient_section,
+    headline_table,
+    outcome_section,
+    place_section,
+    unstable_section,
+)
+from judgerel_ray.analyses.reliability.show import failure_lines
+from judgerel_ray.analyses.selection.page import Selected, selection_sections
+from judgerel_ray.analyses.serving.show import serving_section
+from judgerel_ray.blocks.markup import facts, paragraph, section
+from judgerel_ray.blocks.ordering import in_order
+from judgerel_ray.blocks.words import escape, group_columns
+from judgerel_ray.reporting.chances import Probabilities, probability_lead, probability_sections
+from judgerel_ray.reporting.unfinished import no_verdicts, unfinished_notice
+
+_FOOTER = (
+    "Intervals are 95 %, by question. The noise floor shuffles a group's own verdicts across its "
+    "questions; a coefficient as far from the floor as more than 5 % of such shuffles is "
+    "not distinguishable from noise."
+)
+_HOW_TO_READ = (
+    "Same verdict: how often two judgments of an item agree. Where orders of the options, "
+    "templates or definitions vary, each judgment has its own, drawn at random "
+    "(reproducibility), and same prompt again says how often the judge repeats itself; elsewhere "
+    "only the same prompt was asked again. By chance: how often they would agree if this judge's "
+    "verdicts were shuffled across the questions. Alpha puts that chance at 0 and perfect "
+    "agreement at 1; ± is the standard deviation of its noise floor. No number here says that a "
+    "verdict is right: a judge can be steadily wrong."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What reducers found in judgments that hold verdicts, all with the same groups.
+
+    Attributes
+    ----------
+    coefficients : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+    outcomes : pl.DataFrame
+        From :func:`judgerel_ray.counting.outcomes.outcome_table`.
+    unstable : pl.DataFrame
+        From :func:`judgerel_ray.analyses.reliability.stability.least_stable`.
+    positions : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.reliability.positions.verdict_positions`.
+    settled : pl.DataFrame, optional
+        From :func:`.settled_summary`, with groups of its own.
+    failures : pl.DataFrame, optional
+        From :func:`judgerel_ray.counting.outcomes.failed_requests`.
+    serving : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
+    rated : Rated, optional
+        What is compared of ratings.
+    selected : Selected, optional
+        What selecting among answers by confidence is worth, and systems compared.
+    together : Together, optional
+        What judges are worth as a panel, and one after the other.
+    cascaded : pl.DataFrame, optional
+        From :func:`judgerel_ray.analyses.panels.cascaded.cascaded_table`.
+    """
+
+    coefficients: pl.DataFrame
+    outcomes: pl.DataFrame
+    unstable: pl.DataFrame
+    positions: pl.DataFrame | None = None
+    settled: pl.DataFrame | None = None
+    failures: pl.DataFrame | None = None
+    serving: pl.DataFrame | None = None
+    rated: Rated | None = None
+    selected: Selected | None = None
+    together: Together | None = None
+    cascaded: pl.DataFrame | None = None
+
+
+def render_report(
+    measured: Measured | None,
+    *,
+    title: str,
+    asked: Sequence[tuple[str, str]] = (),
+    standing: Mapping[str, object] | None = None,
+    answers: pl.DataFrame | None = None,
+    absent: str = "",
+    probabilities: Probabilities | None = None,
+    questions: Questions | None = None,
+) -> str:
+    """Write the report as one HTML page that asks nothing of any network and runs no script.
+
+    Parameters
+    ----------
+    measured : Measured, optional
+        What was found; None where there are no verdicts.
+    title : str
+        Name of the sweep or file.
+    asked : sequence of (name, value)
+        What was asked, as the reader should see it: sweep, judges, requests asked and owed.
+    standing : mapping, optional
+        How a run stands, as of :func:`~judgerel_ray.reporting.unfinished.unfinished_notice`.
+    answers : pl.DataFrame, optional
+        Candidate answers that landed, as of :func:`.answer_section`.
+    absent : str
+        Why there are no verdicts, where there are none.
+    probabilities : Probabilities, optional
+        What the run's confusion matrices and verdict distributions say.
+    questions : mapping of (str, str) to str, optional
+        Texts of questions by benchmark and item_id: where single questions are shown, these name
+        them.
+
+    Returns
+    -------
+    str
+        A whole HTML document; every name in it is escaped.
+
+    Examples
+    --------
+    >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+    >>> from judgerel_ray.analyses.reliability.stability import least_stable
+    >>> from judgerel_ray.counting.outcomes import outcome_table
+    >>> rows = pl.LazyFrame({"item_id": ["<b>", "<b>"], "replication": [0, 1],
+    ...                      "verdict": ["A", "B"]})
+    >>> found = Measured(coefficients=reduce_judgments(rows), outcomes=outcome_table(rows),
+    ...                  unstable=least_stable(rows))
+    >>> page = render_report(found, title="Two replies")
+    >>> "<b>" in page, "&lt;b&gt;" in page
+    (False, True)
+    """
+    page = Template(files("judgerel_ray.reporting").joinpath("page.html").read_text("utf-8"))
+    measured = _ordered(measured) if measured else None
+    lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
+    sections = [
+        section("What was asked", facts(asked)) if asked else "",
+        *probability_sections(probabilities, questions),
+        *(_measured(measured, questions) if measured else ()),
+        section("Candidate answers", answer_section(answers)),
+    ]
+    body = {
+        "notice": unfinished_notice(standing) if standing else "",
+        "lead": lead or no_verdicts(absent),
+        "sections": "\n".join(text for text in sections if text),
+        "footer": escape(_FOOTER if measured else ""),
+    }
+    # A number and its percent sign stay on one line.
+    tied = {name: text.replace(" %", "\u00a0%") for name, text in body.items()}
+    return page.substitute(title=escape(title), **tied)
+
+
+def _lead(measured: Measured) -> str:
+    """What a reader should know first."""
+    told = [
+        *failure_lines(measured.failures, measured.outcomes),
+        *cautions(measured.coefficients),
+    ]
+    warned = "".join(f"<li>{escape(line)}</li>" for line in told)
+    lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
+    leads = group_leads(measured.coefficients)
+    if len(leads) == 1 and leads[0][0].code not in WARNINGS:
+        lines.append(paragraph(leads[0][1], "lead"))
+    found = headline_table(measured.coefficients)
+    lines += [found, paragraph(_HOW_TO_READ, "soft")] if found else []
+    return "\n".join(line for line in lines if line)
+
+
+def _ordered(measured: Measured) -> Measured:
+    """The frames that lists are made of, by their groups: 2 before 10, each scale together."""
+    groups = group_columns(measured.coefficients)
+    unstable = measured.unstable
+    units = unstable.columns[: unstable.columns.index("agreement")]
+    positions = measured.positions
+    return replace(
+        measured,
+        coefficients=in_order(measured.coefficients, groups),
+        outcomes=in_order(measured.outcomes, groups),
+        positions=None if positions is None else in_order(positions, groups),
+        unstable=in_order(unstable, ["agreement", *units]),
+    )
+
+
+def _measured(measured: Measured, questions: Questions | None) -> list[str]:
+    """Sections on verdicts."""
+    coefficients = measured.coefficients
+    groups = group_columns(coefficients)
+    return [
+        section("What came back", outcome_section(measured.outcomes)),
+        *selection_sections(measured.selected),
+        *panel_sections(measured.together),
+        *cascaded_sections(measured.cascaded),
+        *rating_sections(measured.rated),
+        section("Alpha against temperature", _charts(coefficients)),
+        section("Serving noise", serving_section(measured.serving)),
+        section("Stable verdicts", _settled(measured.settled)),
+        section("Where the verdicts fall", place_section(measured.positions)),
+        section("All coefficients", coefficient_section(coefficients)),
+        section(
+            "The least stable questions", unstable_section(measured.unstable, groups, questions)
+        ),
+    ]
+
+
+def _settled(summary: pl.DataFrame | None) -> str:
+    """What was asked on until it was settled, where anything was."""
+    return "" if summary is None else settled_section(summary)
+
+
+def _charts(coefficients: pl.DataFrame) -> str:
+    """Alpha against temperature, where there are temperatures."""
+    figures = alpha_charts(coefficients)
+    if not figures:
+        return ""
+    told = (
+        "1 is perfect agreement of a judge with itself, asked the same prompt again; 0 is what "
+        "chance gives. The band is where 95 % of noise falls; hollow points are not "
+        "distinguishable from it. Bars are 95 % intervals."
+    )
+    return f'{paragraph(told)}<div class="charts">{"".join(figures)}</div>'

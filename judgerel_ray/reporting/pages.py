@@ -1,0 +1,304 @@
+"""From a run directory or a file of judgments to one page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from judgerel_ray.analyses.distributions.from_run import settled_of
+from judgerel_ray.analyses.panels.from_run import cascaded_of, together_of
+from judgerel_ray.analyses.reliability.basis import failures_of, unread_damage
+from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.reducing import (
+    Judged,
+    ReduceOptions,
+    open_judgments,
+    tolerated,
+)
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.analyses.reliability.tolerance import AT_MOST
+from judgerel_ray.analyses.selection.from_run import selected_of
+from judgerel_ray.analyses.serving.from_run import serving_of
+from judgerel_ray.blocks.words import (
+    coefficient_name,
+    group_columns,
+    group_label,
+    missing_policy,
+    times,
+)
+from judgerel_ray.config import AskTable, Judge, parse_sweep
+from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.given import Given
+from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.reporting.html import Measured, render_report
+from judgerel_ray.reporting.probability_page import replicated, run_probabilities
+from judgerel_ray.reporting.rating_page import (
+    RatingOptions,
+    ratings_of,
+    unknown_scales,
+    with_scales,
+    with_weighted,
+)
+from judgerel_ray.store import RunDirectory, checked_ledger, read_errors, reading, scan_judgments
+from judgerel_ray.store.outputs import output_to
+from judgerel_ray.store.status import read_status
+
+_MOST_REASONS = 3  # of each judge; the rest lies in errors/
+
+
+def report_path(
+    path: str | Given, out: str, options: RatingOptions | None = None, *, force: bool = False
+) -> str:
+    """Write the report of a run directory or a file of judgments; return where it is.
+
+    Of ratings `options` say what they are held against and how scales are compared.
+
+    A run without any verdict (it only wrote answers, or nothing landed yet) has a page, too: it
+    says so, and so does the text returned.
+
+    By `force` a file at `out` may go that is no earlier page. In a run directory a page may lie
+    directly beside the run's own files.
+
+    Effects: writes one file, whole. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If the judgments or an option are wrong, or `out` must not be written.
+    """
+    options = options or RatingOptions()
+    reads = (str(path), options.reference, options.outside, *options.scale_files)
+    output = output_to(out, "report", reads=reads, force=force)
+    with reading(str(path)):
+        opened = open_judgments(path, empty=True)
+        probabilities = run_probabilities(opened.run) if opened.run else None
+        judged = with_scales(replicated(opened), options)
+        probabilities = with_weighted(probabilities, judged, options)
+        absent = _absent(judged)
+        measured = None if absent else _measured(judged)
+        if measured is not None:
+            rated, selected = ratings_of(judged, options), selected_of(judged)
+            together, cascaded = together_of(judged), cascaded_of(judged)
+            held = replace(measured, together=together, cascaded=cascaded)
+            measured = replace(held, rated=rated, selected=selected)
+        page = render_report(
+            measured,
+            title=_title(judged, str(path)),
+            asked=[*_asked(judged, str(path)), *unknown_scales(judged), *_tolerances(measured)],
+            standing=_standing(judged.run) if judged.run else None,
+            answers=_answers(judged.frame) if judged.run else None,
+            absent=absent,
+            probabilities=probabilities,
+            questions=_questions(judged.run) if judged.run else None,
+        )
+    output.write(page.encode())
+    silent = absent and not (probabilities and probabilities.anything)
+    return f"{out}: no verdicts. {absent}" if silent else out
+
+
+def _questions(run: RunDirectory) -> dict[tuple[str, str], str]:
+    """Texts of a run's questions, by benchmark and item_id; without its items there are none."""
+    if not run.exists("items.parquet"):
+        return {}
+    names = ["benchmark", "item_id", "question"]
+    items = pl.read_parquet(BytesIO(run.read_bytes("items.parquet")), columns=names)
+    return {(benchmark, item): text for benchmark, item, text in items.iter_rows()}
+
+
+def _measured(judged: Judged) -> Measured:
+    """What reducers find."""
+    coefficients = tolerated(judged, ReduceOptions())
+    return Measured(
+        coefficients=coefficients,
+        outcomes=outcome_table(judged.source),
+        unstable=least_stable(judged.source),
+        positions=verdict_positions(
+            judged.frame, by=group_columns(coefficients), menus=judged.menus
+        ),
+        settled=settled_of(judged.run),
+        failures=failures_of(judged, coefficients),
+        serving=serving_of(judged, coefficients),
+    )
+
+
+def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
+    """How coefficients stand to the tolerances of the sweep, judged by whole intervals."""
+    if measured is None or "standing" not in measured.coefficients.columns:
+        return []
+    rows = measured.coefficients.filter(pl.col("standing").is_not_null())
+    told = [name for name in group_columns(rows) if rows[name].n_unique() > 1]
+    policies = rows["missing"].n_unique() > 1
+    found: dict[str, list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        limit = "at most" if row["coefficient"] in AT_MOST else "at least"
+        wanted = f"{coefficient_name(row)} {limit} {row['tolerance']:g}, as sweep.toml asks"
+        counted = f"replies without a verdict: {missing_policy(row)}" if policies else ""
+        who = ", ".join(filter(None, [group_label(row, told), counted]))
+        standing = f"{row['standing']}" if row["low"] is not None else "undecided, no interval"
+        found.setdefault(wanted, []).append(f"{who}: {standing}" if who else standing)
+    return [
+        ("tolerance", f"{wanted}, by the whole interval. {'; '.join(said)}")
+        for wanted, said in found.items()
+    ]
+
+
+def _absent(judged: Judged) -> str:
+    """Why a run has no verdicts; nothing where it has rows of judges, or is a file."""
+    if judged.run is None:
+        return ""
+    roles = dict(judged.frame.group_by("role").len().collect().iter_rows())
+    verdicts = judged.frame.filter(is_judge(judged.frame.collect_schema().names()))
+    if not verdicts.head(1).collect().is_empty():
+        return ""
+    answers = f"{roles.get('responder', 0):,} candidate answers landed"
+    asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
+    if all(_reads(ask) for ask in asks):
+        return "This sweep reads probabilities; none is laid out yet: they are when a run ends."
+    if not any(protocol_named(ask.protocol).judges for ask in asks):
+        return f"{answers}; this sweep asks for answers only, and for no judgment of them."
+    return f"{answers}, and no judgment yet."
+
+
+def _answers(frame: pl.LazyFrame) -> pl.DataFrame:
+    """Candidate answers that landed, counted."""
+    written = frame.filter((pl.col("role") == "responder") & pl.col("outcome").is_null())
+    by = ["judge", "benchmark", "stage", "temperature"]
+    return (
+        written.group_by(by)
+        .agg(
+            questions=pl.col("item_id").n_unique(),
+            answers=pl.len(),
+            tokens=pl.col("completion_tokens").mean(),
+        )
+        .collect()
+        .sort(by)
+    )
+
+
+def _standing(run: RunDirectory) -> dict[str, object]:
+    """How a run stands, and why requests are owed."""
+    standing = read_status(run).as_json()
+    if standing["state"] == "done":
+        return standing
+    landed = scan_judgments(run, columns=("key",))
+    found = (
+        read_errors(run)
+        .lazy()
+        .join(landed, on="key", how="anti")
+        # What follows in brackets names the item: the reason is the same without it.
+        .with_columns(pl.col("message").str.replace(r"\s*\[[^\[\]]*\]\s*$", ""))
+        .group_by("judge", "kind", "message")
+        .agg(requests=pl.col("key").n_unique())
+        .sort(["judge", "requests", "message"], descending=[False, True, False])
+        .group_by("judge", maintain_order=True)
+        .head(_MOST_REASONS)
+        .collect()
+    )
+    return {**standing, "reasons": found.to_dicts()}
+
+
+def _title(judged: Judged, path: str) -> str:
+    """What the report is about."""
+    if judged.run is None:
+        return Path(path).name
+    return parse_sweep(judged.run.read_text("sweep.toml")).name
+
+
+def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
+    """What was asked, as the report says it."""
+    if judged.run is None:
+        notes = judged.tally.notes if judged.tally else ()
+        read = [("read", note) for note in notes]
+        return [("file", path), ("asked", _varied(judged.frame)), *read]
+    sweep = parse_sweep(judged.run.read_text("sweep.toml"))
+    damage = unread_damage(judged.run)
+    tokens = checked_ledger(judged.run).tokens
+    several = len(sweep.ask) > 1
+    return [
+        ("sweep", sweep.name),
+        ("judges", ", ".join(f"{judge.name} ({_kind(judge)})" for judge in sweep.judge)),
+        *(
+            (f"asked ({index + 1})" if several else "asked", _ask(ask))
+            for index, ask in enumerate(sweep.ask)
+        ),
+        (
+            "tokens",
+            f"prompt {tokens.prompt:,} ({tokens.cached:,} from the prefix cache), "
+            f"generated {tokens.generated:,}",
+        ),
+        *([("damaged", damage)] if damage else []),
+    ]
+
+
+def _ask(ask: AskTable) -> str:
+    """One ask in words: what was repeated, and what was varied."""
+    if _reads(ask):
+        return _read(ask)
+    warm = [f"{value:g}" for value in ask.temperatures if value > 0]
+    often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
+    if 0.0 in ask.temperatures:
+        told = (
+            "greedy: repeats show the serving's noise only" if ask.repeat_greedy > 1 else "greedy"
+        )
+        often.append(f"{times(ask.repeat_greedy or 1)} at temperature 0 ({told})")
+    text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
+    n_templates = len(ask.templates)
+    templates = (
+        f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
+    )
+    return text + protocol_named(ask.protocol).prompts_told(ask, templates)
+
+
+def _reads(ask: AskTable) -> bool:
+    """Whether probabilities are read, and no verdict is asked again."""
+    return protocol_named(ask.protocol).reads_probabilities(ask) is not None
+
+
+def _read(ask: AskTable) -> str:
+    """One ask whose probabilities were read, in words."""
+    heats = ", ".join(f"{value:g}" for value in ask.temperatures)
+    templates = ", ".join(ask.templates)
+    return protocol_named(ask.protocol).probabilities_told(ask, templates, heats)
+
+
+def _repeated(ask: AskTable) -> str:
+    """How often a sampled prompt is asked."""
+    rule = ask.adaptive
+    if rule is None:
+        return times(ask.first_replications)
+    return (
+        f"{times(rule.first)}, then on until its verdict is settled (error {rule.adaptive:g}, "
+        f"{times(rule.max)} at most; coefficients rest on the first {rule.first})"
+    )
+
+
+def _varied(frame: pl.LazyFrame) -> str:
+    """What a file of judgments varied, as far as it says."""
+    columns = frame.collect_schema().names()
+    names = [
+        name for name in ("judge", "temperature", "template", "option_order") if name in columns
+    ]
+    counts = frame.select(
+        pl.len().alias("rows"), *(pl.col(name).n_unique() for name in ("item_id", *names))
+    ).collect().row(0, named=True)  # fmt: skip
+    said = [f"{counts['rows']:,} rows", f"{counts['item_id']:,} questions"]
+    said += [
+        f"{counts[name]:,} {name.replace('_', ' ')}{'s' * (counts[name] > 1)}" for name in names
+    ]
+    if counts.get("option_order", 1) > 1:
+        return ", ".join(said)
+    known = "one order of the options" if "option_order" in names else "no order of the options"
+    return (
+        f"{', '.join(said)}; the file records {known}: same prompt, same order, as far as it says"
+    )
+
+
+def _kind(judge: Judge) -> str:
+    """What a judge is, never passing a simulated one off as a judge."""
+    if judge.engine == "simulated":
+        return f"simulated: {judge.model}; answers from a stated distribution, not a judge"
+    return judge.model if judge.base_url is None else f"{judge.model}, asked at {judge.base_url}"

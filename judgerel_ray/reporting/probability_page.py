@@ -1,0 +1,64 @@
+"""What probabilities of a run say on its page: uncertainty of judgments, endless replications."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
+from judgerel_ray.analyses.confusion.lead import Uncertain
+from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
+from judgerel_ray.analyses.distributions.sections import Distributed
+from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.given import Given
+from judgerel_ray.protocols.registry import protocol_names
+from judgerel_ray.reporting.chances import Probabilities
+from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
+from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
+
+
+def run_probabilities(run: RunDirectory) -> Probabilities:
+    """Read what the page shows of a run's probabilities; nothing of what it has none."""
+    return Probabilities(uncertain=_uncertain(run), distributed=_distributed(run))
+
+
+def _uncertain(run: RunDirectory) -> Uncertain | None:
+    """Of confusion matrices."""
+    if not run.exists(CONFUSIONS):
+        return None
+    told = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
+    replies = (
+        scan_judgments(run, columns=CHEAP_COLUMNS)
+        .filter(told)
+        .group_by("judge", "benchmark", "role", "outcome")
+        .agg(n=pl.len())
+        .sort("judge", "benchmark", "role", "outcome")
+        .collect()
+    )
+    return Uncertain(tables=run_uncertainty_tables(Given(rows=run.url, run=run)), replies=replies)
+
+
+def _distributed(run: RunDirectory) -> Distributed | None:
+    """Of verdict distributions."""
+    if not run.exists(DISTRIBUTIONS):
+        return None
+    distributions = read_distributions(run)
+    limits = limit_table(distributions, scales=declared_scales(run))
+    return Distributed(limits=limits, widths=width_table(distributions))
+
+
+def _made_matrices() -> pl.Expr:
+    """Rows that confusion matrices are made of."""
+    return pl.col("protocol").is_in(protocol_names(lambda one: one.makes_matrices))
+
+
+def replicated(judged: Judged) -> Judged:
+    """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
+    once = protocol_names(lambda one: one.makes_matrices)
+    if judged.run is None or not judged.menus.keys() & set(once):
+        return judged
+    menus = {name: menu for name, menu in judged.menus.items() if name not in once}
+    plain = ~_made_matrices()
+    return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)

@@ -1,0 +1,114 @@
+"""Python has a function for every verb, with its options and its result."""
+
+import doctest
+import inspect
+import json
+
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.cli.parsing import commands
+from judgerel_ray.core import SweepError
+
+ASKED = {
+    "by": (["--by", "template"], {"by": "template"}),
+    "measurement": (
+        ["--measurement", "nominal,interval"],
+        {"measurement": ["nominal", "interval"]},
+    ),
+    "items": (["--items", "template"], {"items": "template"}),
+    "missing": (["--missing", "bounds"], {"missing": "bounds"}),
+    "nuisance": (["--nuisance", "stage"], {"nuisance": "stage"}),
+    "verdict_names": (["--verdict-names", "option"], {"verdict_names": "option"}),
+    "coefficient": (
+        ["--coefficient", "icc1", "--coefficient", "flip_rate"],
+        {"coefficients": ["icc1", "flip_rate"]},
+    ),
+    "block": (["--block", "all"], {"block": "all"}),
+    "tolerance": (["--tolerance", "valid_rate=0.5"], {"tolerance": {"valid_rate": 0.5}}),
+    "bands": (["--bands"], {"bands": True}),
+    "interval": (["--interval", "bootstrap"], {"interval": "bootstrap"}),
+    "resamples": (
+        ["--interval", "bootstrap", "--resamples", "50"],
+        {"interval": "bootstrap", "resamples": 50},
+    ),
+    "exact_values": (["--exact-values"], {"exact_values": True}),
+    "seed": (["--interval", "bootstrap", "--seed", "7"], {"interval": "bootstrap", "seed": 7}),
+}
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    lines = ["item_id,template,stage,replication,block,score,verdict,outcome"]
+    for i in range(40):
+        kind, score = ("refused", "") if i % 9 == 5 else ("scored", (i * 7 + i // 4) % 5)
+        lines.append(
+            f"q{i // 4},{'ab'[i % 2]},{'st'[i % 2]},{i // 2 % 2},{int(i >= 36)},{score},"
+            f"{score and 'vV'[i // 2 % 2]}{score},{kind}"
+        )
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.csv"
+    lines = [f"q{i // 4},{i % 4 // 2},{i % 2},{'AB'[i % 5 < 2]}" for i in range(24)]
+    path.write_text("\n".join(["item_id,option_order,replication,verdict", *lines]))
+    return str(path)
+
+
+def test_every_option_has_a_case():
+    known = inspect.signature(judgerel_ray.reduce).parameters
+    assert {name for _, keywords in ASKED.values() for name in keywords} == set(known) - {"path"}
+
+
+FUNCTIONS = {"import": "import_judgments"}
+"""What a verb is called in Python, where its name is a word of the language."""
+
+
+@pytest.mark.parametrize("verb", commands())
+def test_every_verb_is_a_function_with_its_flags_as_parameters(verb):
+    function = getattr(judgerel_ray, FUNCTIONS.get(verb, verb))
+    assert function.__name__ in judgerel_ray.__all__
+    parameters = list(inspect.signature(function).parameters.values())
+    printing = {"json"} | ({"format", "out", "force"} if "format" in _names(verb) else set())
+    assert {one.name for one in parameters[1:]} == _names(verb) - printing - {"read", "help"}
+    for one in parameters:
+        assert f"\n    {one.name} : " in function.__doc__, one.name
+
+
+def _names(verb):
+    """Names of what a verb's command takes."""
+    return {one.name for one in commands()[verb].params}
+
+
+@pytest.mark.parametrize("name", sorted({*judgerel_ray.__all__} - {"__version__"}))
+def test_the_example_of_every_function_is_true(name):
+    found = doctest.DocTestFinder().find(getattr(judgerel_ray, name), name)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    for one in found:
+        assert not doctest.DocTestRunner(optionflags=flags).run(one).failed
+    assert sum(len(one.examples) for one in found)
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+@pytest.mark.parametrize("option", ASKED)
+def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders, capsys):
+    arguments, keywords = ASKED[option]
+    scores = orders if option == "verdict_names" else scores
+    assert main(["reduce", scores, *arguments, "--format", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    found = judgerel_ray.reduce(scores, **keywords)
+    assert printed == json.loads(json.dumps(found.to_dicts()))
+    assert not found.equals(judgerel_ray.reduce(scores))
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
+def test_mistakes_are_one_line(scores):
+    with pytest.raises(SweepError, match="block must be 0 or all, got '1'"):
+        judgerel_ray.reduce(scores, block=1)
+    with pytest.raises(SweepError, match="unknown coefficient 'alpha'"):
+        judgerel_ray.reduce(scores, coefficients="alpha")

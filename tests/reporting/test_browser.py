@@ -1,0 +1,144 @@
+"""The page in a real browser: it fits narrow and wide windows, and the browser has no complaint."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
+import polars as pl
+import pytest
+
+from judgerel_ray.analyses.confusion.lead import Uncertain
+from judgerel_ray.analyses.reliability.positions import verdict_positions
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.analyses.reliability.stability import least_stable
+from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.reporting.chances import Probabilities
+from judgerel_ray.reporting.html import Measured, render_report
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+LONG = "a-judge-whose-name-is-longer-than-any-telephone-is-wide-" * 2
+
+# Scripts of the page itself are forbidden, so a frame around it measures.
+HARNESS = """<!doctype html><title>x</title><link rel="icon" href="data:,"><pre></pre>
+<iframe></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.style = "border:0;height:900px;width:WIDTHpx";
+frame.onload = () => {
+  const page = frame.contentDocument, root = page.documentElement;
+  for (const one of page.querySelectorAll("details")) one.open = true;
+  const reach = page.querySelectorAll("summary, .wide[tabindex='0']");
+  let reached = 0;
+  for (const one of reach) { one.focus(); reached += page.activeElement === one; }
+  // What a table tells is read without scrolling it.
+  const widest = Math.max(...[...page.querySelectorAll("caption")].map(
+    (one) => one.getBoundingClientRect().right));
+  document.querySelector("pre").textContent =
+    `caption=${Math.ceil(widest)} scroll=${root.scrollWidth} client=${root.clientWidth}`
+    + ` all=${reach.length} reached=${reached}`;
+};
+frame.src = "report.html";
+</script>"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a word, and remembers what was asked of it."""
+
+    asked: ClassVar[list[str]] = []
+
+    def log_message(self, *words):  # noqa: ARG002
+        self.asked.append(self.path)
+
+
+@pytest.fixture
+def served(tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield tmp_path, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def page() -> str:
+    rows = [
+        {"judge": judge, "scale": scale, "temperature": temperature, "item_id": f"q{item}-{LONG}",
+         "replication": replication, "option_order": order, "label": "AB"[(item + order) % 2],
+         "verdict": "xy"[(item * replication) % 2] if item else None, "benchmark": "b",
+         "protocol": "best_of"}
+        for judge in ("j", LONG)
+        for scale in ("1-5", "1-10")
+        for temperature in (0.0, 0.5, 10.0)
+        for item in range(5)
+        for order in (0, 1)
+        for replication in range(3)
+    ]  # fmt: skip
+    frame = pl.LazyFrame(rows)
+    found = reduce_judgments(frame)
+    measured = Measured(
+        coefficients=found,
+        outcomes=outcome_table(frame),
+        unstable=least_stable(frame),
+        positions=verdict_positions(
+            frame, by=["judge", "benchmark", "protocol", "scale", "temperature"]
+        ),
+    )
+    judge = {"judge": LONG, "asked": 9, "landed": 1, "owed": 8, "failed": 3, "error": LONG}
+    counts = {"asked": 9, "landed": 1, "owed": 8, "failed": 3, "live": None}
+    standing = {"state": "incomplete", "run": f"/{LONG}", "judges": [judge], **counts}
+    texts = {("b", f"q{item}-{LONG}"): f"{item} {LONG} " * 9 for item in range(5)}
+    return render_report(
+        measured, title=LONG, asked=[("sweep", LONG)], standing=standing, questions=texts
+    )
+
+
+@pytest.fixture
+def pages(confusion_inputs):
+    """Pages by what they show."""
+    scale, few = ("1", "2", "3", "4", "5"), (LONG, "no")
+    told = confusion_inputs(
+        (("j", 0.5), (LONG, 2.0)), (("grades", scale, 30, ("x", LONG)), (LONG, few, 30, ("x",)))
+    )
+    replies = pl.DataFrame({"judge": [LONG], "benchmark": [LONG], "role": ["assessor"],
+                            "outcome": ["refused"], "n": [1]})  # fmt: skip
+    found = Probabilities(uncertain=Uncertain(tables=told, replies=replies))
+    shown = render_report(None, title=LONG, asked=[("sweep", LONG)], probabilities=found)
+    return {"agreement": page(), "uncertainty": shown}
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on this machine")
+@pytest.mark.parametrize("width", [380, 400, 1280])
+@pytest.mark.parametrize("kind", ["agreement", "uncertainty"])
+def test_the_page_fits_and_the_browser_has_nothing_to_complain_of(
+    served, tmp_path, pages, kind, width
+):
+    folder, address = served
+    (folder / "report.html").write_text(pages[kind], encoding="utf-8")
+    (folder / "harness.html").write_text(HARNESS.replace("WIDTH", str(width)), encoding="utf-8")
+    Quiet.asked.clear()
+    done = subprocess.run(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         "--window-size=1400,1000", f"--user-data-dir={tmp_path / 'browser'}",
+         "--virtual-time-budget=5000", "--dump-dom", f"{address}/harness.html"],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    found = re.search(
+        r"caption=(\d+) scroll=(\d+) client=(\d+) all=(\d+) reached=(\d+)", done.stdout
+    )
+    assert found, done.stdout[:2000]
+    caption, scroll, client, regions, reached = map(int, found.groups())
+    assert scroll <= client <= width
+    assert caption <= client
+    assert regions == reached > 10
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    assert sorted(Quiet.asked) == ["/harness.html", "/report.html"]
