@@ -9,7 +9,7 @@ from test_places import coin, content, first_shown, pairs, value
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.comparison.from_run import compare_paths
+from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.reliability.reducing import open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
@@ -155,7 +155,7 @@ def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     three, two = str(tmp_path / "three.csv"), str(tmp_path / "two.csv")
     frame.with_columns(n_options=3).write_csv(three)
     frame.write_csv(two)
-    for measured in (judgerel_ray.reduce, lambda file: compare_paths(file, two)):
+    for measured in (judgerel_ray.reduce, lambda file: compare_with_serving(file, two)):
         declared, by_labels = measured(three), measured(two)
         alpha = {"coefficient": "krippendorff_alpha", "conditions": "reproducibility"}
         name = "value" if "value" in declared.columns else "value_a"
