@@ -22,7 +22,7 @@ def statistics(n_values: int):
 
 
 def test_it_is_the_null_one_can_enumerate():
-    # AABB dealt to two units of two: both agree in 1 of 3 deals, none in 2 of 3.
+    # AABB permuted over two units of two: both agree in 1 of 3, none in 2 of 3.
     agreement = count_statistic("percent_agreement", n_values=2)
     floor = noise_floor([[2, 0], [0, 2]], agreement, n_permutations=9999)
     assert floor.mean == pytest.approx(1 / 3, abs=0.02)
@@ -120,7 +120,7 @@ def test_noise_of_many_ratings_is_called_noise(sizes, rates):
 
 
 @pytest.mark.parametrize("sizes", [[5] * 1_200, [4, 5] * 600, [*range(2, 13)] * 75])
-def test_what_dealing_would_tell_of_thousands_is_not_dealt(monkeypatch, sizes):
+def test_what_permuting_would_show_of_thousands_is_not_permuted(monkeypatch, sizes):
     counts = unequal(np.random.default_rng(4), sizes, (0.3, 0.3, 0.2, 0.2))
     asked = [
         count_statistic(name, n_values=4, values=[1, 2, 3, 4], level=level)
@@ -184,7 +184,7 @@ def test_what_moments_do_not_tell_is_dealt_or_has_no_p(monkeypatch):
         assert floor.sd > 0
 
 
-def test_a_few_units_of_very_many_ratings_are_dealt():
+def test_a_few_units_of_very_many_ratings_are_permuted():
     rng = np.random.default_rng(3)
     counts = rng.multinomial(1_000_000, [0.5, 0.3, 0.2], size=12)
     for floor in noise_floors(counts, statistics(3)[:4]):

@@ -66,7 +66,7 @@ def test_heavy_tails_are_dealt_or_have_no_p(monkeypatch, name, kind):
     dealt = score_floor(scores, unit, name)
     assert (dealt.n_permutations, dealt.method) == (
         199,
-        "199 random deals of the scores, two-sided",
+        "199 random permutations of the scores, two-sided",
     )
     monkeypatch.setattr(noise, "MOST_LABELS", 0)
     closed = score_floor(scores, unit, name)
