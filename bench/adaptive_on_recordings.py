@@ -14,12 +14,11 @@ all hundred.
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from bench.recordings import recordings
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.design import goal_of
 from judgerel_ray.importers import import_schroeder2024
@@ -68,7 +67,7 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=5)
     parser.add_argument("--delta", type=float, default=0.05)
     told = parser.parse_args()
-    folder = Path(os.environ["JUDGEREL_DATA"]) / "seed000"
+    folder = recordings() / "seed000"
     rule = StoppingRule(delta=told.delta, first=5, most=100, step=told.step)
     print(
         "judge, temperature: used; stable verdict, stably none; of both the mode of 100; alpha of"

@@ -53,6 +53,7 @@ kappa and ICC in place of a flagged one: the section on skewed base rates has it
 tables here are of the jackknife alone. Take a flagged one as a hint, and read agreement, AC1 and
 Brennan-Prediger beside it, whose intervals hold better there. Some flagged intervals cover well:
 the flag errs on the side of doubt.
+Scores have a mark of their own, *rests on few questions*: the last section has its table.
 
 **The rules behind the intervals**: one question is left out at a time (replications of a question
 are no independent evidence), Student's t with questions - 1 degrees of freedom; chance-corrected

@@ -14,11 +14,11 @@ that 100 replies have. Exit code 1 where mode exact computes more than 1/100 of 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 import polars as pl
 
+from bench.recordings import recordings
 from demo.judge_truth import load_judge, prompt_text
 from demo.reasoning_judge import REASONING_JUDGE_FOLDER
 from judgerel_ray.cli import main as judgerel
@@ -55,7 +55,7 @@ SAMPLED = f"replications = {REPLICATIONS}\nrepeat_greedy = {REPLICATIONS}\n"
 def write_items(folder: Path, n: int) -> tuple[Path, Path]:
     """Write recorded articles with their summaries; the second file has the first one alone."""
     judge = load_judge(REASONING_JUDGE_FOLDER)
-    texts = pl.read_parquet(Path(os.environ["JUDGEREL_DATA"]) / "items/summeval_texts.parquet")
+    texts = pl.read_parquet(recordings() / "items/summeval_texts.parquet")
     items = []
     for (document, article), part in texts.sort("doc_id", "system").group_by(
         "doc_id", "article", maintain_order=True

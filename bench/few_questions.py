@@ -1,23 +1,25 @@
 """Scores whose differences few questions carry: is it said, and do the intervals cover?
 
-    OMP_NUM_THREADS=1 python -m bench.few_questions [--runs 1000] [--seed 1]
+    python -m bench.few_questions [--runs 1000] [--seed 1] [--out docs/coverage.md]
 
 Simulated judges of continuous scores: question means of variance ICC from a law (normal; uniform;
 one question in ten low, alike otherwise or nearly so; exponential; log-normal), replications normal
-about them with variance 1 - ICC. Prints for ICC(1), by law, number of questions and replications:
-how many of the 95 % intervals hold the truth; how many were flagged before (fewer than ten
-questions whose replications differ) and are flagged now (few questions carry the differences); and
-the coverage of those with and without the new flag.
+about them with variance 1 - ICC. Writes for ICC(1), by law, number of questions and replications:
+how many of the 95 % intervals hold the truth; how many were flagged before (fewer than five
+effective questions) and are flagged now (or fewer than fifteen, on one side of the others); and the
+coverage of those with and without the new flag.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.coverage_page import replace_section, table
 from judgerel_ray.stats import Interval, jackknife_interval
 from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
 from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
@@ -52,7 +54,9 @@ def drawn(law: str, *, questions: int, replications: int, icc: float, seed: int)
     return jackknife_interval(moments_from_scores(scores), moment_statistic("icc1"))
 
 
-def row(law: str, *, questions: int, replications: int, icc: float, runs: int, seed: int) -> str:
+def row(
+    law: str, *, questions: int, replications: int, icc: float, runs: int, seed: int
+) -> list[object]:
     """One cell."""
     found = [
         drawn(law, questions=questions, replications=replications, icc=icc, seed=1000 * run + seed)
@@ -60,38 +64,52 @@ def row(law: str, *, questions: int, replications: int, icc: float, runs: int, s
     ]
     given = [one for one in found if one.low is not None and one.high is not None]
     covered = np.array([(one.low or 0) <= icc <= (one.high or 0) for one in given])
-    before = np.array([one.few_informative for one in given])
-    now = before | np.array([(one.n_effective or np.inf) < FEWEST_CARRYING for one in given])
+    before = np.array([(one.n_effective or np.inf) < FEWEST_CARRYING for one in given])
+    now = np.array([one.few_informative or one.carried_by_few for one in given])
 
     def share(held: NDArray[np.bool_]) -> str:
         return f"{100 * held.mean():.1f}" if held.size else "-"
 
-    return (
-        f"| {law} | {icc} | {questions} x {replications} | {share(covered)} | {share(before)} | "
-        f"{share(now)} | {share(covered[now])} | {share(covered[~now])} |"
-    )
+    return [
+        law, icc, f"{questions} x {replications}", share(covered), share(before), share(now),
+        share(covered[now]), share(covered[~now]),
+    ]  # fmt: skip
+
+
+TITLE = "Scores: does it rest on few questions?"
+NOTE = """\
+Made by `python -m bench.few_questions --runs {runs} --seed {seed}`. Judges of scores: means of
+questions of variance ICC from a law, replications normal about them. Intervals are those of ICC(1).
+*Before*: fewer than five effective questions (the variance between questions is shared as among so
+many). *Flagged*: those, or fewer than fifteen that lie on one side of the others: the skewness of
+the means of questions is beyond 1.645 of its standard error under normal scores. One question in
+ten that is low is then told in nearly every sample that has one, where replications are five and
+the ICC is .5 or more. Of 20 questions, one sample in eight has none and looks like any other: there
+the interval fails, and no rule on the sample could say so."""
+HEAD = [
+    "law", "ICC", "questions x replications", "covered %", "flagged before %", "flagged %",
+    "covered if flagged %", "covered if not %",
+]  # fmt: skip
+CELLS = [(20, 2), (20, 5), (30, 5), (55, 5), (200, 5)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("docs/coverage.md"))
     given = parser.parse_args()
-    print(
-        "| law | ICC | questions x replications | covered % | flagged before % | flagged % | "
-        "covered if flagged % | covered if not % |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
-    for questions, replications in ((20, 2), (20, 5), (55, 5), (200, 5)):
-        for law in LAWS:
-            for icc in (0.2, ICC, 0.8) if (questions, replications) == (20, 5) else (ICC,):
-                print(
-                    row(
-                        law, questions=questions, replications=replications, icc=icc,
-                        runs=given.runs, seed=given.seed,
-                    ),
-                    flush=True,
-                )  # fmt: skip
+    rows = [
+        row(
+            law, questions=questions, replications=replications, icc=icc,
+            runs=given.runs, seed=given.seed,
+        )
+        for questions, replications in CELLS
+        for law in LAWS
+        for icc in ((0.2, ICC, 0.8) if (questions, replications) == (20, 5) else (ICC,))
+    ]  # fmt: skip
+    note = NOTE.format(runs=given.runs, seed=given.seed)
+    replace_section(given.out, TITLE, f"{note}\n\n{table(HEAD, rows)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Repeatability, reproducibility, swap consistency and position bias of recorded pairwise judges.
 
-    JUDGEREL_DATA=DIR python bench/recorded_pairwise.py [--out docs/recorded-pairwise.md]
+    JUDGEREL_DATA=DIR python -m bench.recorded_pairwise [--out docs/recorded-pairwise.md]
 
 Every judge of three recordings in which pairs were shown in both orders, by the shipped
 `reduce_judgments`. MT-Bench pairs and the LLMBar pilot record the place that was chosen, turned
@@ -11,12 +11,12 @@ no place.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from bench.recordings import recordings
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 
 COEFFICIENTS = ("krippendorff_alpha", "percent_agreement", "swap_consistency", "position_bias")
@@ -24,7 +24,7 @@ NAMES = {"1": ("first", "second"), "0": ("second", "first")}
 HEAD = """\
 # Pairwise judgments that others recorded, in both orders
 
-Made by `JUDGEREL_DATA=DIR python bench/recorded_pairwise.py`, printed as it is: every recording
+Made by `JUDGEREL_DATA=DIR python -m bench.recorded_pairwise`, printed as it is: every recording
 whose pairs were shown in both orders. Values and intervals (95 %, by question) are those that
 `judgerel reduce` prints; a few are held by pairs counted one by one in
 `tests/reference/test_recorded_pairwise.py`. Replies without a verdict are left out.
@@ -243,7 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("docs/recorded-pairwise.md"))
     given = parser.parse_args()
-    given.out.write_text(page(Path(os.environ["JUDGEREL_DATA"])))
+    given.out.write_text(page(recordings()))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the stated probability of a recorded verdict is worth, by judge and benchmark.
 
-    JUDGEREL_DATA=DIR python bench/recorded_uncertainty.py
+    JUDGEREL_DATA=DIR python -m bench.recorded_uncertainty
 
 Reads the recorded verdicts of five judges with the probability of the option they chose (Feedback
 Collection, TruthfulQA pairs, Toxic Chat, Persona Chat, Topical Chat), labels each low or high by a
@@ -14,7 +14,7 @@ A certainty that ranks worse than chance is printed as it is.
 
 from __future__ import annotations
 
-import os
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from bench.recordings import recordings
 from judgerel_ray.stats import (
     LabelEdges,
     auroc,
@@ -169,7 +170,8 @@ def people(folder: Path) -> None:
 
 def main() -> None:
     """Print the whole."""
-    folder = Path(os.environ["JUDGEREL_DATA"])
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    folder = recordings()
     everything = list(recorded(folder))
     for data in everything:
         report(data)

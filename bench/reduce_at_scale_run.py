@@ -1,6 +1,6 @@
 """A run directory as large as one likes, landed by the store's own functions.
 
-    python bench/reduce_at_scale_run.py OUT [--rows 20_000_000] [--replications 100] [--part 32_000]
+    python -m bench.reduce_at_scale_run OUT [--rows 20_000_000] [--replications 100] [--part 32_000]
 
 One simulated judge, one temperature: every part is a lease of whole questions, with its texts and
 its commit, as `judgerel run` leaves them; verdicts as in `reduce_at_scale.py`.
@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from reduce_at_scale import ALIKE, UNPARSED, VERDICTS
 
+from bench.reduce_at_scale import ALIKE, UNPARSED, VERDICTS
 from judgerel_ray.core import TokenCounts, digest, request_key
 from judgerel_ray.store import RunDirectory, begin_session, end_session, land, write_manifest
 from judgerel_ray.tables import Completions, Items, Judgments

@@ -23,7 +23,7 @@ import click
 
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.config import Sweep
-from judgerel_ray.config.table import Table
+from judgerel_ray.core.table import Table
 from judgerel_ray.core.verb import VERBS, flag_of
 
 ROOT = Path(__file__).resolve().parents[1]

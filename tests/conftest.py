@@ -43,6 +43,7 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 # Shared machines are slow in bursts: a deadline would fail tests for their neighbours' load.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("quick", deadline=None, max_examples=50)  # of `make test`
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 # A killed Ray node leaves its pipes to the collector; vLLM imports parts of torch that are on their
@@ -59,14 +60,28 @@ _FOREIGN_WARNINGS = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let tests of Ray and vLLM live with the warnings of Ray and vLLM."""
+# Of two processes one alone may start clusters and engines: they share cores, ports and memory.
+_HEAVY = "clusters and engines"
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let tests of Ray and vLLM live with the warnings of Ray and vLLM, and one at a time."""
+    if hasattr(config, "workerinput"):  # one process of several
+        items.sort(key=lambda item: not _is_heavy(item))  # the longest group is begun first
+        for item in items:
+            group = _HEAVY if _is_heavy(item) else item.nodeid.partition("::")[0]
+            item.add_marker(pytest.mark.xdist_group(group))
     for item in items:
         for mark, warnings in _FOREIGN_WARNINGS.items():
             if item.get_closest_marker(mark):
                 for warning in warnings:
                     # First, so that what a test says of itself has the last word.
                     item.add_marker(pytest.mark.filterwarnings(warning), append=False)
+
+
+def _is_heavy(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(mark) for mark in _FOREIGN_WARNINGS)
 
 
 def start_ray(**options: Any) -> ModuleType:
@@ -103,7 +118,22 @@ def ray_apart() -> Iterator[ModuleType]:
         start_ray()
 
 
-HELD_S = 300.0  # longer than any engine takes to come up on a machine that is busy with others
+PATIENCE_S = 900.0  # only what hangs takes longer, on a machine however busy with others
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[[Callable[[], object], str], None]:
+    """Wait for an event: in place of a bound on the time that something takes."""
+    import time
+
+    def wait(has_come: Callable[[], object], what: str) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while not has_come():
+            if time.monotonic() > until:
+                pytest.fail(f"waited for in vain: {what}")
+            time.sleep(0.05)
+
+    return wait
 
 
 @pytest.fixture
@@ -128,7 +158,8 @@ def hold_leases(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], bo
                 before(fleet)
                 return
             since.append(time.monotonic())
-            assert since[-1] - since[0] < HELD_S, "what the leases wait for does not come"
+            if since[-1] - since[0] > PATIENCE_S:
+                pytest.fail("what the leases wait for does not come")
 
         monkeypatch.setattr(Fleet, "_send_leases", send)
 

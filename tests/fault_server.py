@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import socket
 import threading
 import time
 from collections import Counter
@@ -94,12 +95,13 @@ class FaultServer:
 
     def __enter__(self) -> FaultServer:
         self._thread.start()
-        assert self._ready.wait(20)
+        assert self._ready.wait(300)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._stopping.set)
-        self._thread.join(20)
+        self._thread.join(300)
+        assert not self._thread.is_alive()
 
     def _serve(self) -> None:
         asyncio.run(self._run())
@@ -113,11 +115,16 @@ class FaultServer:
         # A client that hangs up ends its request, as at any server.
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", self.port, backlog=1024)
-        await site.start()
-        self.port = runner.addresses[0][1]
+        listener = socket.create_server(("127.0.0.1", self.port), backlog=1024)
+        await web.SockSite(runner, listener, backlog=1024).start()
+        self.port = listener.getsockname()[1]
         self._ready.set()
         await self._stopping.wait()
+        # asyncio loses, unclosed, a connection accepted in the step in which its server closes:
+        # first nobody new is accepted, then those who were become connections, then all are closed.
+        self._loop.remove_reader(listener.fileno())
+        for _ in range(3):
+            await asyncio.sleep(0)
         await runner.cleanup()
 
     def _keeps_out(self, request: web.Request) -> web.Response | None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.hostile.case import Answer, Came, Case, Expect
+from bench.hostile.case import Answer, Came, Case, Expect, must_name
 from bench.hostile.counted import Row, base_rows, counted
 from bench.hostile.tables import HEADER, as_csv, as_json, as_jsonl, as_parquet, cells, reduce_json
 
@@ -121,11 +121,6 @@ def other_reader_cases() -> Iterator[Case]:
             )
 
 
-def must_name(word: str) -> Expect:
-    """A refusal that mentions what is wrong."""
-    return Expect(refusal="must", names=(word,))
-
-
 def _wrote(n: int) -> Callable[[Came], str | None]:
     def check(came: Came) -> str | None:
         got = pq.read_table(came.folder / "o.parquet").num_rows
@@ -166,6 +161,15 @@ def column_type_cases() -> Iterator[Case]:
         rows = [[*row, given[k % len(given)]] for k, row in enumerate(CELLS)]
         content = write(rows, (*HEADER, "temperature"))  # type: ignore[operator]
         yield _typed(f"temperatures are {what}", name, content, MUST_READ)
+    for what, start in {"2^53": first, "2^63": 2**63 - 8}.items():
+        rows = [[i, start + r, v] for i, r, v in ROWS]
+        for name, content in {
+            "t.parquet": as_parquet(rows), "t.csv": as_csv(rows), "t.jsonl": as_jsonl(rows)
+        }.items():  # fmt: skip
+            yield _typed(f"replications from {what} on ({name[1:]})", name, content, MUST_REFUSE)
+    rows = [[i, bool(r), v] for i, r, v in ROWS if r < 2]
+    for name, content in {"t.parquet": as_parquet(rows), "t.jsonl": as_jsonl(rows)}.items():
+        yield _typed(f"replications true and false ({name[1:]})", name, content, MUST_REFUSE)
     maps = as_parquet([[i, r, [("v", v)]] for i, r, v in CELLS],
                       verdict=pa.map_(pa.string(), pa.string()))  # fmt: skip
     yield _typed("verdicts are maps (.parquet)", "t.parquet", maps, MUST_REFUSE)
@@ -193,6 +197,9 @@ ALIKE: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     "true, 1": (("true", "1"), ("false", "0")),
     "50%, 50 %": (("50%", "50 %"), ("0%",)),
     "1.5, 1,5": (("1.5", "1,5"), ("0",)),
+    "1, 01": (("1", "01"), ("0",)),
+    "gro\u00df, GROSS": (("gro\u00df", "GROSS"), ("klein",)),
+    "iyi, \u0130yi": (("iyi", "\u0130yi"), ("k\u00f6t\u00fc",)),
 }
 
 
@@ -212,7 +219,7 @@ def look_alike_cases() -> Iterator[Case]:
                 expect=Expect(answers=(said,), refusal="never"),
                 fast=name == "t.csv" and what in ("Yes, Yes.", "1.5, 1,5"),
             )
-    for word in ("-", "?", "undefined", "ERROR", "n.a.", "missing"):
+    for word in ("-", "?", "undefined", "ERROR", "n.a.", "missing", "NaT"):
         rows = [(i, r, word if k % 5 == 0 else v) for k, (i, r, v) in enumerate(ROWS)]
         said = Answer(numbers=counted(rows), messages=("counted as verdicts",))
         yield Case(

@@ -102,6 +102,11 @@ class Expect:
     harmless: bool = False
 
 
+def must_name(word: str) -> Expect:
+    """A refusal that mentions what is wrong."""
+    return Expect(refusal="must", names=(word,))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What is given to the command line.

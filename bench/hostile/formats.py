@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bench.hostile.case import Answer, Came, Case, Expect
+from bench.hostile.case import Answer, Came, Case, Expect, must_name
 from bench.hostile.counted import base_rows, counted
 from bench.hostile.tables import (
     HEADER,
@@ -224,7 +224,13 @@ def _odd_layouts() -> Contents:
             "t.csv", csv.replace(b"q5,2,PASS", b"q5,2"), Expect(answers=(_without_row("q5", 2),))),
         "a comma at the end of every line": (
             "t.csv", csv.replace(b"\n", b",\n"), READ_OR_REFUSED),
-        "an open quote": ("t.csv", csv.replace(b"q5,2,", b'q5,2,"', 1), MUST_REFUSE),
+        "an open quote": ("t.csv", csv.replace(b"q5,2,", b'q5,2,"', 1), _line(24)),
+        "an open quote in the header": ("t.csv", b'"' + csv, _line(1)),
+        "a quote in the middle of a field": (
+            "t.csv", csv.replace(b"q5,2,PASS", b'q5,2,"PA"SS'), _line(24)),
+        "colons between columns": ("t.csv", csv.replace(b",", b":"), must_name("':'")),
+        "carets between columns": ("t.csv", csv.replace(b",", b"^"), must_name(r"'\^'")),
+        "blanks between columns": ("t.csv", csv.replace(b",", b"  "), must_name("' '")),
         "a column verdict twice": (
             "t.csv", _twice("verdict"), MUST_REFUSE),
         "a column item_id twice": ("t.csv", _twice("item_id"), MUST_REFUSE),
@@ -244,6 +250,9 @@ def _odd_layouts() -> Contents:
         "the header again in the middle": (
             "t.csv", csv.replace(b"q6,0,", b"item_id,replication,verdict\nq6,0,"), MUST_REFUSE),
         "a line of totals at the end": ("t.csv", csv + b"total,,\n", MUST_REFUSE),
+        "a line of totals that fits": ("t.csv", csv + b"TOTAL,0,67 %\n", Expect(answers=(
+            Answer(numbers=counted([*ROWS, ("TOTAL", 0, "67 %")]), messages=("counted as quest",)),
+        ))),
     }  # fmt: skip
 
 
@@ -295,6 +304,9 @@ def _places() -> Iterator[Case]:
         "a folder of Parquet": (parts, None, "d", READ_OR_REFUSED),
         "a folder of Parquet and a README": (
             {**parts, "d/README.md": b"hello"}, None, "d", READ_OR_REFUSED),
+        "a folder judge=a of a file that says judge b": (
+            {"d/judge=a/t.csv": as_csv([[*row, "b"] for row in CELLS], (*HEADER, "judge"))},
+            None, "d", must_name("judge=a")),
         "a pattern of Parquet": (parts, None, "d/*.parquet", READ_OR_REFUSED),
         "a pattern that nothing fits": (parts, None, "d/*.csv", MUST_REFUSE),
         "an empty folder": ({}, lambda f: (f / "d").mkdir(), "d", MUST_REFUSE),
@@ -330,7 +342,7 @@ def _places() -> Iterator[Case]:
             "report": (("report", path, "--out", "r.html"),),
             "advise": (("advise", path),),
         }.items():
-            if verb != "reduce" and expect is not MUST_REFUSE:
+            if verb != "reduce" and expect.refusal != "must":
                 continue
             yield Case(
                 family="Places of a file",

@@ -204,7 +204,9 @@ def earlier_output_cases() -> Iterator[Case]:
             ),
             files=FILES,
             may_write=(f"o{ending}",),
-            expect=Expect(refusal="may"),
+            # What a person wrote into it stays.
+            expect=Expect(refusal="must", names=("--force",)),
+            fast=True,
         )
 
 

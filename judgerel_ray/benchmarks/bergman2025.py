@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judgerel_ray.benchmarks.admission import admit
-from judgerel_ray.benchmarks.mmlu_pro import MMLU_PRO, mmlu_pro_id
+from judgerel_ray.benchmarks.mmlu_pro import mmlu_pro_item
 from judgerel_ray.benchmarks.multiple_choice import number_place, numbered_options
 from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.benchmarks.rows import read_records
@@ -54,14 +54,7 @@ def _item(record: Record) -> Item:
     record.require("question_id", "question", "options", "category", "correct_answer")
     options = numbered_options(_texts(record), record)
     right = number_place(record, "correct_answer", len(options), first=0)
-    return Item(
-        item_id=mmlu_pro_id(record.identifier("question_id")),
-        benchmark=MMLU_PRO,
-        category=record.identifier("category"),
-        question=record.text("question"),
-        options=options,
-        gold=options[right].option_id,
-    )
+    return mmlu_pro_item(record, options, right)
 
 
 def _texts(record: Record) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from judgerel_ray.benchmarks.multiple_choice import letter_place, number_place, 
 from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.benchmarks.source import file_name, is_folder, known_format, list_folder, stem
-from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core import Item, Option, SweepError
 
 MMLU_PRO = "mmlu_pro"
 _PADDING = "N/A"
@@ -109,6 +109,11 @@ def _item(record: Record) -> Item:
             raise record.wrong(
                 f"answer_index must be {right}, as answer is {record.text('answer')!r}, got {index}"
             )
+    return mmlu_pro_item(record, options, right)
+
+
+def mmlu_pro_item(record: Record, options: tuple[Option, ...], right: int) -> Item:
+    """Make an item of a record with ``question_id``, ``category`` and ``question``."""
     return Item(
         item_id=mmlu_pro_id(record.identifier("question_id")),
         benchmark=MMLU_PRO,

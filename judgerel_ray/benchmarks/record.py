@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.json_text import parse_json
 
 _EXCERPT = 40
 _NAMES_SHOWN = 12
@@ -112,8 +113,8 @@ class Record:
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
-        except (ValueError, RecursionError) as error:
+            return parse_json(value)
+        except ValueError as error:
             raise self.wrong(
                 f"{name} must be a list, or a list in JSON text; got text {excerpt(value)}",
                 hint=f"write {name} as a JSON list ({error})",

@@ -12,6 +12,7 @@ from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
 from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text, separator_of
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.core.delimited import heading_of, one_kind_of_lines, rows_below
+from judgerel_ray.core.json_text import parse_json
 
 _KNOWN_BY = frozenset((
     "item_id", "question", "options", "gold", "benchmark", "category", "context", "turns",
@@ -31,7 +32,7 @@ def read_json(path: str) -> object:
     """
     text = read_text(path)
     try:
-        return _parse(text)
+        return parse_json(text)
     except json.JSONDecodeError as error:
         first, _, rest = text.strip().partition("\n")
         lines = rest.strip() != "" and _is_object(first)
@@ -111,7 +112,7 @@ def _json_lines(path: str) -> tuple[Record, ...]:
             continue
         place = {"file": path, "line": number}
         try:
-            value = _parse(line)
+            value = parse_json(line)
         except json.JSONDecodeError as error:
             whole = number == 1 and line.strip()[0] in "[{"
             raise SweepError(
@@ -153,30 +154,6 @@ def _csv(path: str) -> tuple[Record, ...]:
         )
         for line, cells in rows_below(text, heading, where)
     )
-
-
-def _parse(text: str) -> object:
-    """JSON without repeated names and without NaN, which JSON does not have."""
-    try:
-        value: object = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
-
-
-def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Object of the pairs; a repeated name would silently lose a value."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object repeats the name {twice!r}")
-    return found
-
-
-def _refuse(constant: str) -> object:
-    """NaN and the infinities are not JSON."""
-    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _is_object(line: str) -> bool:

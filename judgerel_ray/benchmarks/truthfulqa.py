@@ -173,10 +173,10 @@ def load_truthfulqa_pairs(path: str, *, seed: int = 1) -> tuple[Item, ...]:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> text = "Category,Question,Best Answer,Correct Answers,Incorrect Answers\n"
+    >>> head = "Category,Question,Best Answer,Correct Answers,Incorrect Answers\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "TruthfulQA.csv")
-    ...     _ = file.write_text(text + "Maths,Is 7 prime?,Yes it is,Yes it is; It is,No; Never\n")
+    ...     _ = file.write_text(head + "Maths,Is 7 prime?,Yes it is,Yes it is; It is,No; Never\n")
     ...     drawn = [load_truthfulqa_pairs(str(file), seed=n)[0].options for n in (1, 2)]
     >>> [[option.text for option in options] for options in drawn]
     [['Yes it is', 'Never'], ['Yes it is', 'No']]

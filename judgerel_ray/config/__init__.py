@@ -10,16 +10,16 @@ Examples
 judge is missing (and 1 more problem) [file=sweep.toml]. Try: add [[judge]] there
 """
 
-from judgerel_ray.config.ask import (
+from judgerel_ray.config.judge import Judge, Limits, Prices
+from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
+from judgerel_ray.config.sweep import FleetTable, Sweep
+from judgerel_ray.protocols.ask import (
     AskTable,
     ExactSettings,
     RespondSettings,
     Sample,
     plain_temperature,
 )
-from judgerel_ray.config.judge import Judge, Limits, Prices
-from judgerel_ray.config.reading import as_exact, load_sweep, parse_sweep
-from judgerel_ray.config.sweep import FleetTable, Sweep
 
 __all__ = [
     "AskTable",

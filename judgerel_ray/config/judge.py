@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, field_validator, model_validator
 
-from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
+from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
 
 SHARED = ("concurrency", "requests_per_minute", "tokens_per_minute")
 """Limits of a provider, which all judges behind it share."""

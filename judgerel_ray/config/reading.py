@@ -16,9 +16,10 @@ from typing import Annotated, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from judgerel_ray.config.ask import NUMBER, TABLE
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, decoded
+from judgerel_ray.protocols.ask import NUMBER, TABLE
+from judgerel_ray.protocols.registry import protocol_named
 
 Place = Sequence[int | str]
 OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
@@ -304,7 +305,7 @@ def as_exact(sweep: Sweep) -> Sweep:
             is_head = table[1] == "ask"
             if is_head:
                 ask = next(asks)
-                samples = ask.mode == "sample" and ask.protocol != "respond"
+                samples = ask.mode == "sample" and protocol_named(ask.protocol).judges
             is_dropped = samples and table[1] in _SAMPLING_TABLES
         if is_dropped:
             continue

@@ -7,10 +7,11 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from judgerel_ray.config.ask import AskTable
 from judgerel_ray.config.judge import SHARED, Judge, Limits
-from judgerel_ray.config.table import Name, Number, Table, Whole
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.table import Name, Number, Table, Whole
+from judgerel_ray.protocols.ask import AskTable
+from judgerel_ray.protocols.registry import protocol_named
 
 
 class FleetTable(Table):
@@ -65,7 +66,8 @@ class Sweep(Table):
                 if name not in names:
                     raise ValueError(f"ask[{index}].judges names {name!r}, known are {names}")
             known = [name in names for name in ask.responders]
-            if ask.protocol == "think_twice" and not all(known):
+            protocol = protocol_named(ask.protocol)
+            if protocol.models_answer and not all(known):
                 raise ValueError(
                     f"ask[{index}].responders must be judges of the sweep, got "
                     f"{list(ask.responders)}, judges are {names}"
@@ -75,7 +77,7 @@ class Sweep(Table):
                     f"ask[{index}].responders mixes judges of the sweep with recorded option ids: "
                     f"{list(ask.responders)}, judges are {names}"
                 )
-            if not self.judges_of(index) and ask.cascade is None:
+            if not self.judges_of(index) and protocol.cascade(ask) is None:
                 raise ValueError(f"ask[{index}] has no judge: every judge is a responder")
         return self
 
@@ -102,22 +104,24 @@ class Sweep(Table):
 
         Of think_twice those are its responders: each model is a judge of the others too.
         """
-        wanted = self.ask[index].judges
-        if wanted:
-            return tuple(judge for judge in self.judge if judge.name in wanted)
-        if self.ask[index].protocol == "think_twice":
-            return () if self.ask[index].cascade is not None else self.responders_of(index)
+        ask = self.ask[index]
+        protocol = protocol_named(ask.protocol)
+        if ask.judges:
+            return tuple(judge for judge in self.judge if judge.name in ask.judges)
+        if protocol.models_answer:
+            return self.responders_of(index) if protocol.cascade(ask) is None else ()
         responders = {name for ask in self.ask for name in ask.responders}
         return tuple(judge for judge in self.judge if judge.name not in responders)
 
     def responders_of(self, index: int) -> tuple[Judge, ...]:
         """Judges that write the candidate answers of ``ask[index]``; of think_twice default all."""
-        wanted = self.ask[index].responders
-        if not wanted and self.ask[index].protocol == "think_twice":
+        ask = self.ask[index]
+        wanted, protocol = ask.responders, protocol_named(ask.protocol)
+        if not wanted and protocol.models_answer:
             return self.judge
         named = {judge.name: judge for judge in self.judge if judge.name in wanted}
         # A cascade asks them in the order in which they are named.
-        names = wanted if self.ask[index].cascade is not None else tuple(named)
+        names = wanted if protocol.cascade(ask) is not None else tuple(named)
         return tuple(named[name] for name in names if name in named)
 
     def find(self, path: str) -> str:

@@ -9,7 +9,7 @@ import csv
 import io
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def one_kind_of_lines(text: str, separator: str) -> tuple[str, str]:
 
 
 def heading_of(
-    text: str, where: Mapping[str, object], *, separator: str, known: Collection[str]
+    text: str, where: Mapping[str, object], *, separator: str, known: Set[str]
 ) -> Heading:
     r"""Read the line of names: columns are separated by what gives most names that are known.
 
@@ -64,13 +64,14 @@ def heading_of(
         What it is called in errors.
     separator : str
         What stands between columns, unless the line of names shows another.
-    known : collection of str
+    known : set of str
         Names that columns of such tables have, in lower case.
 
     Raises
     ------
     SweepError
-        If no column has a name, two have the same, or the line is of JSON.
+        If no column has a name, two have the same, something else stands between known names, or
+        the line is of JSON.
 
     Examples
     --------
@@ -90,6 +91,13 @@ def heading_of(
             "the file holds JSON, by its first line, and no names of columns",
             where=where,
             hint="give it the ending .jsonl, or .json where it is one document",
+        )
+    if sign := _other_sign(names, known):
+        *most, last = _BETWEEN.values()
+        raise SweepError(
+            f"line 1 has {sign!r} between names, expected {', '.join(most)} or {last}",
+            where={**where, "line": 1},
+            hint="write commas between columns, in every line",
         )
     if not any(names):
         raise SweepError("the first line names no columns", where=where)
@@ -141,9 +149,31 @@ def rows_below(
                 named = named or any(name.strip() for name in row)
                 line = rows.line_num + 1
         except csv.Error as error:
-            raise SweepError(
-                f"line {line} cannot be read: {error}", where={**where, "line": line}
-            ) from error
+            raise _broken(str(error), line, heading.separator, where) from error
+
+
+def _other_sign(names: Sequence[str], known: Set[str]) -> str | None:
+    """What else stands between names that are known, where the line is one name to this reader."""
+    if len(names) != 1:
+        return None
+    signs = sorted({sign for sign in names[0] if not (sign.isalnum() or sign == "_")})
+    split = {sign: [part.strip().lower() for part in names[0].split(sign)] for sign in signs}
+    return next((sign for sign in signs if len(known & set(split[sign])) > 1), None)
+
+
+def _broken(reason: str, line: int, separator: str, where: Mapping[str, object]) -> SweepError:
+    """The refusal of a line, or of several that one field spans, with a quotation mark astray."""
+    hint = "a quotation mark inside a field is written twice, and the field between two more"
+    if "end of data" in reason:
+        reason = "a quotation mark is open until the file ends, expected one that closes it"
+    elif "expected after" in reason:
+        reason = (
+            "a field goes on behind the quotation mark that closes it, expected "
+            f"{separator!r} or the end of the line"
+        )
+    else:
+        reason, hint = f"cannot be read: {reason}", "write the file anew as UTF-8 text"
+    return SweepError(f"line {line}: {reason}", where={**where, "line": line}, hint=hint)
 
 
 def _first_line(text: str, sign: str) -> list[str]:

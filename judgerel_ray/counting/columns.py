@@ -41,14 +41,15 @@ ALSO_CALLED = {
 """What logs of others call these columns, most certain first."""
 KNOWN_BY = TYPED | {"gold"} | {name for names in ALSO_CALLED.values() for name in names}
 """Names of columns, and what logs of others call them."""
-_MOST_EXACT = 2**53  # beyond it double precision does not tell whole numbers apart
+MOST_EXACT = 2**53 - 1
+"""Above it double precision gives several whole numbers one value."""
 NO_VALUE = (
-    "", "nan", "n/a", "na", "null", "none", "<na>",
+    "", "nan", "-nan", "+nan", "n/a", "na", "null", "none", "<na>",
     "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!",
 )  # fmt: skip
 """What stands for no verdict and no number, in any case, errors of a spreadsheet among them."""
 PERHAPS_NO_VALUE = (
-    "-", "--", "\u2013", "?", ".", "n.a.", "nil", "undefined", "missing", "not available",
+    "-", "--", "\u2013", "?", ".", "n.a.", "nil", "nat", "undefined", "missing", "not available",
     "no answer", "error", "timeout", "unparsed",
 )  # fmt: skip
 """What may stand for no verdict, and counts as one."""
@@ -178,7 +179,7 @@ def faults(columns: Iterable[str]) -> dict[str, pl.Expr]:
         if name in WHOLE:
             wrong = (number != number.floor()) | (number < 0)
             found[f"{name} must be a whole number from 0 on"] = wrong
-            found[f"{name} must be at most {_MOST_EXACT} (2^53)"] = number > _MOST_EXACT
+            found[f"{name} must be at most {MOST_EXACT} (2^53 - 1)"] = number > MOST_EXACT
     if "temperature" in known:
         found["temperature must be at least 0"] = pl.col("temperature") < 0
     if "confidence" in known:

@@ -13,10 +13,6 @@ if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.config import Sweep
     from judgerel_ray.store import RunDirectory
 
-CORRECTNESS_OPTIONS = 2
-ON_SCALES: tuple[str, ...] = ("rating",)
-"""Protocols whose verdicts are on scales, not among an item's options."""
-
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
     """Scales of a run's own, as its manifest tells them; none where that is gone."""
@@ -44,28 +40,21 @@ def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[st
     A tie that a template declares is one of them unless ``ties`` is False.
     """
     from judgerel_ray.config import parse_sweep
+    from judgerel_ray.protocols.registry import protocol_named
 
     sweep = parse_sweep(run.read_text("sweep.toml"), source=run.address("sweep.toml"))
     items = pl.read_parquet(run.read_bytes("items.parquet"))
     tied = _with_ties(run) if ties else set()
     menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
-        if ask.protocol == "respond":
+        asked = protocol_named(ask.protocol)
+        if not asked.judges:
             continue
         for benchmark in ask_benchmarks(sweep, index, items):
-            menu = menus.setdefault((ask.protocol, benchmark), set())
-            more = (ask.protocol, ask.benchmark) in tied
-            if ask.protocol in ON_SCALES:
-                continue  # what may be rated is the scale's, whatever the responses are called
-            if ask.protocol == "correctness":
-                menu.add(CORRECTNESS_OPTIONS)
-            elif ask.responders and ask.protocol != "think_twice":
-                menu.add(len(ask.responders) + more)
-            else:
-                mine = items.filter(pl.col("benchmark") == benchmark)
-                # An open question has its judges choose among models, fewer in one role.
-                sizes = mine["options"].list.len()
-                menu.update(sizes.filter(sizes > 0) + more)
+            mine = items.filter(pl.col("benchmark") == benchmark)
+            tie = (ask.protocol, ask.benchmark) in tied
+            sizes = asked.menu_sizes(ask, mine["options"].list.len().to_list(), int(tie))
+            menus.setdefault((ask.protocol, benchmark), set()).update(sizes)
     declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
     for (protocol, benchmark), found in menus.items():
         if len(found) == 1:
@@ -90,7 +79,7 @@ def right_verdicts(run: RunDirectory, items: pl.DataFrame) -> pl.DataFrame:
     """
     names = pl.col("options").list.eval(pl.element().struct.field("option_id"))
     is_right = names.list.contains(pl.col("gold"))
-    tied = {benchmark for protocol, benchmark in _with_ties(run) if protocol == "best_of"}
+    tied = {benchmark for _, benchmark in _with_ties(run)}  # a protocol that may have one
     if tied:
         # A loader of one's own file leaves the name of the benchmark to the file.
         others = tied - set(items["benchmark"])

@@ -83,11 +83,12 @@ def _looks(scanned: io.BytesIO | str, between: str, n_columns: int) -> tuple[boo
     """
     line = pl.col("line")
     sign = "\\" + between if between in "|;," else between
-    bare = line.str.replace_all(rf'(^|{sign})"(?:[^"]|"")*"', "${1}")
+    # A mark stands for each quoted field, to see what is behind it.
+    bare = line.str.replace_all(rf'(^|{sign})"(?:[^"]|"")*"', "${1}\x01")
     bare = pl.when(line.str.contains('"', literal=True)).then(bare).otherwise(line)
     is_blank = line.str.strip_chars() == ""
     uneven = bare.str.count_matches(between, literal=True) != n_columns - 1
-    wrong = (uneven & ~is_blank) | bare.str.contains('"', literal=True)
+    wrong = (uneven & ~is_blank) | bare.str.contains(rf'"|\x01[^{sign}\r]')
     try:
         looked = pl.scan_lines(scanned, name="line").select(wrong.any(), blank=is_blank.any())
         has_wrong, blank = looked.collect(engine="streaming").row(0)

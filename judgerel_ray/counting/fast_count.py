@@ -28,7 +28,7 @@ from typing import Protocol
 
 import polars as pl
 
-from judgerel_ray.counting.columns import typed_column
+from judgerel_ray.counting.columns import MOST_EXACT, typed_column
 from judgerel_ray.counting.nesting import N
 
 _BITS = 63  # sums are Int64
@@ -146,7 +146,9 @@ class PowersOfTwo:
         return pl.col(SUM).sum()
 
     def holds(self, units: pl.DataFrame) -> bool:
-        """Compare rows and ones."""
+        """Compare rows and ones; what no double tells apart is looked at where it stands."""
+        if (units[_PAGE] >= MOST_EXACT // _POWERS).any():
+            return False
         return bool((units[N] == units[SUM].bitwise_count_ones()).all())
 
 

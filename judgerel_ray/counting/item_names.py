@@ -7,12 +7,18 @@ from collections.abc import Mapping
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.spelling import folded
+from judgerel_ray.counting.spelling import folded, told_apart
 
 ITEM = "item_id"
 _NAMES = {"judge": "judges", ITEM: "items"}
 _MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
 _SHOWN = 3
+_TOTALS = (
+    "total", "totals", "grand total", "subtotal", "sum", "mean", "average", "avg", "avg.", "median",
+    "overall", "summary",
+)  # fmt: skip
+SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_in(_TOTALS)
+"""Whether a row is, by its item's name, one that sums up others."""
 
 
 def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
@@ -43,12 +49,35 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
         alike = (
             keyed.group_by("key").agg(pl.col("name").sort()).filter(pl.col("name").list.len() > 1)
         )
-        groups = [" and ".join(map(repr, one)) for one in alike.sort("key")["name"].to_list()]
+        groups = [
+            " and ".join(told_apart(one, quotes=repr))
+            for one in alike.sort("key")["name"].to_list()
+        ]
         if groups:
             more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
             said = "; ".join(groups[:_SHOWN])
             lines.append(f"{what} kept apart that differ in spelling alone: {said}{more}")
     return tuple(lines)
+
+
+def totals_line(units: pl.DataFrame) -> str | None:
+    """Say which items are probably lines of totals, as sheets end with them, and no questions.
+
+    Parameters
+    ----------
+    units : pl.DataFrame
+        What was counted, one row a unit.
+
+    Examples
+    --------
+    >>> totals_line(pl.DataFrame({"item_id": ["q1", "q2", "TOTAL"]}))
+    "counted as questions: 'TOTAL'; take the line out if it sums up others"
+    """
+    found = units.filter(SUMS_UP)[ITEM].cast(pl.String).unique().sort().to_list()
+    if not found or len(found) == units[ITEM].n_unique():
+        return None
+    it = "the lines out if they sum" if len(found) > 1 else "the line out if it sums"
+    return f"counted as questions: {', '.join(map(repr, found))}; take {it} up others"
 
 
 def spelled_otherwise(items_a: pl.Series, items_b: pl.Series) -> list[tuple[str, str]]:
@@ -84,7 +113,7 @@ def otherwise_line(items_a: pl.Series, items_b: pl.Series) -> str | None:
     pairs = spelled_otherwise(items_a, items_b)
     if not pairs:
         return None
-    some = "; ".join(f"{a!r} and {b!r}" for a, b in pairs[:_SHOWN])
+    some = "; ".join(" and ".join(told_apart(one, quotes=repr)) for one in pairs[:_SHOWN])
     more = "; ..." if len(pairs) > _SHOWN else ""
     n = f"{len(pairs):,} items of the two differ" if len(pairs) > 1 else "1 item of the two differs"
     left_out = "are left out" if len(pairs) > 1 else "is left out"
@@ -105,7 +134,8 @@ def nothing_shared(
     pairs = spelled_otherwise(items_a, items_b)
     hint = "compare judgments of the same questions, with the same item_id letter by letter"
     if pairs:
-        hint = f"write item_id alike in both: {pairs[0][0]!r}, or {pairs[0][1]!r}"
+        one, other = told_apart(pairs[0], quotes=repr)
+        hint = f"write item_id alike in both: {one}, or {other}"
     return SweepError(
         f"no item_id is in both: a has {_some(items_a)}; b has {_some(items_b)}",
         where=where,

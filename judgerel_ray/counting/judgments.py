@@ -23,7 +23,7 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
-from judgerel_ray.counting.item_names import names_kept_apart
+from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
 from judgerel_ray.counting.nesting import UnitRows
 from judgerel_ray.counting.places import SHOWN
 from judgerel_ray.counting.records import (
@@ -158,6 +158,8 @@ def tally_file(
             _refuse_twice(rows, source)
         nested = tally_judgments(rows, extra=extra).nested if read.recount else read.nested
         apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
+        if totals := totals_line(nested.units):
+            apart = (*apart, totals)
     return Tally(
         rows=rows,
         nested=nested,
@@ -428,7 +430,7 @@ def _refuse_kinds(source: Source, names: Collection[str]) -> None:
             told = "an object" if isinstance(kind, pl.Struct) else "a list"
             values = begin.collect(engine="streaming").to_series()
             raise inside_error(told, values, name=name, where=source.where)
-        if name in NUMBERS and kind.is_temporal():
+        if name in NUMBERS and (kind.is_temporal() or (kind == pl.Boolean and name != "score")):
             raise SweepError(
                 f"{name}: expected a number, got a column of {str(kind).partition('(')[0]}",
                 where=source.where,
@@ -484,8 +486,16 @@ def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
     for what, row_at_fault in broken.collect(engine="streaming").row(0, named=True).items():
         if row_at_fault is not None:
             seen = typed.slice(row_at_fault, 1).collect().row(0, named=True)
+            written = source.rows.slice(row_at_fault, 1).collect().row(0, named=True)
+            seen |= {name: value for name, value in written.items() if name in WHOLE}
             shown = {name: value for name, value in seen.items() if name in what.split()}
-            raise SweepError(what, where={**source.where, "row": row_at_fault + 1, **shown})
+            item = pl.DataFrame({"item_id": [seen["item_id"]]})
+            totals = f"take row {row_at_fault + 1} out: {seen['item_id']!r} seems to sum up others"
+            raise SweepError(
+                what,
+                where={**source.where, "row": row_at_fault + 1, **shown},
+                hint=totals if item.select(SUMS_UP).item() else None,
+            )
 
 
 def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:

@@ -24,6 +24,8 @@ from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.policy import SCORED
 
 ORDER, SHOWN = "option_order", "label"
+N_OPTIONS = "n_options"
+"""Column of a file that declares how many options a question has; a tie is none."""
 NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
 _PAIR = 2
@@ -41,6 +43,102 @@ def place() -> pl.Expr:
     text = pl.col(SHOWN).cast(pl.String).str.strip_chars()
     tie = text.str.to_lowercase().is_in(NO_OPTION) | (text == "")
     return pl.when(~tie).then(text).alias(SHOWN)
+
+
+def is_tie() -> pl.Expr:
+    """Tell verdicts that are a tie by their name; null of none.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"verdict": ["A", " Tie"]}).select(is_tie()).to_series().to_list()
+    [False, True]
+    """
+    return pl.col("verdict").cast(pl.String).str.strip_chars().str.to_lowercase().is_in(NO_OPTION)
+
+
+def names_models(columns: Collection[str]) -> pl.Expr:
+    """Tell rows about models, which are shown in an order and are each their own label.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"protocol": ["think_twice", "best_of", None]})
+    >>> rows.select(names_models(rows.columns)).to_series().to_list()
+    [True, False, False]
+    """
+    if "protocol" not in columns:
+        return pl.lit(False)
+    from judgerel_ray.protocols.registry import protocol_names
+
+    models = protocol_names(lambda one: one.models_answer)
+    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
+
+
+def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
+    """Read how many options a file declares its questions to have, in the column ``n_options``.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments.
+
+    Returns
+    -------
+    options : dict of str to int
+        By benchmark, where all its questions have as many; "" is that of a file without any.
+    notes : list of str
+        Benchmarks whose questions have not.
+
+    Raises
+    ------
+    SweepError
+        If a number is none of 2, 3, ...
+
+    Examples
+    --------
+    >>> declared_options(pl.LazyFrame({"item_id": ["q"], "n_options": [2]}))
+    ({'': 2}, [])
+    """
+    columns = rows.collect_schema().names()
+    if N_OPTIONS not in columns:
+        return {}, []
+    name = pl.col("benchmark").cast(pl.String) if "benchmark" in columns else pl.lit("")
+    told = rows.select(name.alias("benchmark"), pl.col(N_OPTIONS).cast(pl.String)).unique()
+    numbers: dict[str, set[int | None]] = {}
+    for benchmark, text in told.sort("benchmark", N_OPTIONS).collect().iter_rows():
+        number = None if text is None else _n_options(text)
+        numbers.setdefault(benchmark or "", set()).add(number)
+    notes = [
+        f"{N_OPTIONS} is not one number{' in ' * bool(one)}{one} ("
+        f"{', '.join(sorted(map(str, some))).replace('None', 'none')}): "
+        "options are counted by their labels"
+        for one, some in numbers.items()
+        if len(some) > 1
+    ]
+    return {
+        one: next(iter(known))
+        for one, some in numbers.items()
+        if len(some) == 1 and (known := [number for number in some if number is not None])
+    }, notes
+
+
+def _n_options(text: str) -> int:
+    """A number of options as it is written."""
+    number = float(text) if text.strip().replace(".", "", 1).isdecimal() else 0.0
+    if number < _PAIR or number != int(number):
+        raise SweepError(f"{N_OPTIONS} must be a whole number from 2 on, got {text!r}")
+    return int(number)
+
+
+def options_of(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
+    """Give the most options declared for any benchmark of a group.
+
+    Examples
+    --------
+    >>> options_of(pl.DataFrame({"benchmark": ["b", "c"]}), {"b": 2, "c": 4})
+    4
+    """
+    names = part["benchmark"].unique().to_list() if "benchmark" in part.columns else [""]
+    return max((declared[name] for name in names if name in declared), default=None)
 
 
 def first_of(places: Sequence[str]) -> int | None:
@@ -169,16 +267,16 @@ def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
     return rows.with_columns(verdict=verdict)
 
 
-def n_options(places: Places | None) -> int | None:
+def options_shown(places: Places | None) -> int | None:
     """How many options each question has, as far as its places tell: at least three.
 
     Of two places nothing is lost by not knowing, and a third may be a tie.
 
     Examples
     --------
-    >>> n_options(Places(labels=("A", "B", "C"), orders=(0, 1), own_menus=False))
+    >>> options_shown(Places(labels=("A", "B", "C"), orders=(0, 1), own_menus=False))
     3
-    >>> n_options(None) is None
+    >>> options_shown(None) is None
     True
     """
     return len(places.labels) if places and len(places.labels) > _PAIR else None
@@ -217,9 +315,8 @@ class Populations:
         >>> Populations(n_options={"b": 2}).options(rows), Populations().options(rows)
         (2, None)
         """
-        if "benchmark" not in part.columns:
-            return None
-        found = {self.n_options.get(name) for name in part["benchmark"].unique()}
+        names = part["benchmark"].unique() if "benchmark" in part.columns else [""]
+        found = {self.n_options.get(name) for name in names}
         return found.pop() if len(found) == 1 else None
 
 

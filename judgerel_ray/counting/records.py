@@ -18,6 +18,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.json_text import RepeatedKeyError, parse_json
 from judgerel_ray.core.text import table_text
 from judgerel_ray.counting.columns import KNOWN_BY
 
@@ -86,10 +87,8 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
     ([(1,)], ('read: the list rows of the document',))
     """
     try:
-        document = json.loads(table_text(content, where), object_pairs_hook=_once)
-    except RecursionError as error:
-        raise SweepError("not JSON: nested too deeply", where=where) from error
-    except _TwiceError as error:
+        document = parse_json(table_text(content, where), nan=True)
+    except RepeatedKeyError as error:
         raise SweepError(str(error), where=where) from error
     except ValueError as error:
         if not str(error).startswith("Extra data"):
@@ -185,20 +184,6 @@ def _as_text(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-class _TwiceError(ValueError):
-    """A key that an object has twice: which of its values is meant nobody can tell."""
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON, none of whose keys is there twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _TwiceError(f"an object has the key {twice!r} twice")
-    return found
-
-
 def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
     """Whether any line may have a key twice of those that are read: Polars takes the first."""
     known = [name for name in names if name in KNOWN_BY]
@@ -220,11 +205,11 @@ def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object
         if not line.strip():
             continue
         try:
-            record = json.loads(line, object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            reason = str(error).partition(": line")[0] or "nested too deeply"
+            record = parse_json(line, nan=True)
+        except ValueError as error:
+            reason = str(error).partition(": line")[0]
             problem = f"line {number}: {reason}"
-            if not isinstance(error, _TwiceError):
+            if not isinstance(error, RepeatedKeyError):
                 problem = f"line {number} is not JSON: {reason}"
             raise SweepError(problem, where={**where, "line": number}) from error
         if not isinstance(record, dict):

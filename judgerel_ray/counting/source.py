@@ -28,6 +28,8 @@ _CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http
 _PARQUET = re.compile("^parquet: (File out of specification: )?")
 _MOST_TOLD = 5
 _MOST_NAMES, _LONG = 30, 40  # columns told, characters of each
+_MOST_FILES = 50_000  # of a folder that is read as one table
+_NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -329,10 +331,12 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
     if len(kinds) > 1:
+        told = ", ".join(kind or "without an ending" for kind in sorted(kinds))
+        known = min((kind for kind in kinds if kind in TABLES), default=TABLES[0])
         raise SweepError(
-            f"files of several kinds are there: {', '.join(sorted(kinds))}",
+            f"files of several kinds are there: {told}",
             where=where,
-            hint=f"name those of one kind: {Path(root) / ('*' + sorted(kinds)[0])}",
+            hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
     _refuse_run(files, where)
     read = [_one(file, {"file": file}) for file in files]
@@ -367,13 +371,39 @@ def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list
 
 def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
     """Rows with the parts of their path that say ``key=value``."""
-    parts = Path(file).relative_to(root).parts[:-1]
-    told = dict(part.split("=", 1) for part in parts if "=" in part)
+    told: dict[str, str | None] = {}
+    for part in Path(file).relative_to(root).parts[:-1]:
+        name, sign, text = part.partition("=")
+        if not sign:
+            continue
+        value = None if text == _DEFAULT_PARTITION else unquote(text)
+        if told.setdefault(name, value) != value:
+            raise _otherwise(file, f"{name}={told[name]}", f"{name}={value} as well")
     there = rows.collect_schema()
+    for name in told.keys() & there.keys():
+        found = rows.select(pl.col(name).cast(pl.String)).unique().collect(engine="streaming")
+        for value in found.to_series().to_list():
+            if value != told[name] and (value is None or _number(value) != _number(told[name])):
+                raise _otherwise(file, f"{name}={told[name]}", f"its column {name} has {value!r}")
     return rows.with_columns(
-        pl.lit(None if value == _DEFAULT_PARTITION else unquote(value), pl.String).alias(name)
-        for name, value in told.items()
-        if name not in there
+        pl.lit(value, pl.String).alias(name) for name, value in told.items() if name not in there
+    )
+
+
+def _number(text: str | None) -> object:
+    """A number by its value; text as it is, and nothing as what equals nothing."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return text
+
+
+def _otherwise(file: str, one: str, other: str) -> SweepError:
+    """The refusal of a file of which two places say two things."""
+    return SweepError(
+        f"the path says {one}, and {other}",
+        where={"file": file},
+        hint="rename the folder, or name the file itself: its path is not looked at then",
     )
 
 
@@ -387,18 +417,44 @@ def holds_tables(folder: str) -> bool:
     """
     if (Path(folder) / "commits").is_dir() or (Path(folder) / "manifest.json").exists():
         return False
-    return any(kind_of(name)[0] in TABLES for _, _, names in os.walk(folder) for name in names)
+    return any(kind_of(name)[0] in TABLES for _, name in _walked(folder))
+
+
+def _walked(folder: str) -> Iterator[tuple[str, str]]:
+    """Files below a folder, hidden ones left out: each one's folder and its name.
+
+    Raises
+    ------
+    SweepError
+        If there are too many for a table, or a folder may not be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, FileNotFoundError):  # gone meanwhile
+            return
+        raise SweepError(
+            f"a folder cannot be read: {error.strerror}",
+            where={"path": folder, "folder": error.filename},
+            hint=_NAME_LESS,
+        ) from error
+
+    seen = 0
+    for here, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        seen += len(folders) + len(names)
+        if seen > _MOST_FILES:
+            raise SweepError(
+                f"expected a folder of tables, got one with more than {_MOST_FILES:,} files",
+                where={"path": folder},
+                hint=_NAME_LESS,
+            )
+        yield from ((here, name) for name in names if name[0] not in "._")
 
 
 def _files_in(folder: str) -> list[str]:
     """Files of tables in a folder, hidden ones and documents beside tables left out."""
-    found = sorted(
-        str(file)
-        for file in Path(folder).rglob("*")
-        if kind_of(file.name)[0] in TABLES
-        and not any(part[:1] in "._" for part in file.relative_to(folder).parts)
-        and file.is_file()
-    )
+    named = (os.path.join(*one) for one in _walked(folder) if kind_of(one[1])[0] in TABLES)
+    found = sorted(file for file in named if os.path.isfile(file))
     tables = [file for file in found if kind_of(file)[0] != ".json"]
     if not found:
         raise SweepError(

@@ -5,7 +5,8 @@ Works on the few different verdicts of a file after its rows are counted, never 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ _COMMA = r"^\s*[+-]?\d+,\d+\s*$"
 _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
+_LETTERS = {"\u00df": "ss", "\u03c2": "\u03c3", "i\u0307": "i"}  # in lower case
 _EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
@@ -50,19 +52,22 @@ def folded(text: pl.Expr) -> pl.Expr:
 def loosened(key: pl.Expr) -> pl.Expr:
     """Give what words have in common that a person would read as one, from their folded forms.
 
-    Marks around a word, a blank before a percent sign, one letter for true, false, yes and no, and
-    1 and 0 for true and false. Such words may be two verdicts for all that: they are named
-    together, never put together.
+    Marks around a word, a blank before a percent sign, zeros before a number, letters that have
+    one more way of writing (sharp s, the last sigma, an i that keeps its dot), one letter for true,
+    false, yes and no, and 1 and 0 for true and false. Such words may be two verdicts for all that:
+    they are named together, never put together.
 
     Examples
     --------
-    >>> words = pl.DataFrame({"key": ["**a**", "(a)", "yes.", "y", "50 %", "a+", "-"]})
+    >>> words = pl.DataFrame({"key": ["**a**", "(a)", "yes.", "y", "50 %", "a+", "-", "02", "ß"]})
     >>> words.select(loosened(pl.col("key"))).to_series().to_list()
-    ['a', 'a', 'yes', 'yes', '50%', 'a+', '-']
+    ['a', 'a', 'yes', 'yes', '50%', 'a+', '-', '2.0', 'ss']
     """
     word = key.str.strip_chars(_MARKS)
     word = pl.when(word == "").then(key).otherwise(word)
-    word = word.str.replace(r"\s+%$", "%")
+    word = word.str.replace(r"\s+%$", "%").str.replace(r"^([+-]?)0+(\d)", "${1}${2}")
+    for letter, other in _LETTERS.items():
+        word = word.str.replace_all(letter, other, literal=True)
     return folded(word).replace(_SHORT)
 
 
@@ -319,7 +324,28 @@ def _groups(words: pl.DataFrame, sign: str) -> list[str]:
     """Words (first column) that have the same second column as another, a text a group."""
     word, same = words.columns
     groups = words.filter(pl.len().over(same) > 1).group_by(same, maintain_order=True)
-    return [sign.join(map(_quoted, one[word])) for _, one in groups]
+    return [sign.join(told_apart(one[word].to_list())) for _, one in groups]
+
+
+def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = None) -> list[str]:
+    r"""Words as they are told, with the code points of what no eye tells apart.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Words that stand beside each other in a line.
+    quotes : callable, optional
+        How a word is told; by default in quotes where white space or what cannot be seen is part.
+
+    Examples
+    --------
+    >>> print(*told_apart(["A", "B ", "caf\u00e9", "cafe\u0301"]))
+    A 'B ' 'caf\\xe9' 'cafe\\u0301'
+    """
+    told = [(quotes or _quoted)(word) for word in words]
+    seen = [unicodedata.normalize("NFKC", one) for one in told]
+    each = zip(words, told, seen, strict=True)
+    return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
 
 
 def _with_rows(words: pl.DataFrame) -> str:

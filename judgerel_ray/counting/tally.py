@@ -14,7 +14,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.columns import FACETS, KINDS, TYPED, WHOLE, outcome_column, typed_column
+from judgerel_ray.counting.columns import (
+    FACETS,
+    KINDS,
+    MOST_EXACT,
+    TYPED,
+    WHOLE,
+    outcome_column,
+    typed_column,
+)
 from judgerel_ray.counting.fast_count import (
     FEW,
     SUM,
@@ -156,6 +164,10 @@ def tally_unchecked(
     """
     schema = dict(frame.collect_schema())
     alike = single_valued(frame, names) if indexed else pl.DataFrame()
+    if indexed and "confidence" in schema:
+        stated = single_valued(frame, ["confidence"])
+        if stated.width and stated.item() is None:
+            frame = frame.drop("confidence")  # nobody stated any: there is nothing to check
     typed = {name: typed_column(name, schema[name]) for name in schema if name in TYPED}
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
     told = [name for name in names if name not in alike.columns]
@@ -220,7 +232,7 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
     if Ranges().holds(counts):
         return True
     first = frame.select(pl.col("replication").min()).collect(engine="streaming").item()
-    if first is not None and first > 0 and Ranges(first).holds(counts):
+    if first is not None and 0 < first < MOST_EXACT // 2 and Ranges(first).holds(counts):
         return True
     proof = PowersOfTwo()
     return proof.holds(count_rows(frame, unit, proof))

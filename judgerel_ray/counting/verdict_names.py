@@ -16,7 +16,15 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
 from judgerel_ray.counting.fast_count import little_read_ahead
 from judgerel_ray.counting.nesting import KIND, PLACES, N
-from judgerel_ray.counting.places import NO_OPTION, ORDER, SHOWN, Places, by_place, place
+from judgerel_ray.counting.places import (
+    NO_OPTION,
+    ORDER,
+    SHOWN,
+    Places,
+    by_place,
+    names_models,
+    place,
+)
 from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY, SCORED, Row
 from judgerel_ray.counting.tally import Tally
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
@@ -261,7 +269,7 @@ def _told_by_labels(tally: Tally) -> str | None:
     if SHOWN not in tally.columns:
         return None
     units = tally.nested.units
-    if units.filter(~_own_labels(units.columns)).is_empty():
+    if units.filter(~names_models(units.columns)).is_empty():
         return ""
     # Cut before anything is left out, the head is all that is read of the file.
     told = _moved(_standing(tally.rows.head(_HEAD), tally.columns))
@@ -283,7 +291,7 @@ def _standing(rows: pl.LazyFrame, columns: tuple[str, ...]) -> pl.LazyFrame:
     """Verdicts with the place that labels give them, and the question they answer."""
     question = [name for name in ("item_id", *FACETS) if name in columns and name != ORDER]
     verdict = pl.col("verdict").cast(pl.String)
-    named = rows.filter(~_own_labels(columns)).select(*question, ORDER, verdict, place())
+    named = rows.filter(~names_models(columns)).select(*question, ORDER, verdict, place())
     return named.drop_nulls([ORDER, "verdict", SHOWN])
 
 
@@ -315,7 +323,7 @@ def _lacking(tally: Tally) -> bool:
     names = SCORED.fill_null(False) & pl.col("score").is_null() & ~word.is_in(NO_OPTION)
     options = nested.kinds.with_row_index(KIND).filter(names).select(KIND)
     units = nested.units.filter(pl.col(ORDER).is_not_null(), is_judge(nested.units.columns))
-    units = units.filter(~_own_labels(units.columns)).with_row_index(_UNIT)
+    units = units.filter(~names_models(units.columns)).with_row_index(_UNIT)
     n_scored, n_options = (
         replace(nested, units=units).n_rows(kind) for kind in (SCORED.fill_null(False), names)
     )
@@ -338,13 +346,6 @@ def _lacking(tally: Tally) -> bool:
     told = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
     cells = told.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
     return bool((cells["placed"] == 0).any())
-
-
-def _own_labels(columns: Sequence[str]) -> pl.Expr:
-    """Rows about models, which are shown in an order and are each their own label."""
-    if "protocol" not in columns:
-        return pl.lit(False)
-    return pl.col("protocol").cast(pl.String).eq_missing(pl.lit("think_twice"))
 
 
 def _two(orders: pl.Series) -> tuple[object, ...]:

@@ -11,14 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from judgerel_ray.design.comparing import comparing_work
-from judgerel_ray.design.conditions import ItemWork
-from judgerel_ray.design.confusing import confusion_work
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.design.judging import best_of_work, correctness_work
-from judgerel_ray.design.rating import rating_work
-from judgerel_ray.design.responding import respond_work
-from judgerel_ray.design.thinking import thinking_work
+from judgerel_ray.protocols.conditions import ItemWork
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
 
 
 def build_wave(
@@ -62,24 +56,12 @@ def build_wave(
     >>> [ask.n for work in build_wave(frame, 0, me, {}) for ask in work.asks]
     [3]
     """
-    responding = wave < frame.respond_waves  # asked once: the answer reads every item
+    # Asked once: the number of waves reads every item.
+    answers, protocol = wave < frame.respond_waves, frame.protocol
+    work_of = protocol.answering_work if answers else protocol.judging_work
     for item in frame.items:
         if only is not None and item.item_id not in only:
             continue
-        work: ItemWork | None
-        if frame.ask.protocol == "think_twice" and responding:
-            work = thinking_work(frame, wave, voice, item, texts)
-        elif frame.ask.protocol == "think_twice":
-            work = comparing_work(frame, voice, item, texts)
-        elif responding:
-            work = respond_work(frame, wave, voice, item, texts)
-        elif frame.ask.protocol == "confusion":
-            work = confusion_work(frame, voice, item, texts, scores=wave > frame.respond_waves)
-        elif frame.ask.protocol == "rating":
-            work = rating_work(frame, voice, item, texts)
-        elif frame.ask.protocol == "best_of":
-            work = best_of_work(frame, voice, item, texts)
-        else:
-            work = correctness_work(frame, voice, item, texts)
+        work = work_of(frame, wave, voice, item, texts)
         if work is not None:
             yield work

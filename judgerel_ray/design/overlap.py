@@ -6,20 +6,13 @@ Asks whose judgments no recorded column would tell apart: reducers would pool th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
-from itertools import combinations, product
+from itertools import combinations
 
 from judgerel_ray.core import Item, SweepError
-from judgerel_ray.design.frame import AskFrame
-from judgerel_ray.design.judging import answer_names
-from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
-from judgerel_ray.design.orders import order_names
-from judgerel_ray.design.rating import facets_of
-from judgerel_ray.design.responding import respond_settings
-from judgerel_ray.protocols import question_form
-
-Settings = Mapping[str, object]
+from judgerel_ray.protocols.frame import AskFrame
+from judgerel_ray.protocols.marks import Mark, Settings
 
 
 def refuse_pooled(frames: Sequence[AskFrame]) -> None:
@@ -38,84 +31,15 @@ def refuse_pooled(frames: Sequence[AskFrame]) -> None:
     """
     asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
     seen: dict[Mark, tuple[AskFrame, Settings]] = {}
-    for frame in (one for one in frames if one.ask.protocol not in ("respond", "think_twice")):
+    for frame in frames:
         for item in frame.items:
             if asked_about[item.benchmark, item.item_id] == 1:
                 continue
-            for mark, settings in _rows(frame, item):
+            for mark, settings in frame.protocol.rows(frame, item):
                 for voice in frame.judges:
                     first, known = seen.setdefault((voice.name, *mark), (frame, settings))
                     if known != settings:
                         raise _pooled(first, frame, voice.name, item, (known, settings))
-
-
-def _rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
-    """All that rows of an ask record of an item, and what else is in their keys, by its key."""
-    ask, form = frame.ask, question_form(item)
-    names = answer_names(frame, item)
-    orders: Sequence[object] = [(name,) for name in names]
-    menu: object = None
-    if ask.protocol == "best_of":
-        # Numbers of orders are of one set of options: with another they say something else.
-        menu = frozenset(names)
-        orders = order_names(item, names, n_orders=ask.option_orders, seed=ask.order_seed)
-    if ask.protocol == "rating":
-        yield from _rating_rows(frame, item, names)
-        return
-    stage = "turn2" if form == "dialogue" else "answer"
-    written = tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
-    for template in frame.templates:
-        settings: dict[str, object] = {
-            "max_tokens": ask.max_tokens,
-            "early_stop": ask.early_stop,
-            "verdict_logprobs": ask.verdict_logprobs,
-            "reader": ask.reader,
-            "respond": written,
-            "templates": (template.own or template.form, template.texts.get(form)),
-        }
-        for temperature in frame.temperatures:
-            sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
-            if ask.mode == "exact":  # distributions record neither
-                sampling = ("exact",)
-                settings |= {"top_k": ask.top_k, "exact": ask.exact}
-            mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
-            if menu is not None:
-                # What is asked on, and how far, is told by the same columns.
-                yield (
-                    mark,
-                    {
-                        "responders": (menu, bool(frame.responders)),
-                        "adaptive replications": ask.adaptive,
-                    },
-                )
-            for order in orders:
-                yield (*mark, order), settings
-
-
-def _rating_rows(
-    frame: AskFrame, item: Item, names: Sequence[str]
-) -> Iterator[tuple[Mark, Settings]]:
-    """As :func:`_rows`, of ratings."""
-    ask = frame.ask
-    stage = "turn2" if question_form(item) == "dialogue" else "answer"
-    written = tuple(answer_mark(item, stage, one) for one in respond_settings(frame))
-    for facet, temperature in product(facets_of(frame), frame.temperatures):
-        question, told, scale, texts = facet.wording
-        settings: dict[str, object] = {
-            "max_tokens": ask.max_tokens,
-            "reader": ask.reader,
-            "respond": written,
-            "criteria": (question, told),
-            "scales": scale,
-            "templates": (facet.template.own or facet.template.form, texts),
-        }
-        sampling: tuple[object, ...] = (temperature, ask.top_k, ask.top_p)
-        if ask.mode == "exact":  # distributions record neither
-            sampling = ("exact",)
-            settings |= {"top_k": ask.top_k, "exact": ask.exact}
-        for name in names:
-            mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
-            yield mark, settings
 
 
 def _pooled(
@@ -161,7 +85,7 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     Examples
     --------
     >>> from judgerel_ray.config import AskTable
-    >>> from judgerel_ray.design.frame import Voice
+    >>> from judgerel_ray.protocols.frame import Voice
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
     >>> frames = [AskFrame(index=i, ask=AskTable(protocol="respond", benchmark="b", path="p"),
@@ -173,7 +97,8 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     judgerel_ray.core.errors.SweepError: ask[0] and ask[1] ask the same of judge m ...
     """
     _refuse_clashing_items(frames)
-    _refuse_thinking_again(frames)
+    for protocol in dict.fromkeys(frame.protocol for frame in frames):
+        protocol.check_together([frame for frame in frames if frame.protocol is protocol])
     _refuse_equal_wordings(frames)
     _refuse_asking_twice(frames)
     refuse_pooled(frames)
@@ -188,7 +113,7 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
             first, known = seen.setdefault((item.benchmark, item.item_id), (frame, item))
             if known == item:
                 continue
-            shown = "correctness" in (first.ask.protocol, frame.ask.protocol)
+            shown = first.protocol.shows_gold or frame.protocol.shows_gold
             differ = [one for one in parts if getattr(item, one) != getattr(known, one)]
             if differ != ["gold"] or not shown:
                 raise SweepError(
@@ -199,38 +124,10 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
                 )
 
 
-def _refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
-    """One think_twice ask an item: rows do not say how many were selected, or who was compared.
-
-    And one a benchmark where one is a cascade: rows do not say who was to be asked next.
-    """
-    seen: dict[tuple[str, str], int] = {}
-    asked: dict[str, AskFrame] = {}
-    for frame in (frame for frame in frames if frame.ask.protocol == "think_twice"):
-        for item in frame.items:
-            other = asked.setdefault(item.benchmark, frame)
-            is_cascade = frame.ask.cascade is not None or other.ask.cascade is not None
-            if other is not frame and is_cascade:
-                raise SweepError(
-                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
-                    "one as a cascade: what the cascade did could not be told",
-                    where={"benchmark": item.benchmark},
-                    hint="another benchmark name, or two sweeps with a run directory each",
-                )
-            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
-            if first != frame.index:
-                raise SweepError(
-                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
-                    "rows could not be told apart",
-                    where={"benchmark": item.benchmark, "item": item.item_id},
-                    hint="merge the asks, or make them two sweeps with a run directory each",
-                )
-
-
 def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
     """No two templates of an ask that put items to its judges in the same words."""
-    for frame in (frame for frame in frames if frame.ask.protocol != "respond"):
-        first_of = {_put_in(frame, item): item for item in reversed(frame.items)}
+    for frame in (frame for frame in frames if frame.protocol.judges):
+        first_of = {frame.protocol.first_texts(item): item for item in reversed(frame.items)}
         for forms, item in first_of.items():
             for one, two in combinations(frame.templates, 2):
                 if all(one.texts.get(form) == two.texts.get(form) for form in forms):
@@ -240,14 +137,6 @@ def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
                         where={"ask": frame.index, "item": item.item_id},
                         hint=f"another {forms[-1]}.txt, or an ask of its own for those items",
                     )
-
-
-def _put_in(frame: AskFrame, item: Item) -> tuple[str, ...]:
-    """Texts of a template that make the first prompt of an item."""
-    form = question_form(item)
-    if frame.ask.protocol != "think_twice":
-        return (form,)
-    return (form, "select") if item.options else (f"open_{form}", "open_select")
 
 
 def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
@@ -263,7 +152,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
     """
     drawn: dict[tuple[str, str], dict[int, int]] = {}
     for frame in frames:
-        if frame.ask.protocol == "best_of":
+        if frame.protocol.shares_orders:
             for item in frame.items:
                 seeds = drawn.setdefault((item.benchmark, item.item_id), {})
                 seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
@@ -286,14 +175,14 @@ def _refuse_asking_twice(frames: Sequence[AskFrame]) -> None:
     """No judgment that two asks would both make, but for orders that two seeds draw alike."""
     asked_about = Counter((item.benchmark, item.item_id) for f in frames for item in f.items)
     seen: dict[Mark, tuple[AskFrame, str]] = {}
-    for frame in (frame for frame in frames if frame.ask.protocol != "think_twice"):
+    for frame in frames:
         coinciding: dict[str, tuple[AskFrame, Item]] = {}
         fresh: set[str] = set()
         for item in frame.items:
             if asked_about[item.benchmark, item.item_id] == 1:
                 fresh.update(voice.name for voice in frame.judges)
                 continue  # the usual case, and the only one of a large sweep
-            for mark, template in _request_marks(frame, item):
+            for mark, template, *_ in frame.protocol.marks(frame, item):
                 for voice in frame.judges:
                     first, known = seen.setdefault((voice.name, *mark), (frame, template))
                     if first is frame:
@@ -314,9 +203,8 @@ def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
     it is asked on.
     """
     one, two = first.ask, second.ask
-    protocols = {one.protocol, two.protocol}
-    own_orders = protocols == {"best_of"} and one.order_seed != two.order_seed
-    return own_orders and one.adaptive == two.adaptive
+    alike = first.protocol is second.protocol and first.protocol.shares_orders
+    return alike and one.order_seed != two.order_seed and one.adaptive == two.adaptive
 
 
 def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> SweepError:
@@ -326,13 +214,3 @@ def _asked_twice(first: AskFrame, second: AskFrame, judge: str, item: Item) -> S
         where={"benchmark": item.benchmark, "item": item.item_id},
         hint="merge the two asks",
     )
-
-
-def _request_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str]]:
-    """Everything an ask asks about an item: all that is in its key but the judge, the template."""
-    if frame.ask.protocol != "respond":
-        yield from ((mark, template) for mark, template, *_ in judgment_marks(frame, item))
-        return
-    stage = "turn1" if question_form(item) == "dialogue" else "answer"
-    for settings in respond_settings(frame):
-        yield ("respond", *answer_mark(item, stage, settings)), settings.template.name

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judgerel_ray.core import Item, Menu, OwnForm, SweepError, printable
-from judgerel_ray.design.frame import AskFrame
-from judgerel_ray.design.judging import CORRECTNESS_LABELS, answer_names, best_of_menu
-from judgerel_ray.design.rating import facets_of
+from judgerel_ray.core import Menu, OwnForm, SweepError, printable
 from judgerel_ray.protocols import (
     TIE,
     Reading,
     Template,
     counted_mention,
     fill_example,
-    labels_for,
     mention_of,
-    menu_for,
     read_words,
     refuse_clashes,
-    scale_labels,
 )
-from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.frame import AskFrame
 from judgerel_ray.protocols.own_forms import spoken_text
 
 
@@ -59,7 +53,9 @@ def check_own_forms(frame: AskFrame) -> None:
         where: dict[str, object] = {"ask": frame.index, "template": template.name}
         _refuse_settings(frame, template, where)
         said = [
-            one for menu, place in _menus(frame, template, where) for one in _sayable(menu, place)
+            one
+            for menu, place in frame.protocol.menus(frame, template, where)
+            for one in _sayable(menu, place)
         ]
         texts = [fill_example(template.own, one.word) for one in said]
         spoken = [spoken_text(text, True) for text in texts]
@@ -91,52 +87,7 @@ def _refuse_settings(frame: AskFrame, template: Template, where: dict[str, objec
             )
 
 
-def _menus(
-    frame: AskFrame, template: Template, where: dict[str, object]
-) -> Iterator[tuple[Menu, dict[str, object]]]:
-    """Every menu that replies to a template are read by, and where it is of."""
-    reader, own = frame.ask.reader, template.own
-    if frame.ask.protocol == "rating":
-        for scale in dict.fromkeys(facet.scale for facet in facets_of(frame)):
-            labels = scale_labels(scale)
-            if scale.decimals:
-                labels = (number_text(scale.lowest), number_text(scale.highest))
-            menu = menu_for(template, labels, labels=labels, reader=reader, scale=scale)
-            yield menu, {**where, "scale": scale.name}
-        return
-    if frame.ask.protocol == "correctness":
-        labels = CORRECTNESS_LABELS
-        yield menu_for(template, labels, labels=labels, reader=reader), where
-        return
-    by_text = own is not None and own.naming == "texts"
-    if by_text and frame.responders:
-        raise SweepError(
-            'options = "texts" needs options that items hold, their texts are yet to be written',
-            where=where,
-            hint='options = "letters"',
-        )
-    seen: set[int] = set()
-    for item in frame.items:
-        names = answer_names(frame, item)
-        here = {**where, "benchmark": item.benchmark, "item": item.item_id}
-        if own is not None and own.ties and TIE in {name.casefold() for name in names}:
-            raise SweepError(f"a tie is recorded as {TIE!r}, which is an option's id", where=here)
-        if by_text or len(names) not in seen:
-            seen.add(len(names))
-            yield _menu_of(frame, template, item, names, by_text), here
-
-
-def _menu_of(
-    frame: AskFrame, template: Template, item: Item, names: tuple[str, ...], by_text: bool
-) -> Menu:
-    """The menu of an item's options, in any order."""
-    if by_text:
-        shown = [option for option in item.options if option.option_id in names]
-        return best_of_menu(frame, template, shown)
-    return menu_for(template, names, labels=labels_for(len(names)), reader=frame.ask.reader)
-
-
-def _sayable(menu: Menu, where: dict[str, object]) -> list[_Said]:
+def _sayable(menu: Menu, where: Mapping[str, object]) -> list[_Said]:
     """Every word that may stand in the verdict's place."""
     own = menu.own or OwnForm(example="")
     if menu.scale is not None:

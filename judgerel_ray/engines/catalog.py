@@ -42,7 +42,7 @@ def make_engine(spec: EngineSpec) -> Engine:
     Parameters
     ----------
     spec : EngineSpec
-        The judge's engine.
+        What the sweep says of the judge.
 
     Returns
     -------

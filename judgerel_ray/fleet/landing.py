@@ -12,6 +12,7 @@ import polars as pl
 from judgerel_ray.config import Prices
 from judgerel_ray.core import DECLINED, Ask, Completion, Condition, Outcome, request_key
 from judgerel_ray.protocols import (
+    CONFIDENT_FORMS,
     read_assessment,
     read_confidence,
     read_rating,
@@ -246,7 +247,7 @@ def _read(condition: Condition, completion: Completion) -> _Read:
     if label is None or reading.outcome is not Outcome.SCORED:
         return _Read(label=label, outcome=reading.outcome.value)
     confidence = None
-    if condition.protocol == "think_twice":
+    if menu.form in CONFIDENT_FORMS:
         confidence = read_confidence(
             text, finish_reason=completion.finish_reason, form=menu.form, reader=menu.reader
         )

@@ -95,18 +95,7 @@ def ask_units(ask: Ask) -> int:
 
 
 def item_of(ask: Ask) -> tuple[str, str]:
-    """Name the item an ask is about: benchmark and id.
-
-    Examples
-    --------
-    >>> from judgerel_ray.core import Condition
-    >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
-    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
-    >>> item_of(Ask(condition=condition, first=0, n=1))
-    ('b', 'q')
-    """
+    """Name the item an ask is about: benchmark and id."""
     return ask.condition.benchmark, ask.condition.item_id
 
 

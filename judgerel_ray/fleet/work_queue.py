@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from judgerel_ray.core import Ask
 from judgerel_ray.fleet.lease import ask_units, item_of, split_ask
 
-OwedOf = Callable[[Ask], Iterable[Ask]]
-
 
 @dataclass(slots=True)
 class WorkQueue:

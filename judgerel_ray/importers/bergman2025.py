@@ -15,8 +15,8 @@ from judgerel_ray.benchmarks.rows import read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
 from judgerel_ray.importers.source import ending
 from judgerel_ray.protocols import read_verdict
-from judgerel_ray.protocols.correctness import read_confidence
-from judgerel_ray.protocols.thinking import read_selection
+from judgerel_ray.protocols.correctness_form import read_confidence
+from judgerel_ray.protocols.think_twice.prompts import read_selection
 
 ROLES = ("responder", "participant", "evaluator_only")
 """What a file's model was asked as: alone, as a judge with its own answer shown, or without."""

@@ -1,14 +1,13 @@
 """Protocols: how a question is put to a judge and how its verdict is read from the reply."""
 
-from judgerel_ray.protocols.assessing import (
-    answer_frame,
+from judgerel_ray.protocols.confusion.prompts import (
     read_assessment,
     render_assessment,
     render_confused,
     render_together,
     render_verdict,
 )
-from judgerel_ray.protocols.correctness import read_confidence
+from judgerel_ray.protocols.correctness_form import CONFIDENT_FORMS, read_confidence
 from judgerel_ray.protocols.criteria import (
     DEFINITION_LENGTHS,
     Criterion,
@@ -17,11 +16,10 @@ from judgerel_ray.protocols.criteria import (
     shipped_criteria,
 )
 from judgerel_ray.protocols.declaring import refuse_clashes
-from judgerel_ray.protocols.forms import FORMS, Form
+from judgerel_ray.protocols.forms import FORMS, Form, answer_frame
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.own_forms import OWN, TIE, fill_example, mention_of, read_words
-from judgerel_ray.protocols.placeholders import PLACEHOLDERS, STAGE_TEXTS
-from judgerel_ray.protocols.rating_prompts import criterion_words, render_rating
+from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
 from judgerel_ray.protocols.ratings import Rating, read_rating
 from judgerel_ray.protocols.rendering import (
     as_plain,
@@ -42,7 +40,7 @@ from judgerel_ray.protocols.scales import (
 )
 from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import Template, load_template, shipped_templates
-from judgerel_ray.protocols.thinking import (
+from judgerel_ray.protocols.think_twice.prompts import (
     Selection,
     read_selection,
     render_choose,
@@ -58,12 +56,11 @@ from judgerel_ray.protocols.verdicts import (
 )
 
 __all__ = [
+    "CONFIDENT_FORMS",
     "DEFINITION_LENGTHS",
     "FORMS",
     "OWN",
-    "PLACEHOLDERS",
     "READER_VERSION",
-    "STAGE_TEXTS",
     "TIE",
     "Criterion",
     "DefinitionLength",

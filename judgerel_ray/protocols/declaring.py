@@ -14,10 +14,9 @@ from typing import Literal
 
 from judgerel_ray.core import OwnForm, SweepError, printable
 from judgerel_ray.protocols.own_forms import PLACEHOLDER, folded_word, matches_nothing, replaced
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.protocols.wordings import check_keys
 
-OWN_PROTOCOLS = ("best_of", "correctness", "rating")
-"""Protocols whose templates may declare a form of their own."""
 KEYS = ("pattern", "json", "example", "options", "tie", "refusal")
 Naming = Literal["letters", "numbers", "texts", "words"]
 _NAMINGS: tuple[Naming, ...] = ("letters", "numbers", "texts")
@@ -83,7 +82,7 @@ def own_form(table: Mapping[str, object], *, protocol: str, where: Mapping[str, 
         ties=_words_of(table, "tie", where),
         refusals=_words_of(table, "refusal", where),
     )
-    if own.ties and protocol != "best_of":
+    if own.ties and not protocol_named(protocol).ties:
         raise SweepError(f"tie needs protocol best_of, got {protocol}", where=where)
     places = [f"option {place}" for place in range(1, len(words) + 1)]
     refuse_clashes((*words, own.ties, own.refusals), (*places, "tie", "refusal"), where)

@@ -14,7 +14,7 @@ from judgerel_ray.protocols.best_response import (
     best_response_is_cut,
     find_best_response,
 )
-from judgerel_ray.protocols.correctness import authors_correctness, find_correctness
+from judgerel_ray.protocols.correctness_form import authors_correctness, find_correctness
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.numbered import NUMBERED_FORMS, find_numbered, numbered_is_cut
 from judgerel_ray.protocols.own_forms import OWN, find_own
@@ -106,3 +106,23 @@ def form_of(menu: Menu) -> Form:
         known = ", ".join(FORMS)
         raise SweepError(f"unknown verdict form, expected one of {known}, got {menu.form!r}")
     return FORMS[menu.form]
+
+
+def answer_frame(form: str) -> tuple[str, str]:
+    """What the declared form of a verdict has before its label and after it.
+
+    Raises
+    ------
+    SweepError
+        If the form has no words around its label.
+
+    Examples
+    --------
+    >>> answer_frame("best_response")
+    ('Best Response: [[', ']]')
+    """
+    complete = FORMS[form].complete if form in FORMS else None
+    if complete is None:
+        raise SweepError(f"confusion needs a form with words around its label, got {form!r}")
+    before, after = complete("\0").split("\0")
+    return before, after

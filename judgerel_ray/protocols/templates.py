@@ -5,7 +5,7 @@ A template folder holds ``template.toml`` (``form``, the declared form of the ve
 one's own, see :mod:`judgerel_ray.protocols.declaring`; for ratings also ``criterion``, whether
 ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
-each beside them (see ``STAGE_TEXTS``). Shipped ones lie in ``templates/<protocol>/<name>``;
+each beside them. Shipped ones lie in the folder ``templates`` of a protocol;
 a sweep may name any other folder by its path.
 """
 
@@ -20,11 +20,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judgerel_ray.core import OwnForm, SweepError, decoded, digest
-from judgerel_ray.protocols.declaring import OWN_PROTOCOLS, own_form
+from judgerel_ray.protocols.declaring import own_form
 from judgerel_ray.protocols.own_forms import OWN
-from judgerel_ray.protocols.placeholders import PLACEHOLDER, PLACEHOLDERS, STAGE_TEXTS
+from judgerel_ray.protocols.placeholders import PLACEHOLDER
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
-_SHIPPED = Path(__file__).parent / "templates"
 _SETTINGS = "template.toml"
 
 
@@ -99,10 +99,11 @@ def load_template(protocol: str, name_or_folder: str) -> Template:
     >>> template.form, template.verdict_first, sorted(template.texts)
     ('best_response', True, ['context', 'dialogue', 'question'])
     """
-    if protocol not in PLACEHOLDERS:
+    known = protocol_names()
+    if protocol not in known:
         raise SweepError(
-            f"protocol has no templates, expected one of {_listed(PLACEHOLDERS)}, got {protocol!r}",
-            hint=_nearest(protocol, PLACEHOLDERS),
+            f"protocol has no templates, expected one of {_listed(known)}, got {protocol!r}",
+            hint=_nearest(protocol, known),
         )
     folder = _folder(protocol, name_or_folder)
     settings_text, settings, own = _settings(folder, protocol)
@@ -128,8 +129,8 @@ def shipped_templates(protocol: str) -> tuple[str, ...]:
     >>> shipped_templates("best_of")
     ('default', 'paraphrase', 'reason_first')
     """
-    folder = _SHIPPED / protocol
-    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{_SETTINGS}")))
+    found = protocol_named(protocol).templates.glob(f"*/{_SETTINGS}")
+    return tuple(sorted(path.parent.name for path in found))
 
 
 def _folder(protocol: str, name: str) -> Path:
@@ -138,7 +139,7 @@ def _folder(protocol: str, name: str) -> Path:
     is_path = any(mark in name for mark in separators)
     shipped = shipped_templates(protocol)
     if not is_path and name in shipped:
-        return _SHIPPED / protocol / name
+        return protocol_named(protocol).templates / name
     folder = Path(name).expanduser().resolve()
     if name and folder.is_dir():
         return folder
@@ -165,7 +166,7 @@ def _settings(folder: Path, protocol: str) -> tuple[str, dict[str, str], OwnForm
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SweepError(f"not a TOML file: {error}", where={"file": path}) from error
-    known = ("form", "verdict", *(("criterion",) if protocol == "rating" else ()))
+    known = protocol_named(protocol).template_keys
     for key, value in content.items():
         if key not in known:
             raise SweepError(
@@ -200,10 +201,10 @@ def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | 
         )
     if not isinstance(form, dict):
         return None
-    if protocol not in OWN_PROTOCOLS:
+    if not protocol_named(protocol).own_forms:
         raise SweepError(
             f"protocol {protocol} reads no form of one's own, expected one of "
-            f"{_listed(OWN_PROTOCOLS)}",
+            f"{_listed(protocol_names(lambda one: one.own_forms))}",
             where=where,
             hint="a template of its own words, and a form that ships",
         )
@@ -212,7 +213,7 @@ def _own(content: Mapping[str, object], protocol: str, path: Path) -> OwnForm | 
 
 def _texts(folder: Path, protocol: str) -> dict[str, str]:
     """Checked texts of a folder by question form."""
-    known = PLACEHOLDERS[protocol]
+    known = protocol_named(protocol).texts
     texts: dict[str, str] = {}
     for path in sorted(folder.glob("*.txt")):
         if path.stem not in known:
@@ -229,7 +230,7 @@ def _texts(folder: Path, protocol: str) -> dict[str, str]:
             f"template folder has no text, expected {_listed(f'{form}.txt' for form in known)}",
             where={"folder": folder},
         )
-    missing = [stage for stage in STAGE_TEXTS.get(protocol, ()) if stage not in texts]
+    missing = [stage for stage in protocol_named(protocol).stage_texts if stage not in texts]
     if missing:
         raise SweepError(
             f"template folder lacks {_listed(f'{stage}.txt' for stage in missing)}",

@@ -33,6 +33,7 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.html import Measured, render_report
 from judgerel_ray.reporting.probability_page import replicated, run_probabilities
 from judgerel_ray.reporting.rating_page import (
@@ -73,7 +74,7 @@ def report_path(
     reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)
     with reading(str(path)):
-        opened = open_judgments(path)
+        opened = open_judgments(path, empty=True)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
@@ -157,7 +158,7 @@ def _absent(judged: Judged) -> str:
     asks = parse_sweep(judged.run.read_text("sweep.toml")).ask
     if all(_reads(ask) for ask in asks):
         return "This sweep reads probabilities; none is laid out yet: they are when a run ends."
-    if all(ask.protocol == "respond" for ask in asks):
+    if not any(protocol_named(ask.protocol).judges for ask in asks):
         return f"{answers}; this sweep asks for answers only, and for no judgment of them."
     return f"{answers}, and no judgment yet."
 
@@ -249,44 +250,19 @@ def _ask(ask: AskTable) -> str:
     templates = (
         f"{n_templates} template{'s' if n_templates > 1 else ''} ({', '.join(ask.templates)})"
     )
-    if ask.protocol == "rating":
-        return text + f"{_rated(ask)}Prompts: {templates}."
-    if ask.protocol != "best_of":
-        return text + f"Prompts: {templates}."
-    if ask.option_orders > 1:
-        return text + f"Prompts: {templates} in {ask.option_orders} orders of the options."
-    same = "same prompt, same order" if n_templates == 1 else "same order"
-    return text + (
-        f"Prompts: {templates}, 1 order of the options: every repeat has the {same}, so this page "
-        "cannot show what another order would change."
-    )
+    return text + protocol_named(ask.protocol).prompts_told(ask, templates)
 
 
 def _reads(ask: AskTable) -> bool:
     """Whether probabilities are read, and no verdict is asked again."""
-    return ask.protocol == "confusion" or ask.mode == "exact"
+    return protocol_named(ask.protocol).reads_probabilities(ask) is not None
 
 
 def _read(ask: AskTable) -> str:
     """One ask whose probabilities were read, in words."""
     heats = ", ".join(f"{value:g}" for value in ask.temperatures)
     templates = ", ".join(ask.templates)
-    if ask.mode == "exact":
-        return (
-            f"{ask.protocol} on {ask.benchmark}: the probability of every verdict at temperature "
-            f"{heats}, nothing sampled. {_rated(ask)}Prompts: {templates}."
-        )
-    return (
-        f"confusion on {ask.benchmark}: the judge's own verdict, an assessment for every option, "
-        f"and the probability of every option after each (mode {ask.mode}, texts at temperature "
-        f"{heats}). Prompts: {templates}."
-    )
-
-
-def _rated(ask: AskTable) -> str:
-    """What responses are rated by, and on."""
-    by, lengths, on = map(", ".join, (ask.criteria, ask.definitions, ask.scales))
-    return f"Responses are rated by {by} (definition: {lengths}) on {on}. " if by else ""
+    return protocol_named(ask.protocol).probabilities_told(ask, templates, heats)
 
 
 def _repeated(ask: AskTable) -> str:

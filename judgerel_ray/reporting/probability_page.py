@@ -13,6 +13,7 @@ from judgerel_ray.analyses.distributions.sections import Distributed
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.counting.declared import declared_scales
 from judgerel_ray.counting.given import Given
+from judgerel_ray.protocols.registry import protocol_names
 from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
@@ -27,7 +28,7 @@ def _uncertain(run: RunDirectory) -> Uncertain | None:
     """Of confusion matrices."""
     if not run.exists(CONFUSIONS):
         return None
-    told = (pl.col("protocol") == "confusion") & pl.col("role").is_in(["judge", "assessor"])
+    told = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
     replies = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
         .filter(told)
@@ -48,10 +49,16 @@ def _distributed(run: RunDirectory) -> Distributed | None:
     return Distributed(limits=limits, widths=width_table(distributions))
 
 
+def _made_matrices() -> pl.Expr:
+    """Rows that confusion matrices are made of."""
+    return pl.col("protocol").is_in(protocol_names(lambda one: one.makes_matrices))
+
+
 def replicated(judged: Judged) -> Judged:
     """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
-    if judged.run is None or "confusion" not in judged.menus:
+    once = protocol_names(lambda one: one.makes_matrices)
+    if judged.run is None or not judged.menus.keys() & set(once):
         return judged
-    menus = {name: menu for name, menu in judged.menus.items() if name != "confusion"}
-    plain = pl.col("protocol") != "confusion"
+    menus = {name: menu for name, menu in judged.menus.items() if name not in once}
+    plain = ~_made_matrices()
     return replace(judged, frame=judged.frame.filter(plain), only=(plain,), menus=menus)

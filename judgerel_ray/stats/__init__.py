@@ -53,14 +53,10 @@ from judgerel_ray.stats.internal_consistency.schmid_leiman import (
     omega_hierarchical,
 )
 from judgerel_ray.stats.internal_consistency.scores import cronbach_alpha
-from judgerel_ray.stats.intervals.inference import (
-    bootstrap_interval,
-    jackknife_interval,
-    noise_floor,
-)
-from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson
+from judgerel_ray.stats.intervals.bootstrap import bootstrap_interval
+from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson, jackknife_interval
 from judgerel_ray.stats.lazy_imports import DEFERRED
-from judgerel_ray.stats.null.noise import NoiseFloor, noise_floors
+from judgerel_ray.stats.null.noise import NoiseFloor, noise_floor, noise_floors
 from judgerel_ray.stats.null.score_noise import score_floor
 
 if TYPE_CHECKING:  # named here, loaded when first used: coefficients of a file need none of them

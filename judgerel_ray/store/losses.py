@@ -233,7 +233,7 @@ def read_whole_ledger(run: RunDirectory) -> Ledger:
     Raises
     ------
     StoreError
-        If the directory cannot be read.
+        As of :func:`read_ledger`.
 
     Examples
     --------

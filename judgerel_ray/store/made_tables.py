@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.config import AskTable, parse_sweep
 from judgerel_ray.core import StoreError
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory
 from judgerel_ray.store.digests import UNREADABLE
 from judgerel_ray.tables import LATER_COLUMNS, Confusions, Distributions, Settled
@@ -106,7 +107,11 @@ def read_confusions(run: RunDirectory) -> pl.DataFrame:
         hint='an [[ask]] with protocol = "confusion" makes them',
     )
     return read_made(
-        run, CONFUSIONS, Confusions, asked=lambda ask: ask.protocol == "confusion", nothing=nothing
+        run,
+        CONFUSIONS,
+        Confusions,
+        asked=lambda ask: protocol_named(ask.protocol).makes_matrices,
+        nothing=nothing,
     )
 
 

@@ -2,7 +2,7 @@
 
 One rule for the command line and for Python: a target is refused by what it is, whatever it is
 called (links, other spellings, URLs), before anything is read; its folder must be there; a file
-that is no earlier output of the same kind is replaced only by force.
+that is no earlier output of the same kind, or was changed since, is replaced only by force.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.store import seals
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,10 +45,11 @@ _WORDS: dict[Kind, str] = {
 _GENERATOR = b'<meta name="generator" content="judgerel_ray'
 _LOCAL = ("file", "local")
 _HEAD = 65536
-_LARGEST_JSON = 1 << 28
 _COMMON = frozenset({"undefined", "low", "largest_shift"})
 """Columns of which every table of ours has one, and logs of judgments have none."""
 _ANOTHER = "give --out another name"
+_CHANGED = "an output that was changed after judgerel wrote it"
+_UNTOLD = "an output of which nothing tells whether it was changed after judgerel wrote it"
 _IS = "--out is what is read, and would destroy it"
 _AMONG = "--out lies where all files are read, and would be among them"
 
@@ -91,7 +93,7 @@ class Output:
         """
         data = BytesIO()
         if self.ending == ".parquet":
-            frame.write_parquet(data, metadata={MARK: self.kind})
+            frame.write_parquet(data, metadata={MARK: self.kind, seals.NAME: seals.UNSEALED})
         else:
             frame.write_csv(data)
         self.write(data.getvalue())
@@ -109,9 +111,12 @@ class Output:
             If writing fails: a full disk, a folder without permission.
         """
         check_output(self)
-        there = None if self.force or self.ending not in (".csv", ".json") else _content(self)
+        data = seals.sealed(data)
+        there = b"" if self.force or self.ending not in (".csv", ".json") else _content(self)
         if there and not _is_alike(_shape(there, self.ending), _shape(data, self.ending)):
             raise _not_ours(self, "a table of other columns")
+        if there and _is_unchanged(there, self) is None and there != data:
+            raise _not_ours(self, _UNTOLD)
         if self.real is None:
             bucket, name = _object(self.path)
             bucket.write(name, data)
@@ -120,6 +125,8 @@ class Output:
 
         folder, name = os.path.split(self.real)
         Disk(root=folder).write(name, data)
+        if self.ending in (".csv", ".json"):
+            seals.keep_beside(self.real, data)
 
 
 def output_to(
@@ -187,6 +194,10 @@ def check_output(output: Output) -> None:
         return
     if not _is_ours(there, output):
         raise _not_ours(output, f"a file that judgerel did not write as {_WORDS[output.kind]}")
+    whole = _is_unchanged(there, output)
+    # Of CSV and JSON of which nothing is kept the new content tells: the same may be written again.
+    if whole is False or (whole is None and output.ending not in (".csv", ".json")):
+        raise _not_ours(output, _CHANGED if whole is False else _UNTOLD)
 
 
 def refuse_inside_run(path: str) -> None:
@@ -407,30 +418,24 @@ def _is_run(folder: str) -> bool:
 
 
 def _content(output: Output) -> bytes:
-    """Beginning of what lies at a target, whole where it is JSON; nothing where nothing does.
-
-    Of Parquet the name of its kind, as only its end tells.
-    """
+    """What lies at a target; nothing where nothing does."""
     real = output.real
     if real is None:
         bucket, name = _object(output.path)
-        data = bucket.read(name) if bucket.exists(name) else b""
-        return _kind(BytesIO(data)) if output.ending == ".parquet" and data else data
-    if not os.path.exists(real) or not os.path.getsize(real):
+        return bucket.read(name) if bucket.exists(name) else b""
+    if not os.path.exists(real):
         return b""
-    if output.ending == ".parquet":
-        return _kind(real)
     with open(real, "rb") as file:
-        return file.read(_LARGEST_JSON if output.ending == ".json" else _HEAD)
+        return file.read()
 
 
-def _kind(source: str | BytesIO) -> bytes:
-    """Kind of a Parquet file of ours; a blank of any other."""
+def _kind(data: bytes) -> str | None:
+    """Kind of a Parquet file of ours; None of any other."""
     import polars as pl
 
     with suppress(pl.exceptions.PolarsError, OSError):
-        return pl.read_parquet_metadata(source).get(MARK, " ").encode()
-    return b" "
+        return pl.read_parquet_metadata(BytesIO(data)).get(MARK)
+    return None
 
 
 def _is_ours(there: bytes, output: Output) -> bool:
@@ -438,11 +443,18 @@ def _is_ours(there: bytes, output: Output) -> bool:
     if not there:
         return True
     if output.ending == ".parquet":
-        return there.decode() == output.kind
+        return _kind(there) == output.kind
     if output.kind == "report":
         return _GENERATOR in there[:_HEAD]
     shape = _shape(there, output.ending)
     return shape == () or bool(_COMMON & _names(shape))
+
+
+def _is_unchanged(there: bytes, output: Output) -> bool | None:
+    """Whether an earlier output is as it was written; None where nothing tells."""
+    if output.ending not in (".csv", ".json"):
+        return seals.is_whole(there)
+    return None if output.real is None else seals.is_as_kept(output.real, there)
 
 
 def _shape(data: bytes, ending: str) -> object:

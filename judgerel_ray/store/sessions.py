@@ -204,11 +204,6 @@ def live_session(run: RunDirectory) -> str | None:
 def unseen_session(run: RunDirectory) -> str | None:
     """Describe the newest session's driver where only what it tells can say whether it lives.
 
-    Parameters
-    ----------
-    run : RunDirectory
-        The run.
-
     Returns
     -------
     str or None

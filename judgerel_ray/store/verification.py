@@ -39,7 +39,7 @@ def verify_run(run: RunDirectory) -> list[Finding]:
     Parameters
     ----------
     run : RunDirectory
-        The run.
+        What is checked; nothing in it is changed.
 
     Returns
     -------

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,7 @@ ASK = 'responders = ["x", "y"]\nreplications = 20\ntemperatures = [1.0]'
 SLOW = "engine_options = { tokens_per_s = 400 }"
 
 
-def test_no_judgment_stays_on_a_text_that_is_gone(sweep, driver_of, ray_local):
+def test_no_judgment_stays_on_a_text_that_is_gone(sweep, driver_of, ray_local, wait_until):
     resolved = sweep(judges=[("j", SLOW), ("x", ""), ("y", "")], asks=[ASK], items=ITEMS)
     driver = driver_of(resolved)
     # Words that the responder, once it is asked for real, does not say again.
@@ -50,12 +49,10 @@ def test_no_judgment_stays_on_a_text_that_is_gone(sweep, driver_of, ray_local):
         env={name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"},
     )
     run = RunDirectory.open(driver.out)
-    until = time.monotonic() + 120
     try:
-        while not 0 < judged_now(run) < 6 * 20:
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        wait_until(lambda: process.poll() is not None or judged_now(run) > 0, "judgments")
+        assert process.poll() is None, process.communicate()
+        assert judged_now(run) < 6 * 20
     finally:
         process.send_signal(signal.SIGKILL)
         _, told = process.communicate()

@@ -203,6 +203,7 @@ def test_one_lost_file_with_much_standing_on_it_is_refused(driver, monkeypatch, 
     driver.check_whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "standing", "landed", "is_refused"),
     [
@@ -240,6 +241,7 @@ def no_end(driver):
     Path(driver.out, "commits", "session-0001.ended").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["torn", "gone"])
 def test_records_that_are_torn_or_gone_are_refused_where_they_are_many(driver, how):
     driver.go("first")

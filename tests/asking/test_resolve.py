@@ -205,7 +205,7 @@ def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
 
 def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monkeypatch):
     before = identity(sweep())
-    import judgerel_ray.design.conditions as conditions
+    import judgerel_ray.protocols.conditions as conditions
 
     real = conditions.digest
     monkeypatch.setattr(conditions, "digest", lambda content: real({"release": 2, **content}))
@@ -246,7 +246,7 @@ def test_a_template_declares_a_form_that_its_protocol_can_read(sweep, tmp_path):
     with pytest.raises(SweepError, match="must declare a form") as caught:
         sweep(asks=[named])
     assert caught.value.hint == 'form = "best_response" or "correctness"'
-    shipped = Path(load_template.__code__.co_filename).parent / "templates" / "rating" / "default"
+    shipped = Path(load_template.__code__.co_filename).parent / "rating" / "templates" / "default"
     copied = tmp_path / "mine"
     shutil.copytree(shipped, copied)
     (copied / "template.toml").write_text('form = "best_response"\nverdict = "first"\n')

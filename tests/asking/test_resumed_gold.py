@@ -43,6 +43,7 @@ def accuracy(run):
     return reduce_path(run.url, ACCURACY)["value"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_a_run_with_gold_as_it_was_written_goes_on(sweep, driver_of, is_whole):
     driver = driver_of(sweep())
@@ -63,6 +64,7 @@ def test_a_run_with_gold_as_it_was_written_goes_on(sweep, driver_of, is_whole):
     assert [one for one in verify_run(run) if one.level == "error"] == []
 
 
+@pytest.mark.slow
 def test_a_run_with_ids_goes_on_where_gold_is_now_a_reference(sweep, driver_of):
     driver = driver_of(sweep())
     driver.go("word", waves=1)
@@ -96,6 +98,7 @@ def test_gold_that_judges_are_shown_is_part_of_what_is_asked(sweep, driver_of):
         driver.go("word", waves=1)
 
 
+@pytest.mark.slow
 def test_a_run_without_its_manifest_is_taken_by_its_own_sweep(sweep, driver_of):
     driver = driver_of(sweep())
     driver.go("word", waves=1)

@@ -111,6 +111,7 @@ def undisturbed(sweep, driver_of):
     return driver, rows(driver)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_asks_as_much_as_it_says(undisturbed):
     driver, landed = undisturbed
     assert driver.plan.requests < landed.height < driver.plan.requests_at_most

@@ -6,6 +6,7 @@ import pytest
 from bench.advice_on_finite_facets import LEVELS, PAIRS, Levels, covered, recommended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", PAIRS[1:3], ids=lambda judge: judge.name)
 def test_the_median_advice_is_within_a_tenth_of_the_true_need(judge):
     found = recommended(judge, runs=15, seed=3)

@@ -19,11 +19,21 @@ def written(path, content):
     [
         ("a.jsonl", '{"a": 1}\n{"a": \n', "broken JSON: Expecting value at column", None),
         ("a.jsonl", '{"a": 1}\n[1]\n', "expected one object a line, got a list", None),
-        ("a.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "repeats the name 'a'", None),
+        ("a.jsonl", '{"a": 1}\n{"a": 1, "a": 2}\n', "an object has the key 'a' twice", None),
         ("a.jsonl", '{"a": 1}\n{"a": NaN}\n', "NaN is not a JSON number", None),
         ("a.csv", "a,b\n1,2,3\n", "line 2 has 3 fields, the first line names 2", "double quotes"),
-        ("a.csv", 'a,b\n"1,2\n', "line 2 cannot be read", None),
-        ("a.csv", 'a,b\n"1"x,2\n', "line 2 cannot be read", None),
+        (
+            "a.csv",
+            'a,b\n"1,2\n',
+            "line 2: a quotation mark is open until the file ends",
+            "written twice",
+        ),
+        (
+            "a.csv",
+            'a,b\n"1"x,2\n',
+            "line 2: a field goes on behind the quotation mark",
+            "written twice",
+        ),
     ],
 )
 def test_broken_line_is_named(tmp_path, name, content, said, hint):
@@ -34,6 +44,24 @@ def test_broken_line_is_named(tmp_path, name, content, said, hint):
 
 
 @pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ('[{"option_id": "a", "text": "x", "text": "y"}]', "an object has the key 'text' twice"),
+        ("[1, NaN]", "NaN is not a JSON number"),
+        ("[1, -Infinity]", "-Infinity is not a JSON number"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_cell_of_json_is_read_as_a_line_of_it(tmp_path, cell, said):
+    """Of a key that was there twice the last was taken in silence, and NaN was a number."""
+    quoted = cell.replace('"', '""')
+    (record,) = read_records(written(tmp_path / "a.csv", f'item_id,options\n1,"{quoted}"\n'))
+    with pytest.raises(SweepError, match="write options as a JSON list") as caught:
+        record.structure("options")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.jsonl", '[\n {"item_id": 1}\n]', "let its name end in .json"),
@@ -41,7 +69,7 @@ def test_broken_line_is_named(tmp_path, name, content, said, hint):
         ("a.jsonl", '[{"item_id": 1}]\n', "a JSON list belongs in a .json file"),
         ("a.json", '{"a": 1}\n{"a": 2}\n', "let its name end in .jsonl"),
         ("a.json", "{'a': 1}", "broken JSON: Expecting property name"),
-        ("a.json", '[{"a": 1, "a": 2}]', "repeats the name 'a'"),
+        ("a.json", '[{"a": 1, "a": 2}]', "an object has the key 'a' twice"),
         ("a.json", "[1]", "expected an object, got number 1"),
         ("a.json", '{"examples": []}', "keys=examples"),
         ("a.json", "[]", "the file has no rows"),

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.reliability.headlines import headlines
+from judgerel_ray.analyses.reliability.headlines import group_leads
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.blocks.words import NOISE, estimate, explanation, number, percent, remark
 from judgerel_ray.stats import omega_hierarchical
@@ -16,7 +16,7 @@ def said(verdicts: list[list[str]], **columns) -> str:
         for item, replies in enumerate(verdicts)
         for replication, verdict in enumerate(replies)
     ]
-    (line,) = headlines(reduce_judgments(pl.LazyFrame(rows)))
+    ((_, line),) = group_leads(reduce_judgments(pl.LazyFrame(rows)))
     return line
 
 

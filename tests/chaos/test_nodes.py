@@ -12,7 +12,7 @@ import pytest
 
 from judgerel_ray.store import read_errors
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

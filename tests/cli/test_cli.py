@@ -474,7 +474,7 @@ def test_a_full_disk_is_not_blamed_on_the_run(monkeypatch, capsys, tmp_path):
     assert "judgerel verify" not in err
 
 
-@pytest.mark.parametrize(("name", "defect"), [("plotly.io", False), ("judgerel_ray.x", True)])
+@pytest.mark.parametrize(("name", "defect"), [("s3fs.core", False), ("judgerel_ray.x", True)])
 def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch, capsys, name, defect):
     def act(_):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -486,7 +486,7 @@ def test_a_missing_package_is_named_with_how_to_get_it(monkeypatch, capsys, name
         return
     assert main(["verify", "run"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("judgerel: a package is missing: plotly.io. Try: ")
+    assert err.startswith("judgerel: a package is missing: s3fs.core. Try: ")
     assert err.count("\n") == 1
 
 

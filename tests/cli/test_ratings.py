@@ -49,6 +49,7 @@ def as_json(frame):
     return json.loads(json.dumps(frame.to_dicts()))
 
 
+@pytest.mark.slow
 def test_scales_are_the_same_on_the_terminal_as_json_and_in_python(ratings, capsys):
     path = ratings / "ratings.parquet"
     text = printed(capsys, "scales", path, "--mapping", "binarise")
@@ -65,6 +66,7 @@ def test_scales_are_the_same_on_the_terminal_as_json_and_in_python(ratings, caps
     assert alone.equals(same)
 
 
+@pytest.mark.slow
 def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
     path = ratings / "ratings.parquet"
     for reference in ("steady", ratings / "people.csv"):
@@ -112,6 +114,7 @@ def test_json_that_is_written_holds_every_table(verb, chief, ratings, capsys, tm
     assert pl.read_parquet(tmp_path / "out.parquet").height == len(said[chief])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_tables_say(ratings, capsys, tmp_path):
     path, page = ratings / "ratings.parquet", tmp_path / "page.html"
     flags = ["--reference", "steady", "--outside", str(ratings / "outside.csv")]
@@ -202,6 +205,7 @@ def test_a_scale_of_ones_own_is_declared_by_its_file(tmp_path, capsys):
     assert "nothing tells the ends" not in said
 
 
+@pytest.mark.slow
 def test_the_page_compares_scales_as_it_is_told(ratings, tmp_path):
     path, page = ratings / "ratings.parquet", tmp_path / "page.html"
     flags = ["--mapping", "midrank", "--pairing", "first"]

@@ -6,9 +6,10 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.reliability.reducing import reduce_path
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.core import SweepError
-from judgerel_ray.counting.judgments import load_judgments
+from judgerel_ray.core import ReadingWarning, SweepError
+from judgerel_ray.counting.judgments import load_judgments, tally_file
 
 ROWS = {
     "item_id": ["q1", "q1", "q2", "q2"],
@@ -72,6 +73,55 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
     assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
 
 
+@pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
+def test_a_line_of_totals_is_named(name, tmp_path):
+    """It was one more question, and nothing said so."""
+    path = tmp_path / "r.csv"
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},0,7\n")
+    with pytest.warns(ReadingWarning, match="counted as questions: .*; take the line out if it"):
+        assert reduce_path(str(path))["n_items"].max() == 2
+    path.write_text(f"item_id,replication,score\nq1,0,3\nq1,1,4\n{name},,7\n")
+    with pytest.raises(SweepError, match=r"replication is missing .*Try: take row 3 out: "):
+        tally_file(str(path))
+
+
+def test_questions_that_are_all_called_so_are_questions(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item_id,replication,verdict\nsum,0,A\nmean,0,A\n")
+    assert tally_file(str(path)).notes == ()
+
+
+HUGE = [[2**53, 2**53 + 1], [2**53 + 1, 0], [2**63 - 1, 2**63 - 2], [2**53 + 2, 2**53 + 4]]
+
+
+@pytest.mark.parametrize("replications", HUGE)
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl", "frame"])
+def test_replications_that_doubles_do_not_tell_apart_are_refused(replications, ending, tmp_path):
+    """Whole numbers beyond 2^53 were counted, and rows of two replications became those of one."""
+    rows = pl.DataFrame({"item_id": ["q", "q"], "replication": replications, "verdict": ["A", "B"]})
+    given = rows.lazy() if ending == "frame" else write(rows, tmp_path / f"r.{ending}")
+    with pytest.raises(SweepError, match=r"replication must be at most 9007199254740991 \(") as no:
+        tally_file(given)
+    assert str(no.value.where["replication"]) == str(replications[0])  # as it is written
+
+
+def test_the_greatest_replications_that_doubles_tell_apart_are_read(tmp_path):
+    rows = {"item_id": ["q", "q"], "replication": [2**53 - 1, 2**53 - 2], "verdict": ["A", "B"]}
+    for ending in ("parquet", "csv", "jsonl"):
+        found = load_judgments(write(pl.DataFrame(rows), tmp_path / f"r.{ending}"))
+        assert found.collect()["replication"].to_list() == rows["replication"]
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "frame"])
+@pytest.mark.parametrize("name", ["replication", "temperature", "option_order"])
+def test_truth_values_are_no_numbers(name, ending, tmp_path):
+    rows = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]}
+    frame = pl.DataFrame({**rows, name: [True, False]})
+    given = frame.lazy() if ending == "frame" else write(frame, tmp_path / f"r.{ending}")
+    with pytest.raises(SweepError, match=f"{name}: expected a number, got a column of Boolean"):
+        tally_file(given)
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -82,7 +132,14 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
         ({"replication": [0, None, 0, 1]}, "replication is missing"),
         ({"replication": [0, 1.5, 0, 1]}, "replication must be a whole number from 0 on"),
         ({"replication": [0, -1, 0, 1]}, "replication must be a whole number from 0 on"),
-        ({"replication": [0, 2**63, 0, 1]}, "replication must be at most 9007199254740992 (2^53)"),
+        (
+            {"replication": [0, 2**63, 0, 1]},
+            "replication must be at most 9007199254740991 (2^53 - 1)",
+        ),
+        (
+            {"replication": [0, 2**53, 0, 1]},
+            "replication must be at most 9007199254740991 (2^53 - 1)",
+        ),
         ({"replication": [0, 0, 0, 1]}, "2 rows hold the same replication"),
         ({"outcome": ["scored", "fine", "unparsed", "scored"]}, "outcome is none of scored"),
         ({"outcome": ["scored"] * 4}, "scored without a verdict"),

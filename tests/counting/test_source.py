@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import polars as pl
 import pyarrow as pa
@@ -69,7 +70,17 @@ def test_what_stands_between_columns_is_said(tmp_path):
         ("a.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, the first line names 2 columns"),
         ("a.csv", b"a,b\n1,2\n\n1\n", "line 4 has 1 fields, the first line names 2 columns"),
         ("a.csv", b'a,b\n1,"x\ny"\n1\n', "line 4 has 1 fields"),
-        ("a.csv", b'a,b\n1,"x\n2,y\n', "line 2 cannot be read"),
+        (
+            "a.csv",
+            b'a,b\n1,"x\n2,y\n',
+            "line 2: a quotation mark is open until the file ends, .*Try",
+        ),
+        ("a.csv", b'a,"b\n1,2\n', "line 1: a quotation mark is open until the file ends, .*Try"),
+        ("a.csv", b'a,b\n1,"x"y\n', "line 2: a field goes on behind the quotation mark .*Try"),
+        ("a.csv", b'a,b\n"x"y,2\n', "line 2: a field goes on behind the quotation mark .*Try"),
+        ("a.csv", b"item_id:verdict\nq:A\n", "line 1 has ':' between names, expected commas, "),
+        ("a.tsv", b"item_id^verdict^n\nq^A^1\n", "has '\\^' between names, expected .*or bars"),
+        ("a.csv", b"item_id  verdict\nq  A\n", "line 1 has ' ' between names"),
         ("a.csv", b"a,b\n1,2\n1,caf\xe9\n", "line 3 is not UTF-8: byte 0xe9"),
         ("a.csv", b"\x00\x01\x02", "it holds zero bytes"),
         ("a.csv", b"", "is empty"),
@@ -158,6 +169,60 @@ def test_files_of_one_table_may_differ_in_types_and_not_in_columns(tmp_path):
         read(tmp_path)
     (tmp_path / "d.csv").write_text(TEXT)
     with pytest.raises(SweepError, match=r"several kinds are there: .csv, .parquet"):
+        read(tmp_path)
+
+
+def test_a_path_that_says_something_else_than_a_column_is_refused(tmp_path):
+    """The path was passed over in silence where the file had the column."""
+    for folder, temperature, said in (
+        ("temperature=0.7", 0.70, None),
+        ("temperature=1", 0.7, "the path says temperature=1, and its column temperature has '0.7'"),
+        ("temperature=0.7", None, "the path says temperature=0.7, .* has None"),
+        ("temperature=__HIVE_DEFAULT_PARTITION__", None, None),
+        ("temperature=1/temperature=2", 1.0, "says temperature=1, and temperature=2 as well"),
+    ):
+        here = tmp_path / f"{folder}-{temperature}".replace("/", "-") / folder
+        here.mkdir(parents=True)
+        rows = pl.DataFrame({"item_id": ["q"], "temperature": [temperature]})
+        rows.cast({"temperature": pl.Float64}).write_parquet(here / "a.parquet")
+        root = tmp_path / f"{folder}-{temperature}".replace("/", "-")
+        if said is None:
+            assert read(root)["temperature"].to_list() == [temperature]
+        else:
+            with pytest.raises(SweepError, match=said):
+                read(root)
+
+
+def test_a_folder_of_half_a_disk_is_no_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("judgerel_ray.counting.source._MOST_FILES", 20)
+    (tmp_path / "a.csv").write_text(TEXT)
+    hidden = tmp_path / ".git"
+    hidden.mkdir()
+    for n in range(30):
+        (hidden / f"{n}.txt").touch()
+    assert read(tmp_path).rows() == TABLE.rows()
+    walked = []
+    monkeypatch.setattr(
+        "os.walk", lambda *_, **__: (walked.append(n) or (str(n), [], ["x"] * 8) for n in range(99))
+    )
+    with pytest.raises(SweepError, match="expected a folder of tables, got one with more than 20"):
+        read(tmp_path)
+    assert walked == [0, 1, 2]
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    """Files in it were left out in silence."""
+    (tmp_path / "a.csv").write_text(TEXT)
+    (tmp_path / "locked").mkdir()
+    scan = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(SweepError, match=r"cannot be read: Permission denied \[.*locked\]"):
         read(tmp_path)
 
 

@@ -12,7 +12,7 @@ from judgerel_ray.counting.spelling import spellings_of
 def rows(verdicts, **columns):
     """One question, asked once for each verdict."""
     n = len(verdicts)
-    told = {"item_id": ["q"] * n, "replication": list(range(n)), "verdict": verdicts, **columns}
+    told = {"item_id": ["q"] * n, "replication": list(range(n)), "verdict": verdicts} | columns
     return pl.DataFrame(told, strict=False).lazy()
 
 
@@ -59,9 +59,12 @@ def test_spellings_of_one_word_are_one_verdict(verdicts, expected):
         (["t", "true", "T", "f", "FALSE"], "FALSE, f; T, true;"),
         (["A", "a.", "A"], "A, a.;"),
         (["1", "true", "0", "false", "2"], "0, false; 1, true;"),
+        (["01", "1", "10"], "01, 1;"),
+        (["gro\u00df", "GROSS", "klein"], "GROSS, gro\u00df;"),
+        (["\u0130yi", "iyi"], "iyi, \u0130yi;"),
         # These are verdicts of their own.
         (["A", "A+", "A-", "B"], None),
-        (["-", ".", "1", "-1", "01"], None),
+        (["-", ".", "1", "-1", "00"], None),
         (["A>B", "A>>B", "B>A"], None),
         (["1", "1.0", " 1"], None),  # one verdict: put together
     ],
@@ -75,6 +78,35 @@ def test_verdicts_that_look_alike_are_named_and_counted_apart(verdicts, line):
         start = "look alike, counted as different verdicts: "
         assert words == f"{start}{line} write them in one way if they are one"
     assert len(shown(tally)) == len({one.strip().lower().removesuffix(".0") for one in verdicts})
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        (["A B", "A\u00a0B"], "A B = 'A\\xa0B'"),
+        (["caf\u00e9", "caf\u00e9", "cafe\u0301"], "'caf\\xe9' = 'cafe\\u0301'"),
+        (["PASS", "PASS", "PA\u200bSS"], "PASS = 'PA\\u200bSS'"),
+    ],
+)
+def test_what_no_eye_tells_apart_is_told_by_its_code_points(verdicts, told):
+    """It was said that A is put together with A, in print."""
+    (line,) = tally_file(rows(verdicts)).notes
+    assert line == f"put together: {told}; --exact-values keeps them apart"
+
+
+def test_items_that_no_eye_tells_apart_are_told_by_their_code_points():
+    names = ["caf\u00e9", "cafe\u0301"]
+    (line,) = tally_file(rows(["A", "A"], item_id=names)).notes
+    assert line == ("items kept apart that differ in spelling alone: 'cafe\\u0301' and 'caf\\xe9'")
+
+
+def test_minus_nan_is_no_verdict_and_nat_is_said_to_be_one():
+    tally = tally_file(rows(["A", "-nan", "-NaN", "NaT", "A"]))
+    assert shown(tally) == {None: 2, "A": 2, "NaT": 1}
+    assert [one.partition(";")[0] for one in tally.notes] == [
+        "taken as no verdict: -NaN (1), -nan (1)",
+        "counted as verdicts: NaT (1)",
+    ]
 
 
 def test_words_that_may_stand_for_no_verdict_are_counted_and_named():

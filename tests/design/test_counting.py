@@ -5,9 +5,9 @@ from collections import Counter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.config.ask import AdaptiveReplications
 from judgerel_ray.core import request_key
 from judgerel_ray.design import count_stages
+from judgerel_ray.protocols.ask import AdaptiveReplications
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
 FORMS = ("question", "context", "dialogue")

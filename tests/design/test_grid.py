@@ -1,7 +1,7 @@
 """Waves: prompts are built from what has landed, lazily, and never from what has not."""
 
+from dataclasses import replace
 from itertools import islice
-from time import perf_counter
 
 import pytest
 
@@ -171,15 +171,26 @@ def test_temperatures_of_a_prompt_stand_side_by_side_and_share_it(make):
     assert [ask.n for ask in work.asks] == [5, 5, 1, 5, 5, 1]
 
 
+class Items(tuple):
+    """Items that count how often one of them is looked at."""
+
+    looks = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.looks += 1
+            yield item
+
+
 @pytest.mark.parametrize("responders", ["", "xy"])
-def test_the_first_work_of_a_million_items_is_there_at_once(make, responders):
-    item = make.item("q1")
-    frame = make.frame([item] * 1_000_000, responders=responders)
-    began = perf_counter()
+def test_the_first_work_of_many_items_is_there_at_once(make, responders):
+    items = Items([make.item("q1")] * 10_000)
+    frame = replace(make.frame([], responders=responders), items=items)
     first = next(build_wave(frame, 0, make.voice("x" if responders else "j"), {}))
     assert first.item_id == "q1"
-    assert perf_counter() - began < 2.0  # one look at the items where answers come first
-    began = perf_counter()
+    once = len(items) if responders else 0
+    assert items.looks <= once + 10  # one look at the items where answers come first
+    items.looks = 0
     works = list(islice(build_wave(frame, 0, make.voice("x"), {}), 200))
     assert len(works) == 200
-    assert perf_counter() - began < 4.0  # and not one look for every item
+    assert items.looks <= once + 210  # and not one look for every item

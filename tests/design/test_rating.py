@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.design import build_wave, check_asks, check_facets, count_stages
+from judgerel_ray.design import build_wave, check_asks, count_stages
 from judgerel_ray.protocols import load_criterion, scale_labels
+from judgerel_ray.protocols.rating.waves import check_facets
 
 KEYS = {
     "protocol": "rating",

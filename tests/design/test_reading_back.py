@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from judgerel_ray.config import AskTable
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.design import AskFrame, check_own_forms
-from judgerel_ray.design.judging import best_of_menu
 from judgerel_ray.engines.simulated.replies import own_reply
 from judgerel_ray.protocols import Template, fill_example, read_verdict
+from judgerel_ray.protocols.best_of.waves import best_of_menu
 from judgerel_ray.protocols.declaring import own_form
 
 TABLES = [

@@ -9,12 +9,11 @@ from judgerel_ray.design import (
     CutText,
     Voice,
     build_wave,
-    check_thinking,
     count_stages,
     voices_of,
 )
-from judgerel_ray.design.comparing import roles_of
 from judgerel_ray.protocols import load_template
+from judgerel_ray.protocols.think_twice.comparing import check_thinking, roles_of
 
 NAMES = ("ant", "bee", "cat")
 

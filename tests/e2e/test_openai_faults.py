@@ -138,8 +138,9 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
     capsys,
 ):
     run = tmp_path / "run"
-    # Long enough for a true answer on a busy machine: what is late here must be what hangs.
-    limits = "timeout = 2, deadline = 3, retries = 3, concurrency = 50"
+    # Long enough for a true answer on a busy machine: what is late here must be what hangs. All
+    # are there at once, and so all that hang are given up together.
+    limits = "timeout = 15, deadline = 16, retries = 3, concurrency = 60"
     with fault_server(shares={"hang": 0.6}) as server:
         file = write(server, limits=limits, replications=6)
         assert main(["run", str(file), "--out", str(run)]) == 1
@@ -150,7 +151,7 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
         assert set(errors["kind"]) == {"request"}
         assert landed.height + errors["key"].n_unique() == 60
         assert landed.height == sum(seen.fault is None for seen in server.asked)
-        assert "no answer in 2 s" in errors["message"][0]
+        assert "no answer in 15 s" in errors["message"][0]
         server.failing = False
         assert main(["run", str(file), "--out", str(run)]) == 0
     after = rows_of(run)
@@ -167,8 +168,10 @@ def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
     tmp_path,
 ):
     run, codes = tmp_path / "run", []
+    # What the dead one held would be waited for until its timeout: for longer than this test.
+    limits = "concurrency = 8, timeout = 3600, deadline = 7200"
     with fault_server(seconds=0.2) as server:
-        file = write(server, limits="concurrency = 8", n_items=40, replications=5)
+        file = write(server, limits=limits, n_items=40, replications=5)
         running = threading.Thread(
             target=lambda: codes.append(main(["run", str(file), "--out", str(run)]))
         )
@@ -181,11 +184,8 @@ def test_an_actor_that_is_killed_leaves_no_item_suspected_and_no_limit_taken(
             with suppress(psutil.NoSuchProcess):
                 if "ray::JudgeActor" in " ".join(process.cmdline()):
                     process.kill()
-        killed_at = time.monotonic()
-        running.join(300)
+        running.join(900)
     assert codes == [0]
-    # Else what the dead one held would be waited for until its timeout of 120 s, and 30 more.
-    assert time.monotonic() - killed_at < 140
     rows = rows_of(run)
     assert rows.height == rows["key"].n_unique() == 200
     assert read_errors(RunDirectory(url=str(run))).is_empty()

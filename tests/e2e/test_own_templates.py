@@ -64,7 +64,7 @@ def write_template(folder, form, protocol):
     folder.mkdir()
     (folder / "template.toml").write_text(f'verdict = "last"\n[form]\n{form}\n')
     if protocol == "rating":
-        shipped = Path(main.__code__.co_filename).parents[1] / "protocols/templates/rating/default"
+        shipped = Path(main.__code__.co_filename).parents[1] / "protocols/rating/templates/default"
         for text in shipped.glob("*.txt"):
             (folder / text.name).write_text(text.read_text())
     else:

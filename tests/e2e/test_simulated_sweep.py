@@ -145,10 +145,8 @@ def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, caps
         landed.folder, *PEOPLE[::-1], GRID, items=[item(i) for i in range(N_ITEMS)][::-1]
     )
     for file in (landed.file, turned):
-        began = time.process_time()  # this process's own: others may keep the machine busy
         assert run(file, landed.out) == 0
         assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-        assert time.process_time() - began < 10
     assert judgments(landed.out).sort("key").equals(before.sort("key"))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +17,7 @@ from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-pytestmark = [pytest.mark.vllm, pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.vllm, pytest.mark.ray]  # the demo's run is the one engine of `make test`
 
 DEMO = ROOT / "jobs" / "demo__tiny-judge__cpu.toml"
 SWEEP = """
@@ -70,6 +69,9 @@ def texts_of(run: Path) -> dict[str, str]:
 
 def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
     rows = scan_judgments(RunDirectory.open(str(demo_run))).collect()
+    capsys.readouterr()
+    assert main(["plan", str(DEMO)]) == 0
+    assert "2,896 requests" in capsys.readouterr().out
     planned = json.loads((demo_run / "plan.json").read_text())["requests"]
     assert rows.height == planned == 16 * (3 * 60 + 1)
     assert rows["key"].n_unique() == planned
@@ -92,10 +94,8 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
 def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys, monkeypatch):
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
     monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
-    started = time.process_time()  # this process's own: others may keep the machine busy
     assert main(["run", str(DEMO), "--out", str(demo_run)]) == 0
     assert "(0 in this session, 0 owed)" in capsys.readouterr().out
-    assert time.process_time() - started < 10
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
 
 
@@ -138,6 +138,7 @@ def test_the_demo_reduces_and_reports(demo_run, tmp_path, capsys):
     assert "tiny-judge" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_engines_first")
 def test_two_engines_answer_each_key_as_one_does(demo_run, tmp_path):
     # The demo's judge and questions again: the same keys, whatever the sweep.
@@ -162,6 +163,7 @@ def test_two_engines_answer_each_key_as_one_does(demo_run, tmp_path):
     assert min(len(texts) for texts in texts_of_item.values()) > 1
 
 
+@pytest.mark.slow
 def test_an_early_stop_gives_the_verdicts_of_whole_replies(demo_run, tmp_path):
     """The demo again, replies ended at their verdict: same seeds, CPU in float32, same verdicts."""
     sweep = tmp_path / "early.toml"
@@ -178,6 +180,7 @@ def test_an_early_stop_gives_the_verdicts_of_whole_replies(demo_run, tmp_path):
     assert early["completion_tokens"].sum() < 0.75 * demo["completion_tokens"].sum()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ray_local")
 def test_a_cold_question_computes_its_prompt_once(tmp_path, capsys):
     """ENGINE 6.1: P + (G - 1) tails, where a tail is what follows the last full block."""

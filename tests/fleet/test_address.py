@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -57,12 +56,11 @@ def test_a_dead_cluster_is_told_at_once(monkeypatch, closed_port, shape, by_envi
     dead = shape.format(closed_port)
     if by_environment:
         monkeypatch.setenv("RAY_ADDRESS", dead)
-    began = time.monotonic()
+    monkeypatch.setattr(address, "PROBE_S", 3600.0)  # who waited for an answer would not return
     with pytest.raises(
         EngineStartError, match=r"no Ray cluster answers at .*nobody listens"
     ) as told:
         probe_cluster(None if by_environment else dead)
-    assert time.monotonic() - began < address.PROBE_S
     assert told.value.where["address"] == dead
 
 

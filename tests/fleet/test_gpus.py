@@ -17,7 +17,7 @@ from judgerel_ray.core import EngineStartError
 from judgerel_ray.fleet import Board, JudgeState
 from judgerel_ray.store import CommitRecord, RunDirectory, read_errors, read_ledger, verify_run
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", autouse=True)

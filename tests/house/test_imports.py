@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-HEAVY = ("ray", "vllm", "torch", "transformers", "plotly", "s3fs", "scipy.stats")
+HEAVY = ("ray", "vllm", "torch", "transformers", "s3fs", "scipy.stats")
 LAZY = ("ray", "vllm", "torch", "polars", "pyarrow", "scipy", "transformers")
 OWNERS = {
     "ray": "judgerel_ray/fleet/",

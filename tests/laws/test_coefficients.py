@@ -206,7 +206,7 @@ def test_a_judge_that_knows_its_mind_is_told_from_noise(name):
 
 @pytest.mark.parametrize("level", LEVELS)
 @given(table=ratings())
-@settings(max_examples=500)
+@settings(max_examples=50 if settings.get_current_profile_name() == "quick" else 500)
 def test_alpha_equals_an_independent_implementation(level, table):
     krippendorff = pytest.importorskip("krippendorff", reason="extra [legacy] is not installed")
     found, values = counts_from_ratings(table)

@@ -43,6 +43,7 @@ def told(table):
 MENU = {"b": 4}
 
 
+@pytest.mark.slow
 @given(sampled, sampled, repeated)
 @settings(max_examples=30)
 def test_no_coefficient_of_a_group_that_sampled_moves(warm, hot, cold):
@@ -69,6 +70,7 @@ def test_no_coefficient_of_a_group_that_sampled_moves(warm, hot, cold):
     assert said.str.contains(SERVING_NOISE).all()
 
 
+@pytest.mark.slow
 @given(sampled, repeated)
 @settings(max_examples=15)
 def test_no_advice_no_comparison_and_no_list_moves(warm, cold):

@@ -3,9 +3,11 @@ from pathlib import Path
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.protocols import PLACEHOLDERS, load_template, shipped_templates
+from judgerel_ray.protocols import load_template, shipped_templates
+from judgerel_ray.protocols.registry import SHIPPED as PROTOCOLS
+from judgerel_ray.protocols.registry import protocol_named
 
-SHIPPED = [(protocol, name) for protocol in PLACEHOLDERS for name in shipped_templates(protocol)]
+SHIPPED = [(protocol, name) for protocol in PROTOCOLS for name in shipped_templates(protocol)]
 BEST_OF_SETTINGS = 'form = "best_response"\nverdict = "first"\n'
 
 
@@ -39,7 +41,7 @@ def test_every_protocol_ships_a_default():
 @pytest.mark.parametrize(("protocol", "name"), SHIPPED)
 def test_a_shipped_template_has_a_text_for_every_question_form(protocol, name):
     template = load_template(protocol, name)
-    assert set(template.texts) == set(PLACEHOLDERS[protocol])
+    assert set(template.texts) == set(protocol_named(protocol).texts)
     assert {"question", "context"} <= set(template.texts)
     assert (template.name, template.protocol) == (name, protocol)
     assert all(text and not text.endswith("\n") for text in template.texts.values())

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import fsspec
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from judgerel_ray.analyses.reliability.reducing import write_coefficients
@@ -262,6 +265,81 @@ def test_an_earlier_output_is_replaced_and_nothing_else(refused, capsys, argumen
     assert Path(name).read_bytes() == first
     Path(name).write_bytes(b"")  # as mktemp leaves it: nothing to lose
     assert main([*arguments, name]) == 0
+
+
+def added(name):
+    """A file with a little more in it, as a person or another program leaves it."""
+    if name.endswith(".parquet"):
+        told = pq.read_metadata(name).metadata
+        told = {key: value for key, value in told.items() if key != b"ARROW:schema"}
+        table = pq.read_table(name).replace_schema_metadata(told)
+        pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), name)
+        return
+    text = Path(name).read_text()
+    if name.lower().endswith(".json"):
+        rows = json.loads(text)
+        text = json.dumps([*rows, rows[0]])
+    elif name.endswith(".html"):
+        text = text.replace("</main>", "<p>mine</p></main>")
+    else:
+        text += text.splitlines()[-1] + "\n"
+    Path(name).write_text(text)
+
+
+@pytest.mark.parametrize("saved", ["in place", "as a new file"])
+@pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
+def test_an_output_that_was_changed_since_stays(capsys, arguments, name, saved):
+    """Outputs were known by their first line alone, and what was added below it was lost."""
+    assert main([*arguments, name]) == 0
+    first = Path(name).read_bytes()
+    added(name)
+    if saved == "as a new file":
+        shutil.copyfile(name, "copy")  # without what is kept beside the content
+        os.replace("copy", name)
+    mine = Path(name).read_bytes()
+    assert mine != first
+    capsys.readouterr()
+    assert main([*arguments, name]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "changed after judgerel wrote it" in err
+    assert "--force" in err
+    assert Path(name).read_bytes() == mine
+    assert main([*arguments, name, "--force"]) == 0
+    assert Path(name).read_bytes() == first
+
+
+@pytest.mark.parametrize(("arguments", "name"), WRITERS, ids=str)
+def test_an_unchanged_output_gives_way_to_other_numbers(arguments, name):
+    assert main([*arguments, name]) == 0
+    first = Path(name).read_bytes()
+    source = next(word for word in arguments if word.endswith(".csv"))
+    text = Path(source).read_text()
+    Path(source).write_text(text.replace("q3,0,B", "q3,0,A").replace(",y\n", ",z\n"))
+    kept = name.endswith((".parquet", ".html")) or kept_beside(name)
+    assert main([*arguments, name]) == (0 if kept else 2)
+    assert (Path(name).read_bytes() != first) is kept
+
+
+def kept_beside(name):
+    """Whether the file system keeps anything beside a file's content."""
+    try:
+        return bool(os.getxattr(name, "user.judgerel_ray.sha256"))
+    except OSError:
+        return False
+
+
+def test_an_output_in_a_bucket_that_was_changed_stays():
+    frame = pl.DataFrame({"coefficient": ["x"], "value": [1.0], "undefined": [None]})
+    for ending in ("csv", "json", "parquet"):
+        out = f"memory://outputs-changed/c.{ending}"
+        write_coefficients(frame, out)
+        with fsspec.open(out, "rb") as file:
+            data = file.read()
+        with fsspec.open(out, "wb") as file:
+            file.write(data.replace(b"x", b"y"))
+        with pytest.raises(SweepError, match="changed after judgerel wrote it"):
+            write_coefficients(frame, out)
 
 
 def test_an_output_of_another_kind_is_no_earlier_one(refused, capsys):

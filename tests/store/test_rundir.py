@@ -6,7 +6,6 @@ import os
 import pickle
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -166,7 +165,7 @@ def test_eight_processes_create_one_name_once(disk_run):
     racers = [context.Process(target=_race_in_process, args=(*args, who, out)) for who in range(8)]
     for racer in racers:
         racer.start()
-    won = dict(out.get(timeout=60) for _ in racers)
+    won = dict(out.get(timeout=900) for _ in racers)
     for racer in racers:
         racer.join()
     for n in range(40):
@@ -363,8 +362,7 @@ def test_sizes_are_told_while_files_come_and_go(disk_run):
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        until = time.monotonic() + 0.3
-        while time.monotonic() < until:
+        for _ in range(300):
             assert disk_run.files.sizes("data")["data/judge=j/part-0.parquet"] == 5
     finally:
         ended.set()

@@ -29,8 +29,10 @@ from judgerel_ray.analyses.advice.plans import (
 from judgerel_ray.analyses.advice.targets import NEED_COLUMNS, TARGETS, need_rows
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.greedy import SERVING_NOISE
 from judgerel_ray.counting.grouping import Block
+from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.places import Populations, by_place
 from judgerel_ray.counting.policy import Missing
 
@@ -146,6 +148,10 @@ def advise_judgments(
     [('generalizability', 'replications', 3)]
     """
     targets = checked_targets(TARGETS if target is None else target)
+    if populations is None:  # else labels were read where facets were declared
+        read = placed(frame)
+        warn_of(read.notes)
+        frame = read.rows
     places = read_places(frame, frame.collect_schema().names())
     if places and places.own_menus:
         frame = by_place(frame, places)

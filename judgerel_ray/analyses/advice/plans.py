@@ -23,6 +23,7 @@ from judgerel_ray.analyses.advice.facets import QUESTION, FacetGroup, Row
 from judgerel_ray.analyses.advice.voting import Voting
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.policy import REPEATABILITY
 from judgerel_ray.stats.agreement.majority import supported_shares
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.generalizability.budget import budget_splits
@@ -497,7 +498,7 @@ def levers(plan: Plan) -> tuple[str, ...]:
 _SPLITS = (2, 3, 4, 5, 8, 10, 20, 50, 100)
 SPLIT_COLUMNS = {
     "n_items": pl.Int64(), "n_replications": pl.Int64(), "standard_error": pl.Float64(),
-    "width": pl.Float64(), "best": pl.Boolean(), **COST_COLUMNS,
+    "width": pl.Float64(), "best": pl.Boolean(), **COST_COLUMNS, "conditions": pl.String(),
 }  # fmt: skip
 
 
@@ -533,4 +534,5 @@ def split_rows(plan: Plan, budget: Budget | None) -> Iterator[Row]:
             "n_items": one.n_questions, "n_replications": one.n_replications,
             "standard_error": one.standard_error, "width": one.width, "best": one.best,
             **plan.spent(n_prompts=n_prompts, n_replications=one.n_replications),
+            "conditions": REPEATABILITY,
         }  # fmt: skip

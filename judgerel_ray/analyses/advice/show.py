@@ -399,6 +399,7 @@ _COMPARED = {
     "repeatability": "same prompt (repeatability)",
 }
 _TOLD_ABOVE = ("a", "b", "no verdict", "two judgments", "questions", "remark")  # of comparisons
+_OF_ONE_PROMPT = ("majority_stability", "interval_width")
 _MAJORITY = ("majority_stability", "majority_low", "majority_high")
 _MISSING = {"category": "counts as a verdict", "drop": "left out"}
 _FIRST = ("component", "design", "target", "n_items", "n_judges", "a")
@@ -428,8 +429,12 @@ _NEEDS_NOTE = """\
 needed: how many in all, rounded up (exact figure in brackets), as the estimate has it; sure: where
 even the low end of the 95 % interval reaches the target (of majorities nothing less is promised);
 "not sure": at that end no number is enough, as differences between questions may be chance.
+same prompt: alpha's interval and majorities are those of the same prompt asked again
+(repeatability), whatever orders and templates do.
 cost, or why none reaches it: judgments asked, tokens, GPU-seconds where the run measured them."""
-_SPLITS_NOTE = "width: of alpha's 95 % interval after such a purchase; s.e.: its standard error."
+_SPLITS_NOTE = """\
+width: of alpha's 95 % interval after such a purchase; s.e.: its standard error. This alpha is that
+of the same prompt asked again (repeatability): orders and templates have no part in it."""
 _PANEL_NOTE = """\
 majorities agree: how often the panel's verdict is the same for two panels of so many; worth: how
 many judges with errors of their own these are worth."""
@@ -464,7 +469,10 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
     "needs": (
         "What the targets take",
         {
-            "target": lambda row: f"{reason(row['target'])} {cell(row['wanted'])}",
+            "target": lambda row: (
+                f"{reason(row['target'])} {cell(row['wanted'])}"
+                + ", same prompt" * (row["target"] in _OF_ONE_PROMPT)
+            ),
             "now": lambda row: f"{number(row['now'])} {row['standing'] or ''}".rstrip(),
             "by": lever("lever", in_full=True),
             "needed": _needed,

@@ -24,6 +24,7 @@ from judgerel_ray.analyses.advice.plans import (
 )
 from judgerel_ray.analyses.advice.voting import VOTES
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
+from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
 
@@ -34,12 +35,14 @@ TARGETS: Mapping[str, float] = {
     "interval_width": 0.1,
 }
 """What can be aimed at, and the default aim."""
+_OF_MEANS = ("generalizability", "dependability")
 _MOST_JUDGMENTS = 100_000
 NEED_COLUMNS = {
     "target": pl.String(), "wanted": pl.Float64(), "now": pl.Float64(), "standing": pl.String(),
     "lever": pl.String(), "facets": pl.String(), **LEVEL_COLUMNS,
     "needed": pl.Float64(), "needed_whole": pl.Int64(),
     "needed_cautious": pl.Int64(), "unreachable": pl.String(), **COST_COLUMNS,
+    "conditions": pl.String(),
 }  # fmt: skip
 
 
@@ -58,10 +61,14 @@ def need_rows(plan: Plan, targets: Mapping[str, float]) -> Iterator[Row]:
     [2.25]
     """
     for name, wanted in targets.items():
-        basis = {**dict.fromkeys(NEED_COLUMNS), "target": name, "wanted": wanted}
+        of_means = name in _OF_MEANS and varied(plan.group)
+        basis = {
+            **dict.fromkeys(NEED_COLUMNS), "target": name, "wanted": wanted,
+            "conditions": REPRODUCIBILITY if of_means else REPEATABILITY,
+        }  # fmt: skip
         if plan.undefined:
             yield {**basis, "unreachable": plan.undefined}
-        elif name in ("generalizability", "dependability"):
+        elif name in _OF_MEANS:
             yield from _mean_needs(plan, basis, wanted, absolute=name == "dependability")
         elif name == "majority_stability" and plan.group.kind == "labels":
             yield _vote_need(plan, basis, wanted)
@@ -77,8 +84,7 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
         return  # nothing but replications: the same as generalizability
     for lever in levers(plan):
         needed, whole = _judgments(plan, lever, wanted, absolute=absolute)
-        reaches = partial(_reaches, plan, lever, wanted)
-        cautious = None if absolute else _smallest(reaches)
+        cautious = _smallest(partial(_reaches, plan, lever, wanted, absolute=absolute))
         if cautious and lever == APART:
             cautious = plan.spread(cautious).n_judgments
         prompts = plan.spread(whole or 1).n_prompts if lever == APART else 1
@@ -86,12 +92,13 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
             n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
         )
         now = _now(plan, lever)
+        value, *ends = _of_mean(now, absolute=absolute)
         yield {
             **basis,
             "lever": lever,
             **lever_levels(plan, lever, whole),
-            "now": now.dependability if absolute else now.generalizability,
-            "standing": None if absolute else _standing(now.low, now.high, wanted),
+            "now": value,
+            "standing": _standing(*ends, wanted),
             "needed": needed,
             "needed_whole": whole,
             "needed_cautious": cautious,
@@ -122,7 +129,7 @@ def _judgments(
 
     def enough(n: int) -> bool:
         one = plan.mean_of(n, APART)
-        value = one.dependability if absolute else one.generalizability
+        value, *_ = _of_mean(one, absolute=absolute)
         return value is not None and value >= wanted - 1e-12
 
     least = _smallest(enough)
@@ -147,9 +154,18 @@ def _why(plan: Plan, lever: str) -> str:
     return f"the error of one {' and '.join(stays) or 'facet'} stays"
 
 
-def _reaches(plan: Plan, lever: str, wanted: float, n: int) -> bool:
-    """Whether the low end of the generalizability of a mean of n does."""
-    low = plan.mean_of(n, lever).low
+def _of_mean(
+    one: Dependability, *, absolute: bool
+) -> tuple[float | None, float | None, float | None]:
+    """A mean's dependability, or its generalizability, with the interval."""
+    if absolute:
+        return one.dependability, one.dependability_low, one.dependability_high
+    return one.generalizability, one.low, one.high
+
+
+def _reaches(plan: Plan, lever: str, wanted: float, n: int, *, absolute: bool) -> bool:
+    """Whether the low end of what a mean of n is worth does."""
+    _, low, _ = _of_mean(plan.mean_of(n, lever), absolute=absolute)
     return low is not None and low >= wanted
 
 

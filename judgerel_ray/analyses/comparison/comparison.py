@@ -6,7 +6,7 @@ What comparisons come to: p-values corrected for all of them, and which side is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -24,10 +24,12 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.reproducibility import possible_orders
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.grouping import Block, varying_facets
 from judgerel_ray.counting.item_names import nothing_shared
 from judgerel_ray.counting.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.places import ORDER, SHOWN, by_place, n_options
+from judgerel_ray.counting.placeless import placed
+from judgerel_ray.counting.places import ORDER, SHOWN, by_place, is_tie, options_of, options_shown
 from judgerel_ray.counting.policy import (
     FAILED,
     LABEL,
@@ -160,6 +162,7 @@ def compare_judgments(
     names: tuple[str, str] = ("a", "b"),
     n_categories: Mapping[str, int] | None = None,
     block: Block = 0,
+    n_options: Mapping[str, int] | None = None,
 ) -> pl.DataFrame:
     """Compare how far judges agree with themselves, question by question.
 
@@ -193,6 +196,9 @@ def compare_judgments(
         Declared options of each benchmark; by default the distinct values of all rows.
     block : int or "all"
         Only rows of this block.
+    n_options : mapping of str to int, optional
+        Options of each benchmark that are shown in orders, of which a tie is none; "" is of rows
+        without a benchmark. By default `n_categories`.
 
     Returns
     -------
@@ -224,7 +230,9 @@ def compare_judgments(
     """
     if tolerance is not None and not 0 < tolerance < float("inf"):
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
-    frame_a, frame_b, shown = _by_places(frame_a, frame_b)
+    categories = n_categories or {}
+    menus = _Menus(categories, categories if n_options is None else n_options)
+    frame_a, frame_b, shown = _by_places(frame_a, frame_b, known=n_options is not None)
     _refuse_names(coefficients or ())
     policies = [_policy(name) for name in missing]
     if frame_b is None:
@@ -238,13 +246,19 @@ def compare_judgments(
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(
-            pair, coefficients, policies, measurement, tolerance, n_categories, shown
-        )
+        for row in _compared(pair, coefficients, policies, measurement, tolerance, menus, shown)
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
     return with_verdicts(table, tolerance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Menus:
+    """Verdicts declared of each benchmark, and options alone, of which a tie is none."""
+
+    categories: Mapping[str, int]
+    options: Mapping[str, int]
 
 
 def _refuse_names(names: Sequence[str]) -> None:
@@ -263,16 +277,20 @@ def _refuse_names(names: Sequence[str]) -> None:
 
 
 def _by_places(
-    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None
+    frame_a: pl.LazyFrame, frame_b: pl.LazyFrame | None, *, known: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame | None, int | None]:
     """Verdicts by place where items have options of their own, and how many options there are."""
     frames = [one for one in (frame_a, frame_b) if one is not None]
+    if not known:  # else labels were read where options were declared
+        read = [placed(one) for one in frames]
+        warn_of(dict.fromkeys(note for one in read for note in one.notes))
+        frames = [one.rows for one in read]
     found = [read_places(one, one.collect_schema().names()) for one in frames]
-    read = [one for one in found if one is not None]
-    pairs = [one for one in read if len(one.labels) == len(one.orders) == _PAIR]
+    several = [one for one in found if one is not None]
+    pairs = [one for one in several if len(one.labels) == len(one.orders) == _PAIR]
     if len(pairs) == len(frames) and any(one.own_menus for one in pairs):
         frames = [by_place(one, of) for one, of in zip(frames, pairs, strict=True)]
-    shown = max((n_options(one) or 0 for one in read), default=0)
+    shown = max((options_shown(one) or 0 for one in several), default=0)
     return frames[0], frames[1] if len(frames) > 1 else None, shown or None
 
 
@@ -290,7 +308,7 @@ def _compared(
     policies: Sequence[Missing],
     measurement: Level | None,
     tolerance: float | None,
-    declared: Mapping[str, int] | None,
+    declared: _Menus,
     shown: int | None,
 ) -> Iterator[Row]:
     """The rows of one pair."""
@@ -300,7 +318,7 @@ def _compared(
     )
     level = measurement or own_level(both)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
-    options = _declared_options(both, declared or {})
+    options = options_of(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.
     varying = {
         name
@@ -376,7 +394,7 @@ def _of_facets(
     policy: Missing,
     level: Level,
     tolerance: float | None,
-    declared: Mapping[str, int] | None,
+    declared: _Menus,
     *,
     sides: ComparedSides | None,
 ) -> tuple[Difference, tuple[int, int], int]:
@@ -387,11 +405,11 @@ def _of_facets(
     if name == "position_bias" and SHOWN not in both.columns:
         raise SweepError("position_bias needs the column label", where={"coefficient": name})
     value = value_of(policy) if level == "nominal" else number_of_row()
-    categories = _categories(both, policy, declared or {})
+    categories = _categories(both, policy, declared)
     if name == "swap_consistency":
         first, second = sides.of_swaps(value)
     elif name == "position_bias":
-        first, second = sides.of_places(_declared_options(both, declared or {}) or 2)
+        first, second = sides.of_places(options_of(both, declared.options) or 2)
     else:
         chosen = next(one for one in PAIR_COEFFICIENTS if one == name)
         first, second = sides.of_coefficient(chosen, value, level, categories)
@@ -421,7 +439,7 @@ def _difference(
     policy: Missing,
     level: Level,
     tolerance: float | None,
-    declared: Mapping[str, int] | None,
+    declared: _Menus,
 ) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
@@ -438,7 +456,7 @@ def _difference(
     difference = paired_difference(
         counts[:n_first],
         counts[n_first:],
-        _statistic(name, found, level, _categories(both, policy, declared or {})),
+        _statistic(name, found, level, _categories(both, policy, declared)),
         first_clusters_U=found.clusters_U[:n_first],
         second_clusters_U=found.clusters_U[n_first:],
         margin=tolerance,
@@ -471,15 +489,12 @@ _PAIR = 2
 _NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_fingerprint", SHOWN)
 
 
-def _categories(both: pl.DataFrame, policy: Missing, declared: Mapping[str, int]) -> int:
+def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     """Options on the menu, and each outcome without a verdict where that is a value."""
-    options = _declared_options(both, declared)
-    distinct: int = both.filter(SCORED).select(LABEL.n_unique()).item()
-    without = outcomes_without_verdict(both) if policy == "category" else 0
-    return max(1, (distinct if options is None else options) + without)
-
-
-def _declared_options(both: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
-    """The most options declared for any benchmark of both sides."""
-    benchmarks = both["benchmark"].unique().to_list() if "benchmark" in both.columns else []
-    return max((declared[name] for name in benchmarks if name in declared), default=None)
+    scored = both.filter(SCORED)
+    distinct: int = scored.select(LABEL.n_unique()).item()
+    menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
+    if menu is None:
+        tied = scored.select(is_tie().any()).item() if "verdict" in both.columns else False
+        menu = distinct if shown is None else max(distinct, shown + bool(tied))
+    return max(1, menu + (outcomes_without_verdict(both) if policy == "category" else 0))

@@ -16,15 +16,16 @@ from judgerel_ray.counting.spelling import spelled_alike
 from judgerel_ray.counting.verdict_names import refuse_unknown
 
 
-def compare_paths(
+def compare_with_serving(
     a: str | Given,
     b: str | Given | None = None,
     *,
     by: Sequence[str] | None = None,
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
-) -> pl.DataFrame:
-    """Compare two run directories or files, or what is inside one.
+    serving: bool = True,
+) -> tuple[pl.DataFrame, SharedRequests | None]:
+    """Compare two run directories or files, or what is inside one; and the requests two share.
 
     Effects: reads. Retry: safe, also while a run goes on.
 
@@ -39,6 +40,8 @@ def compare_paths(
         Names; Krippendorff's alpha and agreement by default.
     tolerance : float, optional
         Largest difference that does not matter.
+    serving : bool
+        Whether requests that both hold are compared one by one, too.
 
     Raises
     ------
@@ -47,27 +50,10 @@ def compare_paths(
     StoreError
         If a path is a folder but no run directory.
     """
-    return compare_with_serving(
-        a, b, by=by, coefficients=coefficients, tolerance=tolerance, serving=False,
-    )[0]  # fmt: skip
-
-
-def compare_with_serving(
-    a: str | Given,
-    b: str | Given | None = None,
-    *,
-    by: Sequence[str] | None = None,
-    coefficients: Sequence[str] | None = None,
-    tolerance: float | None = None,
-    serving: bool = True,
-) -> tuple[pl.DataFrame, SharedRequests | None]:
-    """Compare as :func:`compare_paths` does, and requests that two runs share one by one.
-
-    Effects, Raises: as of :func:`compare_paths`.
-    """
     first = _comparable(a)
     second = None if b is None else _comparable(b)
     declared = dict(first.n_categories) | dict(second.n_categories if second else {})
+    shown = dict(first.n_options) | dict(second.n_options if second else {})
     frames = [first.frame] if second is None else _spelled_alike(first, second)
     found = compare_judgments(
         *frames,
@@ -76,6 +62,7 @@ def compare_with_serving(
         tolerance=tolerance,
         names=(str(a), str(b or a)),
         n_categories=declared,
+        n_options=shown,
     )
     if second is not None and (line := otherwise_line(_items(first), _items(second))):
         warn_of([line])

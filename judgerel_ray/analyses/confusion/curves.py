@@ -75,10 +75,8 @@ def label_table(
 
     Parameters
     ----------
-    groups : sequence of JudgedGroup
-        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
-    options : UncertaintyOptions, optional
-        How matrices were read.
+    groups, options
+        As of :func:`.uncertainty_summary`.
 
     Returns
     -------
@@ -157,8 +155,8 @@ def acceptance_table(groups: Sequence[JudgedGroup]) -> pl.DataFrame:
 
     Parameters
     ----------
-    groups : sequence of JudgedGroup
-        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
+    groups
+        As of :func:`threshold_curves`.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.people import people_labels
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import vote_scores
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_confusions, read_distributions
@@ -177,7 +178,7 @@ def run_uncertainty(
     Returns
     -------
     tuple of DataFrame
-        As :func:`judgerel_ray.analyses.confusion.uncertainty.uncertainty_rows` and
+        As :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows` and
         :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
 
     Raises
@@ -232,7 +233,7 @@ def _stated(
     for ask in sweep.ask:
         # A loader of one's own format leaves the name of the benchmark to the file.
         for name in [ask.benchmark] if ask.benchmark in names else names:
-            found[name].update(ask.thresholds)
+            found[name].update(protocol_named(ask.protocol).thresholds(ask))
     thresholds = {name: tuple(sorted(values)) for name, values in found.items() if values}
     return replace(
         options,

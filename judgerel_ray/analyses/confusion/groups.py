@@ -298,10 +298,8 @@ def transfer_table(
 
     Parameters
     ----------
-    groups : sequence of JudgedGroup
-        From :func:`judgerel_ray.analyses.confusion.groups.judged_groups`.
-    options : UncertaintyOptions, optional
-        How matrices were read.
+    groups, options
+        As of :func:`.uncertainty_summary`.
 
     Returns
     -------

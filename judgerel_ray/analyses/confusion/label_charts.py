@@ -200,8 +200,8 @@ def share_figures(labels: pl.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    labels : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.label_table`.
+    labels
+        As of :func:`accuracy_figures`.
 
     Examples
     --------

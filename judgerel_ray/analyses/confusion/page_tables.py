@@ -136,8 +136,8 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[str]:
 
     Parameters
     ----------
-    acceptance : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.curves.acceptance_table`.
+    acceptance
+        As of :func:`.acceptance_figures`.
 
     Examples
     --------
@@ -381,7 +381,7 @@ def heat_table(
     cells : sequence of mapping
         From :meth:`judgerel_ray.analyses.confusion.matrices.Picked.cells`.
     judgment : mapping
-        Its row of :func:`judgerel_ray.analyses.confusion.uncertainty.uncertainty_rows`.
+        Its row of :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows`.
     why : str
         What it was picked for.
     columns : sequence of str

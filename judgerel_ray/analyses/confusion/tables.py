@@ -28,7 +28,7 @@ class UncertaintyTables:
     Attributes
     ----------
     judgments : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.uncertainty.uncertainty_rows`.
+        From :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows`.
     worth : pl.DataFrame
         From :func:`judgerel_ray.analyses.confusion.worth.uncertainty_summary`.
     scores : pl.DataFrame
@@ -84,7 +84,7 @@ def uncertainty_tables(
     Parameters
     ----------
     confusions, verdicts, right
-        As for :func:`judgerel_ray.analyses.confusion.uncertainty.uncertainty_rows`.
+        As for :func:`judgerel_ray.analyses.confusion.uncertainty.scored_matrices`.
     items : DataFrame
         Of :class:`judgerel_ray.tables.Items`, for what people said.
     baselines, tokens : DataFrame, optional

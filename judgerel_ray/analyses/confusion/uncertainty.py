@@ -102,7 +102,7 @@ def uncertainty_options(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredMatrix:
-    """One judgment: its row of :func:`uncertainty_rows`, its scores, and its matrix.
+    """One judgment: its row of :func:`matrix_rows`, its scores, and its matrix.
 
     ``matrix_OA`` has the options of the row as rows and the assessments ``argued`` (None where all
     stood together) as columns; a column of NaN is not there. ``text`` names the text judged:
@@ -131,53 +131,16 @@ class ScoredMatrix:
         return self.options.index(str(self.row["right"])) if self.row["right"] else None
 
 
-def uncertainty_rows(
-    confusions: pl.DataFrame,
-    verdicts: pl.DataFrame,
-    right: pl.DataFrame,
-    options: UncertaintyOptions | None = None,
-) -> pl.DataFrame:
-    """Scores and label of every judgment.
-
-    Parameters
-    ----------
-    confusions : DataFrame
-        Of :class:`judgerel_ray.tables.Confusions`.
-    verdicts : DataFrame
-        The judges' own verdicts: judge, benchmark, item_id, template, temperature, verdict (null
-        where there was none).
-    right : DataFrame
-        The right options: benchmark, item_id, right (null where nobody knows), and ``text`` (what
-        names the text judged; without the column each item has its own); ``basis`` and ``raters``
-        where it is told whose they are.
-    options : UncertaintyOptions, optional
-        How matrices are read.
+def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
+    """Lay out scored matrices, a row each.
 
     Returns
     -------
     DataFrame
-        One row a matrix: its columns, options (list), u (list, in their order), chosen,
+        The columns of the matrix, options (list), u (list, in their order), chosen,
         chosen_by_matrix, label (null without a threshold), the scores of
         :class:`judgerel_ray.stats.Uncertainty`, n_missing, right, correct, correct_by_matrix,
         undefined.
-
-    Examples
-    --------
-    >>> from judgerel_ray.analyses.confusion.matrices import confusion_table
-    >>> nothing = pl.DataFrame(schema={"benchmark": pl.String, "item_id": pl.String,
-    ...                                "right": pl.String})
-    >>> own = pl.DataFrame(schema={name: pl.String for name in
-    ...                            ("judge", "benchmark", "item_id", "template", "verdict")}
-    ...                    | {"temperature": pl.Float64})
-    >>> uncertainty_rows(confusion_table([]), own, nothing).height
-    0
-    """
-    options = options or UncertaintyOptions()
-    return matrix_rows(list(scored_matrices(confusions, verdicts, right, options)))
-
-
-def matrix_rows(matrices: Sequence[ScoredMatrix]) -> pl.DataFrame:
-    """Lay out scored matrices as :func:`uncertainty_rows` does.
 
     Examples
     --------
@@ -193,7 +156,21 @@ def scored_matrices(
     right: pl.DataFrame,
     options: UncertaintyOptions,
 ) -> Iterator[ScoredMatrix]:
-    """Score every matrix; parameters as for :func:`uncertainty_rows`.
+    """Score every matrix.
+
+    Parameters
+    ----------
+    confusions : DataFrame
+        Of :class:`judgerel_ray.tables.Confusions`.
+    verdicts : DataFrame
+        The judges' own verdicts: judge, benchmark, item_id, template, temperature, verdict (null
+        where there was none).
+    right : DataFrame
+        The right options: benchmark, item_id, right (null where nobody knows), and ``text`` (what
+        names the text judged; without the column each item has its own); ``basis`` and ``raters``
+        where it is known whose they are.
+    options : UncertaintyOptions
+        How matrices are read.
 
     Yields
     ------
@@ -201,7 +178,14 @@ def scored_matrices(
 
     Examples
     --------
-    See :func:`uncertainty_rows`.
+    >>> from judgerel_ray.analyses.confusion.matrices import confusion_table
+    >>> nothing = pl.DataFrame(schema={"benchmark": pl.String, "item_id": pl.String,
+    ...                                "right": pl.String})
+    >>> own = pl.DataFrame(schema={name: pl.String for name in
+    ...                            ("judge", "benchmark", "item_id", "template", "verdict")}
+    ...                    | {"temperature": pl.Float64})
+    >>> list(scored_matrices(confusion_table([]), own, nothing, UncertaintyOptions()))
+    []
     """
     own = {
         (r["judge"], r["benchmark"], r["item_id"], r["template"], r["temperature"]): r["verdict"]
@@ -272,7 +256,7 @@ def _row(
 
 
 def _row_schema() -> dict[str, pl.DataType]:
-    """Columns of :func:`uncertainty_rows`."""
+    """Columns of :func:`matrix_rows`."""
     texts = {name: pl.String() for name in MATRIX if name != "temperature"}
     return {
         **{name: texts.get(name, pl.Float64()) for name in MATRIX},

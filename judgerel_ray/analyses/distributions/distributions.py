@@ -171,17 +171,15 @@ def limit_table(
     majorities: Sequence[int] = MAJORITIES,
     scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
-    """Coefficients of endless replications, with intervals over questions.
+    """Coefficients in the limit of infinitely many replications, with intervals over questions.
 
     Ratings have alpha at the level of their scale, replies without a score left out; all other
     coefficients take verdicts for mere names.
 
     Parameters
     ----------
-    distributions : DataFrame
-        Of :class:`judgerel_ray.tables.Distributions`.
-    by : sequence of str, optional
-        Columns of the groups; by default those of :func:`distribution_groups`.
+    distributions, by
+        As of :func:`width_table`.
     majorities : sequence of int
         Replications that vote, for majority stability.
     scales : mapping of str to Scale, optional

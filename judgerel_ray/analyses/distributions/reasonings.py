@@ -47,7 +47,8 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
 
     Examples
     --------
-    >>> reasoning_table(pl.DataFrame(schema=_ROWS)).height
+    >>> schema = {name: pl.Float64 if name == "temperature" else pl.String for name in GROUP}
+    >>> reasoning_table(pl.DataFrame(schema=schema)).height
     0
     """
     found = []
@@ -56,19 +57,6 @@ def reasoning_table(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema=_FOUND).sort(*GROUP, descending=[False, False, True])
 
 
-_ROWS = {
-    "judge": pl.String,
-    "benchmark": pl.String,
-    "item_id": pl.String,
-    "template": pl.String,
-    "option_order": pl.Int32,
-    "temperature": pl.Float64,
-    "top_k": pl.Int32,
-    "place": pl.Int32,
-    "logprobs": pl.List(
-        pl.Struct({"logprob": pl.Float64, "continuation": pl.Int32}),
-    ),
-}
 _FOUND = {
     "judge": pl.String,
     "benchmark": pl.String,

@@ -24,6 +24,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.declared import ask_benchmarks
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 MOST_ON_PAGE = 300_000
 """Verdicts of which a page still tells panels."""
@@ -135,7 +136,7 @@ def _asks_cascade(judged: Judged) -> bool:
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    return any(ask.cascade is not None for ask in sweep.ask)
+    return any(protocol_named(ask.protocol).cascade(ask) is not None for ask in sweep.ask)
 
 
 def _is_known(judged: Judged) -> bool:
@@ -179,20 +180,23 @@ def cascaded_of(judged: Judged) -> pl.DataFrame | None:
     if judged.run is None:
         return None
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.url)
-    asked = [(place, ask) for place, ask in enumerate(sweep.ask) if ask.cascade is not None]
+    asked = [
+        (place, ask, threshold)
+        for place, ask in enumerate(sweep.ask)
+        if (threshold := protocol_named(ask.protocol).cascade(ask)) is not None
+    ]
     if not asked:
         return None
     items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
     gold = items.select("benchmark", "item_id", "gold")
-    mine = judged.frame.filter(
-        (pl.col("protocol") == "think_twice") & (pl.col("role") == "responder")
-    )
+    models = pl.col("protocol").is_in(protocol_names(lambda one: one.models_answer))
+    mine = judged.frame.filter(models & (pl.col("role") == "responder"))
     casts = {name: pl.String for name in ("benchmark", "judge", "template", "stage", "verdict")}
     rows = mine.select(_COLUMNS).cast(casts).collect()  # type: ignore[arg-type]
     found = []
-    for place, ask in asked:
+    for place, ask, threshold in asked:
         named = ask_benchmarks(sweep, place, items)
         here = rows.filter(pl.col("judge").is_in(ask.responders), pl.col("benchmark").is_in(named))
-        if here.height and ask.cascade is not None:
-            found.append(cascaded_table(here, gold, order=ask.responders, threshold=ask.cascade))
+        if here.height:
+            found.append(cascaded_table(here, gold, order=ask.responders, threshold=threshold))
     return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)

@@ -97,7 +97,7 @@ def scale_choice(
     Raises
     ------
     SweepError
-        If a name is unknown, or a mapping is given beside a preset.
+        If mapping, preset or pairing is unknown, or a mapping is given beside a preset.
 
     Examples
     --------

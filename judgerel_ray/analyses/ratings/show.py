@@ -205,8 +205,8 @@ def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], lis
 
     Parameters
     ----------
-    found : DataFrame
-        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+    found
+        As of :func:`alignment_text`.
 
     Examples
     --------

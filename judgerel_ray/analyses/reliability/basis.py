@@ -15,10 +15,8 @@ from judgerel_ray.analyses.reliability.reducing import (
 )
 from judgerel_ray.analyses.reliability.tolerance import with_bands
 from judgerel_ray.analyses.serving.from_run import (
-    only_asked,
     serving_asked,
     texts_are_gone,
-    without_serving,
 )
 from judgerel_ray.counting.given import Given, looked_at, reading_of
 from judgerel_ray.counting.outcomes import failed_requests
@@ -50,13 +48,13 @@ def reduce_with_basis(path: str | Given, options: ReduceOptions) -> Reduced:
     """
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, without_serving(options))
+        found = tolerated(judged, options)
         failures = failures_of(judged, found, options)
         serving = serving_asked(judged, found, options)
         caution = _of_later_blocks(judged) if options.block == "all" else None
         if judged.run and options.coefficients is None and texts_are_gone(serving):
             caution = "; ".join(filter(None, [caution, _NO_TEXTS]))
-    found = only_asked(with_bands(found) if options.bands else found, options)
+    found = with_bands(found) if options.bands else found
     return Reduced(coefficients=found, failures=failures, serving=serving, caution=caution)
 
 

@@ -33,7 +33,6 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.counts.statistic import CountTable
 from judgerel_ray.stats.generalizability.facet_layout import LaidOut, lay_out
-from judgerel_ray.stats.intervals.precision import FEWEST_CARRYING
 
 _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
@@ -319,7 +318,7 @@ def in_words(
         parts.append(interval.method)
     if interval.few_informative:
         parts.append("few informative questions")
-    elif interval.n_effective is not None and interval.n_effective < FEWEST_CARRYING:
+    elif interval.carried_by_few:
         few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
         parts.append(f"{few} carry the differences between them")
     if interval.biased:

@@ -199,31 +199,18 @@ def _without(found: Lead) -> str:
     )
 
 
-def headlines(coefficients: pl.DataFrame) -> tuple[str, ...]:
-    """Read what leads every group aloud.
-
-    Examples
-    --------
-    >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
-    ...        "noise_floor": 0.528, "noise": False, "undefined": None}
-    >>> said, chance = headlines(pl.DataFrame([row]))[0].split("; ")
-    >>> said
-    'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
-    >>> chance
-    'its own verdicts shuffled across the questions would agree 53 % of the time.'
-    """
-    return tuple(text for _, text in group_leads(coefficients))
-
-
 def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
     """Find what leads every group, and read it aloud with the group's name.
 
     Examples
     --------
-    >>> row = {"judge": "j", "coefficient": "percent_agreement", "value": None,
-    ...        "undefined": "no_verdicts"}
-    >>> group_leads(pl.DataFrame([row]))[0][1]
-    'j: its agreement is undefined: no verdicts.'
+    >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
+    ...        "noise_floor": 0.528, "noise": False, "undefined": None}
+    >>> said, chance = group_leads(pl.DataFrame([row]))[0][1].split("; ")
+    >>> said
+    'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'
+    >>> chance
+    'its own verdicts shuffled across the questions would agree 53 % of the time.'
     """
     columns = group_columns(coefficients)
     groups: dict[tuple[object, ...], list[Row]] = {}

@@ -12,10 +12,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.tolerance import with_bands, with_tolerance
 from judgerel_ray.analyses.serving.from_run import (
-    only_asked,
     serving_asked,
     with_serving,
-    without_serving,
 )
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.declared import declared_menus, declared_scales, right_verdicts
@@ -23,6 +21,8 @@ from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, 
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.nesting import N
+from judgerel_ray.counting.placeless import placed_tally
+from judgerel_ray.counting.places import declared_options
 from judgerel_ray.counting.right_answers import GOLD, Strangers, contradicting, gold_strangers
 from judgerel_ray.counting.tally import Tally
 from judgerel_ray.counting.verdict_names import named_verdicts
@@ -67,6 +67,8 @@ class Judged:
     frame: pl.LazyFrame
     menus: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Verdicts declared, by protocol and benchmark: the options, and a tie where there is one."""
+    shown: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Options alone, likewise: what is shown in orders, which a tie is not."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Scales of ratings that a run declares, by name."""
     run: RunDirectory | None = None
@@ -100,9 +102,8 @@ class Judged:
 
     @property
     def n_options(self) -> dict[str, int]:
-        """Options by benchmark, likewise: what is shown in orders, which a tie is not."""
-        run = self.run
-        return self.n_categories if run is None else _alike(declared_menus(run, ties=False))
+        """Options by benchmark, likewise."""
+        return _alike(self.shown)
 
 
 def _alike(menus: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -129,10 +130,9 @@ def reduce_path(path: str | Given, options: ReduceOptions | None = None) -> pl.D
     options = options or ReduceOptions()
     with reading_of(path):
         judged = open_judgments(path, extra=options.told_apart)
-        found = tolerated(judged, without_serving(options))
+        found = tolerated(judged, options)
         serving = serving_asked(judged, found, options)
-    found = only_asked(with_bands(found) if options.bands else found, options)
-    return with_serving(found, serving)
+    return with_serving(with_bands(found) if options.bands else found, serving)
 
 
 def tolerated(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
@@ -224,11 +224,12 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
     return found
 
 
-def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
+def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool = False) -> Judged:
     """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
     what those of a file name in several orders, a column ``label`` tells, or what is given.
+    A run in which nothing landed is refused, unless it may be `empty`.
 
     Warns
     -----
@@ -240,8 +241,15 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     names = path.verdict_names if isinstance(path, Given) else None
     run = path.run if isinstance(path, Given) else None
     if run is not None:
-        from judgerel_ray.store import CHEAP_COLUMNS, scan_judgments
+        from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
 
+        if not empty and not checked_ledger(run).n_rows:
+            raise SweepError(
+                "nothing has landed in the run yet",
+                where={"run": str(path)},
+                hint=f"judgerel status {path} tells whether it is at work; "
+                f"judgerel run SWEEP.toml --out {path} goes on with it",
+            )
         if names == "place":
             raise SweepError(
                 "verdicts of a run name options, and its column label their places",
@@ -250,7 +258,8 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
             )
         scales = declared_scales(run)
         frame = scan_judgments(run, columns={*CHEAP_COLUMNS, *extra})
-        return Judged(frame=frame, menus=declared_menus(run), scales=scales, run=run)
+        menus, shown = (declared_menus(run, ties=ties) for ties in (True, False))
+        return Judged(frame=frame, menus=menus, shown=shown, scales=scales, run=run)
     if not is_plain(path) and "://" in str(path) and not Path(str(path)).suffix:
         from judgerel_ray.store import RunDirectory
 
@@ -258,11 +267,16 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = ()) -> Judged:
     exact = isinstance(path, Given) and path.exact_values
     tally = tally_file(rows, extra=extra, exact_values=exact)
     warn_of(tally.notes)
+    declared, notes = declared_options(tally.rows)
+    most = None if notes else max(declared.values(), default=None)
+    tally, more = placed_tally(tally, extra=extra, n_options=most)
+    warn_of((*notes, *more))
     named = named_verdicts(tally, names, {"file": str(path)})
     warn_of(named.notes)
     return Judged(
         frame=named.rows,
         tally=None if named.changed else tally,
+        shown={"": declared} if declared else {},
         verdicts_known=named.known,
         as_written=tally.spellings is None,
     )
@@ -327,14 +341,15 @@ def reduce_judged(judged: Judged, options: ReduceOptions) -> pl.DataFrame:
     together = judged.n_categories
     apart = len(judged.menus) > 1 and (options.by is None or "protocol" in options.by)
     if not apart or all(together.items() >= menu.items() for menu in judged.menus.values()):
-        return _reduce_source(judged, judged.source, together, options)
+        return _reduce_source(judged, judged.source, together, judged.n_options, options)
     parts = []
     for protocol, menu in sorted(judged.menus.items()):
         rows = judged.frame.filter((pl.col("protocol") == protocol) & (pl.col("role") == "judge"))
         if not rows.select("role").head(1).collect().is_empty():
-            parts.append(_reduce_source(judged, rows, menu, options))
+            shown = judged.shown.get(protocol, menu)
+            parts.append(_reduce_source(judged, rows, menu, shown, options))
     if not parts:
-        return _reduce_source(judged, judged.source, together, options)
+        return _reduce_source(judged, judged.source, together, judged.n_options, options)
     return pl.concat(parts, how="diagonal_relaxed")
 
 
@@ -342,6 +357,7 @@ def _reduce_source(
     judged: Judged,
     source: pl.LazyFrame | Tally,
     n_categories: Mapping[str, int],
+    n_options: Mapping[str, int],
     options: ReduceOptions,
 ) -> pl.DataFrame:
     """Coefficients of some judgments."""
@@ -359,4 +375,5 @@ def _reduce_source(
         intervals=options.intervals,
         scales=judged.scales,
         verdicts_known=judged.verdicts_known,
+        n_options=n_options,
     )

@@ -44,8 +44,10 @@ from judgerel_ray.analyses.reliability.reproducibility import (
     possible_orders,
     reproducible_rows,
 )
+from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import FACETS
+from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.greedy import (
     SERVING_NOISE,
     TEMPERATURE,
@@ -63,7 +65,16 @@ from judgerel_ray.counting.grouping import (
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.matrix import unit_table
 from judgerel_ray.counting.nesting import N, UnitRows
-from judgerel_ray.counting.places import SHOWN, Places, by_place, n_options, places_counted
+from judgerel_ray.counting.placeless import placed_tally
+from judgerel_ray.counting.places import (
+    SHOWN,
+    Places,
+    by_place,
+    is_tie,
+    options_of,
+    options_shown,
+    places_counted,
+)
 from judgerel_ray.counting.policy import (
     COLUMNS,
     LABEL,
@@ -107,6 +118,7 @@ def reduce_judgments(
     intervals: IntervalChoice = AUTO,
     scales: Mapping[str, Scale] | None = None,
     verdicts_known: bool = True,
+    n_options: Mapping[str, int] | None = None,
 ) -> pl.DataFrame:
     """Compute how far each judge agrees with itself.
 
@@ -151,6 +163,9 @@ def reduce_judgments(
     verdicts_known : bool
         Whether verdicts name options. Where they may name places, nothing that compares them across
         orders has a value in groups that hold any: ``undefined`` is "verdict_names_unknown".
+    n_options : mapping of str to int, optional
+        Options of each benchmark that are shown in orders, of which a tie is none; "" is of rows
+        without a benchmark. By default `n_categories`.
 
     Returns
     -------
@@ -177,7 +192,10 @@ def reduce_judgments(
     >>> found.select("coefficient", "value", "unit").rows()
     [('percent_agreement', 0.5, 'item_id')]
     """
-    known = (*COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED)
+    # Names of serving noise choose no coefficient; whoever has the texts adds its rows.
+    known = (
+        *COEFFICIENTS, *LEADING, *CORRECTNESS, *ORDER_EFFECTS, *CONSISTENCY, *PUBLISHED, *SERVING
+    )  # fmt: skip
     by_default = (*DEFAULT_COEFFICIENTS, *(CONSISTENCY if items else ()))
     chosen = _known(by_default if coefficients is None else coefficients, known, "coefficient")
     policies = _known(missing, POLICIES, "missing policy")
@@ -191,6 +209,9 @@ def reduce_judgments(
     extra += own
     if isinstance(source, pl.LazyFrame):
         source = tally_judgments(source, extra=[*(by or ()), *extra])
+        if n_options is None:  # else labels were read where those were declared
+            source, notes = placed_tally(source, extra=[*(by or ()), *extra])
+            warn_of(notes)
     places = places_counted(source.nested, source.rows)
     if places and places.own_menus:
         source = tally_judgments(by_place(source.rows, places), extra=[*(by or ()), *extra])
@@ -207,7 +228,7 @@ def reduce_judgments(
         labels = labels.join(counted.nested.units, on=unit, how="semi", nulls_equal=True)
     found_in: list[LedGroup] = []
     for key, group, part, moments in _groups(
-        counted, n_categories or {}, scales or {}, intervals, apart, places
+        counted, n_categories or {}, n_options, scales or {}, intervals, apart, places
     ):
         more = leading_by_default(group, part.units) if unnamed and not items else ()
         wanted = [*dict.fromkeys((*chosen, *more))]
@@ -227,13 +248,12 @@ def reduce_judgments(
             )
         said = said_of_greedy(key, counted, everything)
         replies = replies_of(group, part, continuous=bool(moments))
-        told = [_said(row, said, items, replies) for row in found]
+        reported = [_said(row, said, items, replies) for row in found]
         if not verdicts_known and holds_names(part.seen()):
-            told = [withheld(row, group.nuisance) for row in told]
+            reported = [withheld(row, group.nuisance) for row in reported]
         steady = not moments and steady_within_units(group)
-        found_in.append(LedGroup(key=key, rows=told, replies=replies, steady=steady))
-    labelled = SHOWN in columns and counted.nested.places is None
-    rows = led(found_in, source.rows, labelled=labelled)
+        found_in.append(LedGroup(key=key, rows=reported, replies=replies, steady=steady))
+    rows = led(found_in, source.rows, labelled=SHOWN in columns and counted.nested.places is None)
     keys = {name: counted.nested.units.schema[name] for name in counted.groups}
     return pl.DataFrame(rows, schema={**keys, **COLUMNS}, orient="row")
 
@@ -356,6 +376,7 @@ def _listed(names: Sequence[str]) -> str:
 def _groups(
     counted: CountedJudgments,
     declared: Mapping[str, int],
+    n_options: Mapping[str, int] | None,
     scales: Mapping[str, Scale],
     intervals: IntervalChoice,
     nuisance: Sequence[str],
@@ -371,7 +392,8 @@ def _groups(
     for values, part in parts_by(units, groups).items():
         facets = varying_facets(part, counted.facets)
         everything, seen, places = menus[part["protocol"][0] if "protocol" in groups else None]
-        n_categories, scores = _menu(part, everything, seen, declared, scales)
+        options = options_of(part, declared if n_options is None else n_options)
+        n_categories, scores = _menu(part, everything, seen, declared, scales, options)
         unit = ("item_id", *facets)
         cluster = ("item_id", *(name for name in facets if name == "benchmark"))
         named_kinds = scored_kinds(kinds, scale_names(part), scales)
@@ -379,10 +401,9 @@ def _groups(
         moments = moments_of(rows, unit=unit)
         counting = moments.rows if moments else rows
         apart = tuple(name for name in unit if name in nuisance)
-        options = _declared_options(part, declared)
         table = unit_table(
             counting, unit=unit, cluster=cluster, distinct=counted.distinct, nuisance=apart,
-            n_orders=possible_orders(n_options(shown) if options is None else options),
+            n_orders=possible_orders(options_shown(shown) if options is None else options),
         )  # fmt: skip
         group = Group(
             table=table,
@@ -405,6 +426,7 @@ def _menu(
     seen: pl.DataFrame,
     declared: Mapping[str, int],
     scales: Mapping[str, Scale],
+    n_options: int | None,
 ) -> tuple[int, tuple[float, ...]]:
     """How many verdicts a group had to choose from, and the scores of them that are known."""
     names = scale_names(part)
@@ -418,14 +440,11 @@ def _menu(
     if names:
         n_on_scales, on_scales = values_on(names, scales) or (0, ())
         return max(n_on_scales, distinct), tuple(sorted({*scores, *on_scales}))
-    options = _declared_options(part, declared)
+    options = options_of(part, declared)
+    if options is None and n_options is not None:
+        tied = scored.select(is_tie().any()).item()
+        options = max(distinct, n_options + bool(tied))
     return distinct if options is None else options, tuple(sorted(scores))
-
-
-def _declared_options(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
-    """The most options declared for any benchmark of a group."""
-    benchmarks = part["benchmark"].unique().to_list() if "benchmark" in part.columns else []
-    return max((declared[name] for name in benchmarks if name in declared), default=None)
 
 
 def _with_scales(kinds: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:

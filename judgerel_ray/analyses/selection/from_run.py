@@ -33,6 +33,7 @@ from judgerel_ray.counting.records import is_nested, refuse_inside
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
 
@@ -144,7 +145,8 @@ def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | No
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    asked = {ask.answer_temperature for ask in sweep.ask if ask.protocol == "think_twice"}
+    told = (protocol_named(ask.protocol).answer_temperature(ask) for ask in sweep.ask)
+    asked = {temperature for temperature in told if temperature is not None}
     return asked.pop() if len(asked) == 1 else None
 
 

@@ -159,12 +159,7 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
     Parameters
     ----------
     acceptance : pl.DataFrame
-        As of :func:`role_figures`.
-
-    Returns
-    -------
-    list of (str, str)
-        The name of each system, and its figure.
+        As of :func:`role_figures`, also what is returned.
 
     Examples
     --------

@@ -51,10 +51,8 @@ def preference_table(
 
     Parameters
     ----------
-    systems : sequence of System
-        From :func:`judgerel_ray.analyses.selection.systems.read_systems`.
-    options : ComparisonOptions, optional
-        How they are compared.
+    systems, options
+        As of :func:`.pair_tables`.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -32,7 +32,6 @@ FACTS = (
 # Of a judge's fingerprint: its weights and what it is shown, without which it is another judge.
 OWN = ("engine", "model", "quantization", "chat_template")
 # Of an ask: how much of it is asked, not what.
-_GROUPS_OF = ("percent_agreement",)
 AMOUNTS = ("temperatures", "replications", "repeat_greedy", "early_stop", "judges")
 
 
@@ -65,7 +64,7 @@ def serving_of(
     """
     groups = _groups(coefficients)
     block: Literal[0, "all"] = "all" if options and options.block == "all" else 0
-    if TEMPERATURE in groups:
+    if TEMPERATURE in groups and not coefficients.is_empty():
         cold = coefficients.filter((pl.col(TEMPERATURE) == 0) & (pl.col("n_replications") > 1))
         if cold.is_empty():
             return _nothing(coefficients)
@@ -110,22 +109,6 @@ def with_serving(coefficients: pl.DataFrame, serving: pl.DataFrame) -> pl.DataFr
     groups = _groups(coefficients)
     led = pl.col("lead").first()  # of the group, whose coefficients stand above
     return both.with_columns(lead=pl.col("lead").fill_null(led.over(groups) if groups else led))
-
-
-def without_serving(options: ReduceOptions) -> ReduceOptions:
-    """The options for coefficients, where names of serving noise are among what is asked for."""
-    named = options.coefficients
-    if named is None or not set(named) & set(SERVING):
-        return options
-    rest = tuple(name for name in named if name not in SERVING)
-    # Some coefficient tells the groups; where none is asked for, its rows are left out again.
-    return replace(options, coefficients=rest or _GROUPS_OF)
-
-
-def only_asked(coefficients: pl.DataFrame, options: ReduceOptions) -> pl.DataFrame:
-    """Coefficients without the one that was computed for its groups alone."""
-    named = options.coefficients
-    return coefficients.head(0) if named and set(named) <= set(SERVING) else coefficients
 
 
 def serving_asked(

@@ -97,7 +97,7 @@ def items_digest(frame: AskFrame, gold: Mapping[tuple[str, str], str] | None = N
 
 def shows_gold(frame: AskFrame) -> bool:
     """Whether judges of an ask are shown the gold of its items, so that it is part of its keys."""
-    return frame.ask.protocol == "correctness"
+    return frame.protocol.shows_gold
 
 
 def _forms(frame: AskFrame) -> dict[str, object]:
@@ -109,7 +109,7 @@ def _forms(frame: AskFrame) -> dict[str, object]:
 def _responders(frame: AskFrame) -> list[str]:
     """Who answers, in the order asked where that matters."""
     names = [voice.name for voice in frame.responders] or list(frame.recorded)
-    return names if frame.ask.cascade is not None else sorted(names)
+    return names if frame.protocol.cascade(frame.ask) is not None else sorted(names)
 
 
 def _plain(item: Item) -> dict[str, object]:

@@ -8,7 +8,7 @@ from math import expm1
 from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.benchmarks import GoldReading
 from judgerel_ray.benchmarks.admission import gold_note
-from judgerel_ray.design import AskFrame, StageCount, verdict_ids
+from judgerel_ray.design import AskFrame, StageCount
 from judgerel_ray.design.reading_back import form_text
 from judgerel_ray.protocols import TIE, fill_example, load_criterion, shipped_criteria
 from judgerel_ray.stats.intervals.stopping import least_settling
@@ -36,13 +36,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
             )
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
-        if ask.cascade is not None:
-            lead, *rest = (voice.name for voice in frame.responders)
-            yield (
-                f"ask[{frame.index}]: a cascade, so counts are of {lead}, and of "
-                f"{', '.join(rest)} at most; their rows are of block 1, for which questions they "
-                "are asked depends on what was answered"
-            )
+        yield from frame.protocol.remarks(frame)
         yield from _own_form_notes(frame)
         for criterion in frame.criteria:
             if criterion.name in shipped_criteria() and criterion != load_criterion(criterion.name):
@@ -51,13 +45,6 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
                     "the name of one that ships, and tables show the name: name = ... in its file "
                     "tells them apart"
                 )
-        first = all(one.verdict_first and one.own is None for one in frame.templates)
-        if first and ask.reader == "first" and not ask.early_stop and ask.protocol == "best_of":
-            yield (
-                f"ask[{frame.index}]: early_stop = true would end replies at their verdict: the "
-                "same seeds, hence the same verdicts wherever an engine repeats itself (CPU in "
-                "float32; elsewhere the same distribution), and no explanations"
-            )
     for name, fingerprint in resolved.fingerprints.items():
         model = fingerprint.parts.get("model")
         if isinstance(model, dict) and model.get("resolved") is False:
@@ -81,7 +68,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
 
 def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
     """How gold was read where nobody said how, and of how many items it is nothing to choose."""
-    if not frame.ask.has_right_option:
+    if not frame.protocol.has_right_option:
         return
     if read is not None and not read.declared:
         yield f"ask[{frame.index}]: {gold_note(read)}"
@@ -112,7 +99,7 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
         own = template.own
         if own is None:
             continue
-        names = "values of the scale" if frame.ask.protocol == "rating" else f"{own.naming}"
+        names = "values of the scale" if frame.protocol.on_scales else f"{own.naming}"
         if own.words:
             names = ", ".join("/".join(words) for words in own.words)
         also = [("a tie", own.ties), ("a refusal", own.refusals)]
@@ -150,11 +137,11 @@ def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
         f"on the first {rule.first} of every question"
     )
     sizes = {
-        len(verdict_ids(frame, item, template))
+        len(frame.protocol.verdicts(frame, item, template))
         for item in frame.items
         for template in frame.templates
     }
-    n_verdicts = 3 if frame.ask.protocol == "correctness" else max(sizes) + 1
+    n_verdicts = max(sizes) + 1
     least = least_settling(n_verdicts, rule.delta)
     if least > rule.most:
         yield (

@@ -25,10 +25,8 @@ from judgerel_ray.design import (
     StageCount,
     Voice,
     check_asks,
-    check_facets,
     check_items,
     check_own_forms,
-    check_thinking,
     count_stages,
     with_shared_orders,
 )
@@ -37,7 +35,6 @@ from judgerel_ray.protocols import (
     FORMS,
     OWN,
     READER_VERSION,
-    STAGE_TEXTS,
     TIE,
     Template,
     load_criterion,
@@ -48,15 +45,9 @@ from judgerel_ray.protocols import (
     shipped_scales,
     shipped_templates,
 )
+from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.stats import COEFFICIENTS
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
-
-READABLE: Mapping[str, tuple[str, ...]] = {
-    "best_of": ("best_response", "correctness"),
-    "rating": ("rating", "score"),
-    "think_twice": ("correct_answer",),
-}
-"""Forms of verdict that templates of a protocol may declare; of others as of best_of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +83,7 @@ class Resolved:
         for frame in self.frames:
             for item in frame.items:
                 name = (item.benchmark, item.item_id)
-                if frame.ask.has_right_option or name not in found:
+                if frame.protocol.has_right_option or name not in found:
                     found[name] = item
         return tuple(found.values())
 
@@ -177,6 +168,7 @@ def _frame(
     responders = tuple(voices[judge.name] for judge in sweep.responders_of(index))
     templates = tuple(_template(sweep, ask.protocol, name) for name in ask.templates)
     items = _items(sweep, index, ask, gold, ties=_tie_words(templates))
+    criteria, scales = protocol_named(ask.protocol).wordings(ask)
     frame = AskFrame(
         index=index,
         ask=ask,
@@ -192,14 +184,12 @@ def _frame(
             else None
         ),
         criteria=tuple(
-            load_criterion(_named(sweep, name, shipped_criteria())) for name in ask.criteria
+            load_criterion(_named(sweep, name, shipped_criteria())) for name in criteria
         ),
-        scales=tuple(load_scale(_named(sweep, name, shipped_scales())) for name in ask.scales),
+        scales=tuple(load_scale(_named(sweep, name, shipped_scales())) for name in scales),
     )
     check_items(frame)
-    check_facets(frame)
-    if ask.protocol == "think_twice":
-        check_thinking(frame)
+    frame.protocol.check(frame)
     _check_templates(frame)
     check_own_forms(frame)
     return frame
@@ -241,7 +231,7 @@ def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
     ask = sweep.ask[index]
     if ask.gold_is is not None or _counts_right(sweep, index):
         return ask.gold_is
-    if ask.protocol == "correctness":
+    if protocol_named(ask.protocol).shows_gold:
         return REFERENCE  # judges are shown it as it stands
     # Two asks of one file must have the same items.
     for other, one in enumerate(sweep.ask):
@@ -253,8 +243,9 @@ def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
 def _counts_right(sweep: Sweep, index: int) -> bool:
     """Whether verdicts of an ask are options of its items, and not what responders write."""
     ask = sweep.ask[index]
-    written = bool(sweep.responders_of(index)) and ask.protocol != "think_twice"
-    return ask.has_right_option and not written
+    protocol = protocol_named(ask.protocol)
+    written = bool(sweep.responders_of(index)) and not protocol.models_answer
+    return protocol.has_right_option and not written
 
 
 def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
@@ -298,7 +289,7 @@ def _check_templates(frame: AskFrame) -> None:
     """Every template has the texts the items need, in words of its own, and a form to read."""
     where = {"ask": frame.index, "protocol": frame.ask.protocol}
     forms = {question_form(item) for item in frame.items}
-    stages = STAGE_TEXTS.get(frame.ask.protocol, ())
+    stages = frame.protocol.stage_texts
     for template in frame.templates:
         _check_texts(template, forms, where)
     for one, two in combinations(frame.templates, 2):
@@ -310,7 +301,7 @@ def _check_templates(frame: AskFrame) -> None:
             )
     if frame.respond_template is not None:
         _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
-    if frame.ask.protocol == "respond":
+    if not frame.protocol.judges:
         return
     endless = [scale.name for scale in frame.scales if scale.decimals]
     if frame.ask.mode == "exact" and endless:
@@ -320,13 +311,12 @@ def _check_templates(frame: AskFrame) -> None:
             hint='decimals = false, or mode = "sample"',
         )
     for template in frame.templates:
-        readable = READABLE.get(frame.ask.protocol, READABLE["best_of"])
-        if template.form not in (*readable, OWN):
+        if template.form not in (*frame.protocol.forms, OWN):
             raise SweepError(
                 f"template {template.name} must declare a form of verdict in template.toml, "
                 f"got {template.form!r}",
                 where=where,
-                hint="form = " + " or ".join(f'"{form}"' for form in readable),
+                hint="form = " + " or ".join(f'"{form}"' for form in frame.protocol.forms),
             )
         if frame.ask.early_stop and not template.verdict_first:
             raise SweepError(
@@ -367,7 +357,7 @@ def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object
 
 def _responds(template: Template) -> bool:
     """Whether a template asks for answers, not for verdicts."""
-    return template.protocol == "respond"
+    return not protocol_named(template.protocol).judges
 
 
 def check_tolerance(tolerance: Mapping[str, float]) -> None:

@@ -13,15 +13,13 @@ from itertools import islice
 from pathlib import Path
 
 from judgerel_ray.config import Judge, Sweep
-from judgerel_ray.core import Item, Menu, RequestRefused, SweepError
+from judgerel_ray.core import RequestRefused, SweepError
 from judgerel_ray.design import AskFrame, build_wave, voices_of
-from judgerel_ray.design.confusing import confusion_menu
 from judgerel_ray.engines import EngineSpec, make_engine
 from judgerel_ray.engines.catalog import gives_logprobs
 from judgerel_ray.engines.simulated.options import simulated_options
 from judgerel_ray.engines.simulated.truth import option_log_weights
 from judgerel_ray.engines.tokenization.encoder import template_file
-from judgerel_ray.protocols import FORMS, read_verdict
 
 
 def engine_spec(sweep: Sweep, judge: Judge) -> EngineSpec:
@@ -143,56 +141,10 @@ def check_probabilities(frames: Sequence[AskFrame], specs: Mapping[str, EngineSp
                 where={"ask": frame.index},
                 hint="top_k = 50, or draws = 0",
             )
-        if frame.ask.protocol == "confusion":
-            for item in frame.items:
-                _check_options(frame, item)
+        frame.protocol.check_options(frame)
 
 
 def _needed_for(frame: AskFrame) -> str | None:
     """What of an ask reads log-probabilities; None where nothing does."""
-    ask = frame.ask
-    if ask.protocol == "confusion":
-        return "protocol confusion"
-    if ask.mode == "exact":
-        return "mode exact"
-    return "verdict_logprobs" if ask.verdict_logprobs else None
-
-
-def _check_options(frame: AskFrame, item: Item) -> None:
-    """Refuse options that look alike to a judge, or that its verdict could not name."""
-    where = {"ask": frame.index, "benchmark": frame.ask.benchmark, "item": item.item_id}
-    for template in frame.templates:
-        menu = confusion_menu(frame, item, template)
-        seen: dict[str, str] = {}
-        # A label of letters tells nothing of an option but its text.
-        texts = menu.labels if frame.ask.option_labels == "ids" else _texts(item)
-        for option_id, text in zip(menu.option_ids, texts, strict=True):
-            other = seen.setdefault(text, option_id)
-            if other != option_id:
-                raise SweepError(
-                    f"confusion needs options that differ, {other!r} and {option_id!r} both read "
-                    f"{text!r}",
-                    where=where,
-                    hint='give them texts of their own, or option_labels = "ids"',
-                )
-        for label in menu.labels:
-            if not _is_read_back(label, menu):
-                raise SweepError(
-                    f"the label {label!r} cannot be read back from a reply that names it",
-                    where=where,
-                    hint='option_labels = "letters", or ids without brackets, line breaks and '
-                    "blanks at their ends",
-                )
-
-
-def _texts(item: Item) -> tuple[str, ...]:
-    """What a judge reads of each option."""
-    return tuple(" ".join(option.text.split()) for option in item.options)
-
-
-def _is_read_back(label: str, menu: Menu) -> bool:
-    """Whether the declared form, filled in with a label, is that label's verdict."""
-    complete = FORMS[menu.form].complete if menu.form in FORMS else None
-    if complete is None:
-        return True  # such a form is refused with its template
-    return read_verdict(complete(label), finish_reason="stop", menu=menu).label == label
+    reads = frame.protocol.reads_probabilities(frame.ask)
+    return reads or ("verdict_logprobs" if frame.ask.verdict_logprobs else None)

@@ -19,12 +19,10 @@ from judgerel_ray.asking.run.pending import landed_texts
 from judgerel_ray.asking.run.rounds import TOLD_APART, Landed, Place, landed_verdicts
 from judgerel_ray.core import request_key
 from judgerel_ray.design import (
-    CORRECTNESS_LABELS,
     AskFrame,
     answer_names,
     build_wave,
     goal_of,
-    verdict_ids,
 )
 from judgerel_ray.store import Ledger, RunDirectory, scan_completions, scan_judgments, write_own
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, SETTLED
@@ -122,14 +120,14 @@ def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, tuple[str,
         ask = frame.ask
         for item in frame.items:
             judged: tuple[str | None, ...] = (None,)
-            if ask.protocol == "correctness":
+            if frame.protocol.judges_singly:
                 judged = answer_names(frame, item)
             name = (ask.protocol, item.benchmark, item.item_id)
             for template, temperature, responder in product(
                 frame.templates, frame.temperatures, judged
             ):
                 sampling = (temperature, ask.top_k, ask.top_p)
-                options = CORRECTNESS_LABELS if responder else verdict_ids(frame, item, template)
+                options = frame.protocol.verdicts(frame, item, template)
                 found[*name, template.name, *sampling, responder] = (frame, options)
     return found
 
@@ -144,7 +142,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
     int or None
         Cells written; None where the sweep asks for no confusion.
     """
-    frames = [frame for frame in resolved.frames if frame.ask.protocol == "confusion"]
+    frames = [frame for frame in resolved.frames if frame.protocol.makes_matrices]
     if not frames:
         return None
     texts = landed_texts(run, ledger)
@@ -161,7 +159,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
                         one = Scored(condition=ask.condition, mode=frame.ask.mode, read=read)
                         scored.append(one)
         tables.append(
-            confusion_table(scored, last_token=frame.ask.option_probability == "last_token")
+            confusion_table(scored, last_token=frame.protocol.reads_last_token(frame.ask))
         )
     table = pl.concat(tables)
     data = BytesIO()

@@ -145,7 +145,9 @@ class Owing:
         totals = self.ledger.judges.get(name)
         if (totals is not None and totals.rows) or self._only is not None:
             return None
-        if self.wave > 1 and any(frame.ask.cascade is not None for frame, _ in self.asked):
+        if self.wave > 1 and any(
+            frame.protocol.cascade(frame.ask) is not None for frame, _ in self.asked
+        ):
             return None  # what goes on to a later model depends on the ones before
         counts = count_stages([frame for frame, _ in self.asked])
         before = sum(one.requests for one in counts if one.wave < self.wave)

@@ -58,7 +58,7 @@ class Waves:
         for wave in range(max(frame.n_waves for frame in frames)):
             ledger = self.session.ledger if wave == 0 else read_ledger(self.run)
             texts = landed_texts(self.run, ledger) if wave else {}
-            if wave > 1 and any(frame.ask.cascade is not None for frame in frames):
+            if wave > 1 and any(frame.protocol.cascade(frame.ask) is not None for frame in frames):
                 self._count_cascaded(ledger)
             work: dict[str, WorkQueue] = {}
             for name in self.resolved.specs:

@@ -33,6 +33,7 @@ from judgerel_ray.engines.fingerprint import SIMULATION_VERSION
 from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
 from judgerel_ray.engines.simulated.replies import (
     CHARACTERS_PER_TOKEN,
+    THINKING_FORMS,
     count_tokens,
     draw_replies,
     thinking_replies,
@@ -184,8 +185,8 @@ class SimulatedEngine:
         scoring = ask.condition.scoring
         if scoring is not None and scoring.kind != "verdict":
             return (await self._scored(prepared, ask),)
-        thinks = ask.condition.protocol == "think_twice"
-        draw = thinking_replies if thinks else draw_replies
+        menu = ask.condition.menu
+        draw = thinking_replies if menu and menu.form in THINKING_FORMS else draw_replies
         replies = draw(self.spec.model, self.options, ask)
         cached = self._prefill(prepared, ask.n)
         completions = tuple(

@@ -160,6 +160,9 @@ _STATED: Mapping[str, tuple[str, str, str]] = {
     "correct_answer": ("Correct Answer", "Justification", "Judge Confidence"),
 }
 
+THINKING_FORMS = frozenset({*_STATED, "options", "candidates"})
+"""Forms that state a confidence, or select several."""
+
 
 def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[str]:
     r"""Draw the uncut replies to an ask of protocol think_twice.
@@ -169,24 +172,15 @@ def thinking_replies(model: str, options: SimulatedOptions, ask: Ask) -> list[st
 
     Parameters
     ----------
-    model : str
-        Name of the distribution.
-    options : SimulatedOptions
-        Its parameters.
+    model, options
+        As of :func:`draw_replies`, also what is returned.
     ask : Ask
         Replications of one condition, with a menu.
-
-    Returns
-    -------
-    list of str
-        One for each replication, in order.
 
     Raises
     ------
     ValueError
         If the condition has no menu.
-    RequestRefused
-        If the menu lacks what the parameters name.
 
     Examples
     --------

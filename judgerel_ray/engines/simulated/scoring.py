@@ -19,10 +19,8 @@ def scored_logprobs(
 
     Parameters
     ----------
-    model : str
-        Name of the distribution.
-    options : SimulatedOptions
-        Its parameters.
+    model, options
+        The distribution's name and parameters.
     condition : Condition
         With a menu and a scoring.
 

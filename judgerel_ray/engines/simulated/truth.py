@@ -91,10 +91,8 @@ def option_log_weights(
 
     Parameters
     ----------
-    model : str
-        Name of the distribution.
-    options : SimulatedOptions
-        Its parameters.
+    model, options
+        The distribution's name and parameters.
     item_id : str
         The item judged.
     menu : Menu
@@ -108,7 +106,7 @@ def option_log_weights(
     Raises
     ------
     RequestRefused
-        If the menu lacks what the parameters name.
+        If the menu lacks the label or option that they name.
 
     Examples
     --------
@@ -202,7 +200,7 @@ def judged_thing(condition: Condition) -> str:
     >>> judged_thing(condition)
     'i:x:helpfulness'
     """
-    if condition.protocol != "rating":
+    if condition.scale is None:
         return condition.item_id
     return f"{condition.item_id}:{condition.responder}:{condition.criterion}"
 

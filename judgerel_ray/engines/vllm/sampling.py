@@ -76,12 +76,10 @@ def chunks(ask: Ask, *, most: int = MOST_REPLICATIONS) -> tuple[Chunk, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.core import Message
     >>> condition = Condition(
     ...     condition_key="0" * 32, seed_base=7, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="i", protocol="best_of", stage="judge", role="judge",
-    ...     prompt=(Message(role="user", content="?"),), template="default", temperature=1.0,
-    ...     top_k=50, top_p=1.0, max_tokens=8)
+    ...     item_id="i", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
     >>> [(c.first, c.n, c.seed) for c in chunks(Ask(condition=condition, first=0, n=100), most=64)]
     [(0, 64, 7), (64, 36, 71)]
     """

@@ -172,10 +172,6 @@ def count_statistic(
     n_categories : int, optional
         Declared categories, for Gwet's AC1, Brennan-Prediger and entropy; by default `n_values`.
 
-    Returns
-    -------
-    CountStatistic
-
     Raises
     ------
     ValueError
@@ -318,20 +314,13 @@ def flip_rate(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coeff
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
-    n_categories : int, optional
-        Declared categories; makes no difference here.
+    counts_UV, n_categories
+        As of :func:`percent_agreement`.
 
     Returns
     -------
     Coefficient
         In [0, 1]. ``undefined`` is "no_verdicts" or "single_replication".
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
 
     Examples
     --------
@@ -346,21 +335,14 @@ def fleiss_kappa(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Co
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
-    n_categories : int, optional
-        Declared categories; makes no difference here.
+    counts_UV, n_categories
+        As of :func:`percent_agreement`, also what is refused.
 
     Returns
     -------
     Coefficient
         At most 1, 0 at chance. ``undefined`` is "no_verdicts", "single_replication", or
         "no_variance" where one value is all there is.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
 
     Notes
     -----
@@ -422,21 +404,14 @@ def brennan_prediger(counts_UV: ArrayLike, *, n_categories: int | None = None) -
     Parameters
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
+        As of :func:`percent_agreement`.
     n_categories : int, optional
         Declared categories K; by default the columns of `counts_UV`.
 
     Returns
     -------
     Coefficient
-        At most 1. Far above 0 for noise where one verdict dominates: read it with its floor.
-        ``undefined`` is "no_verdicts", "single_replication", or "no_variance" with one category.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
-        number of values that occur.
+        Read and refused as :func:`gwet_ac1`.
 
     References
     ----------

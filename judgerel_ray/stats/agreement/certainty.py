@@ -33,14 +33,8 @@ def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
     Returns
     -------
     Coefficient
-        At most 1 (every unit of one mind), 0 where all K categories are equally frequent.
-        ``undefined`` is "no_verdicts", "single_replication", or "no_variance" with one category.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1 or below the
-        number of values that occur.
+        At most 1 (all verdicts on a unit agree), 0 where all K categories are equally frequent.
+        ``undefined`` and errors as of :func:`judgerel_ray.stats.gwet_ac1`.
 
     References
     ----------
@@ -48,7 +42,7 @@ def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) 
 
     Examples
     --------
-    One unit of one mind, one split evenly over four replications: H = log 2 + 1/8, so
+    One unit agrees, one is split evenly over four replications: H = log 2 + 1/8, so
     1 - (0 + 1 + 0.18) / 2:
 
     >>> round(entropy_agreement([[4, 0], [2, 2]]).value, 6)
@@ -68,20 +62,13 @@ def total_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) ->
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
-    n_categories : int, optional
-        Declared categories; makes no difference here.
+    counts_UV, n_categories
+        As of :func:`judgerel_ray.stats.percent_agreement`.
 
     Returns
     -------
     Coefficient
-        In [0, 1]. ``undefined`` is "no_verdicts" or "single_replication".
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or `n_categories` is below 1.
+        In [0, 1]. ``undefined`` as of :func:`judgerel_ray.stats.flip_rate`.
 
     Examples
     --------

@@ -110,10 +110,8 @@ def completed_range(
     ----------
     name : str
         One of `RATIOS`, at the nominal level.
-    seen_UK : ndarray of int, shape (n_units, n_categories)
-        How often each unit received each category; those that never occurred have a column, too.
-    missing_U : ndarray of int, shape (n_units,)
-        Verdicts to fill in.
+    seen_UK, missing_U
+        As of :func:`judgerel_ray.stats.counts.filling.mean_range`.
 
     Returns
     -------
@@ -123,7 +121,7 @@ def completed_range(
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If `name` is none of `RATIOS`.
 
     Examples
     --------

@@ -315,25 +315,14 @@ def icck(
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value; units with fewer than two ratings take no part.
-    values : sequence of float, optional
-        What the columns stand for; needed for levels other than "nominal".
-    level : {"nominal", "ordinal", "interval", "ratio"}
-        Names, or numbers.
-    n_categories : int, optional
-        Declared categories; makes no difference here.
+    counts_UV, values, level, n_categories
+        As of :func:`icc1`, also what is refused.
 
     Returns
     -------
     Coefficient
         At most 1; has no lower bound. ``undefined`` as of :func:`judgerel_ray.stats.measure`; also
         "no_variance" where all units have the same mean.
-
-    Raises
-    ------
-    ValueError
-        If the counts are no table of whole numbers, or the values do not fit.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def scored_range(
     Returns
     -------
     CompletedRange
-        Ways that leave the coefficient undefined (one value alone) are left out.
+        As of :func:`.completed_range`.
 
     Raises
     ------

@@ -92,14 +92,10 @@ def label_accuracy(
         Of the intervals, in (0, 1): exact with one judgment a question, else by question, as
         :func:`judgerel_ray.stats.intervals.interval.clustered_share`.
 
-    Returns
-    -------
-    LabelAccuracy
-
     Raises
     ------
     ValueError
-        If the shapes differ or the confidence is not in (0, 1).
+        If the lengths differ or the confidence is not in (0, 1).
 
     Examples
     --------
@@ -146,19 +142,8 @@ def rating_deviation(
         judgment where either is NaN takes no part.
     low_N : array-like of bool, shape (n_judgments,)
         Whether each judgment is of low uncertainty.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own.
-    confidence : float
-        Of the intervals, in (0, 1).
-
-    Returns
-    -------
-    LabelDeviation
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or the confidence is not in (0, 1).
+    clusters_N, confidence
+        As of :func:`label_accuracy`, also what is refused.
 
     Examples
     --------

@@ -61,10 +61,6 @@ def vote_scores(counts_UV: ArrayLike) -> VoteScores:
     counts_UV : array-like of int, shape (n_items, n_values)
         How often each verdict was given; of as many replications as the comparison may cost.
 
-    Returns
-    -------
-    VoteScores
-
     Raises
     ------
     ValueError

@@ -187,12 +187,7 @@ def checked_search(
     grid: Sequence[float],
     least_share: float,
 ) -> Bools:
-    """Read the right judgments, refusing what cannot be searched.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, the objective is unknown, or grid or share is out of range.
+    """Read the right judgments, refusing what :func:`search_threshold` cannot search.
 
     Examples
     --------

@@ -155,19 +155,7 @@ _CELLS = 2_000_000  # weights held at once
 
 
 def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
-    """Compute what :func:`.disjoint_agreement` does, for many rows.
-
-    Parameters
-    ----------
-    counts_NV : ndarray of float, shape (n_rows, n_values)
-        How often each row received each value; at least 2 k ratings a row.
-    k : int
-        Ratings in each of the two samples, at least 1.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
-        Equal to the other's up to rounding.
+    """Compute what :func:`.disjoint_agreement` does, up to rounding, for many rows.
 
     Examples
     --------

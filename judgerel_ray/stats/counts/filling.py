@@ -88,10 +88,8 @@ def extremes(seen_UK: Counts, missing_U: Counts) -> tuple[Counts, Counts]:
 
     Parameters
     ----------
-    seen_UK : ndarray of int, shape (n_units, n_categories)
-        How often each unit received each category; those that never occurred have a column, too.
-    missing_U : ndarray of int, shape (n_units,)
-        Verdicts to fill in.
+    seen_UK, missing_U
+        As of :func:`mean_range`.
 
     Returns
     -------

@@ -39,6 +39,8 @@ class Dependability:
         universe / (universe + absolute error).
     low, high : float or None
         Interval of `generalizability`, by leaving out questions and drawn levels.
+    dependability_low, dependability_high : float or None
+        Interval of `dependability`, likewise.
     set_to_zero : tuple of str
         Components with an estimate below 0, which count as 0 here.
     no_interval : str or None
@@ -55,6 +57,8 @@ class Dependability:
     high: float | None
     set_to_zero: tuple[str, ...]
     no_interval: str | None = None
+    dependability_low: float | None = None
+    dependability_high: float | None = None
 
 
 def dependability(
@@ -146,20 +150,28 @@ def dependability(
     left_out = [(np.maximum(values, 0.0) @ parts, share) for values, share in sums if values.size]
     if found.few_levels:
         left_out = []
-    value = _share(universe, relative)
-    shares = [(divide(sums[:, 0], sums[:, 0] + sums[:, 1]), part) for sums, part in left_out]
-    low, high = share_interval(value, shares, confidence=confidence)
+    value, of_value = _share(universe, relative), _share(universe, absolute)
+    (low, high), (low_of_value, high_of_value) = (
+        share_interval(
+            one,
+            [(divide(sums[:, 0], sums[:, 0] + sums[:, error]), part) for sums, part in left_out],
+            confidence=confidence,
+        )
+        for one, error in ((value, 1), (of_value, 2))
+    )
     return Dependability(
         n_judgments=n_judgments,
         universe=float(universe),
         relative_error=float(relative),
         absolute_error=float(absolute),
         generalizability=value,
-        dependability=_share(universe, absolute),
+        dependability=of_value,
         low=low,
         high=high,
         set_to_zero=tuple(one.name for one in found.components if one.negative),
         no_interval="too_few_levels" if found.few_levels else None,
+        dependability_low=low_of_value,
+        dependability_high=high_of_value,
     )
 
 

@@ -111,12 +111,7 @@ def score_cells(
     n_C, sums_C, squares_C : array-like, shape (n_cells,)
         Judgments of each cell, the sum of their scores, and that of their squares.
     levels : mapping of str to array-like, shape (n_cells,)
-        Level of every facet in each cell; anything that can be sorted.
-
-    Returns
-    -------
-    FacetCells
-        Without the cells that hold no judgment.
+        As of :func:`label_cells`, and so are the cells given.
 
     Raises
     ------

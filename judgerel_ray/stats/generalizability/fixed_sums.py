@@ -124,10 +124,8 @@ def equations_within(
         Sets of facets; those of fixed facets alone get the variance of their levels' effects.
     fixed : Margin
         All fixed facets together, without the object.
-    groups_C : ndarray of int, shape (n_cells,)
-        Which group of questions each cell belongs to.
-    n_groups : int
-        Groups.
+    groups_C, n_groups
+        As of :func:`.equations`.
 
     Returns
     -------

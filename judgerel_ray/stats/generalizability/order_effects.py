@@ -128,7 +128,7 @@ def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or there is not one question a unit.
+        If the counts are no table of whole numbers, or `questions_U` has not one entry a unit.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers.
+        If `labels_QL` is no table of whole numbers.
 
     Notes
     -----
@@ -259,7 +259,7 @@ def first_place(
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers.
+        As of :func:`position_bias`.
 
     Examples
     --------

@@ -46,14 +46,10 @@ def item_values(name: ItemCoefficient, covariances_BKK: Floats, *, matrix: Matri
     matrix : {"correlation", "covariance"}
         What is analysed.
 
-    Returns
-    -------
-    ndarray of float, shape (n_matrices,)
-
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If `name` is none of these four.
 
     Examples
     --------
@@ -287,14 +283,8 @@ def column_noise_floor(
 
     Parameters
     ----------
-    scores_NK : array-like of float, shape (n_subjects, n_items)
-        One row a subject (a question), one column a distinct item. Subjects with a missing score
-        are left out, and so are items that do not vary.
-    name : {"cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"}
-        The coefficient: alpha and omega (one factor by minres) of `matrix`; the last two by Schmid
-        and Leiman with three factors.
-    matrix : {"correlation", "covariance"}
-        What is analysed.
+    scores_NK, name, matrix
+        As of :func:`item_interval`.
     n_permutations : int, optional
         Permutations with a value, at least 1; 999 by default, 99 for the last two.
     seed : int

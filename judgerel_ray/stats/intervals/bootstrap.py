@@ -12,7 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
+from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.agreement.named import Statistic, named_statistic
+from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, cluster_terms, flagged
 
 BootstrapMethod = Literal["percentile", "basic"]
@@ -22,13 +24,16 @@ _MOST_UNDEFINED = 0.05
 
 def bootstrap_interval(
     counts_UV: ArrayLike,
-    statistic: CountStatistic,
+    statistic: Statistic,
     *,
-    clusters_U: ArrayLike | None = None,
-    confidence: float = 0.95,
     n_resamples: int = 2000,
     seed: int = 0,
     method: BootstrapMethod = "percentile",
+    clusters_U: ArrayLike | None = None,
+    confidence: float = 0.95,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
 ) -> Interval:
     """Compute an interval by drawing questions anew with replacement.
 
@@ -39,19 +44,19 @@ def bootstrap_interval(
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value; or what else the statistic is of.
-    statistic : CountStatistic
-        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
-    clusters_U : array-like, shape (n_units,), optional
-        The question of each unit; by default every unit is its own. All units of a question are
-        drawn together.
-    confidence : float
-        Coverage asked for, in (0, 1).
+    statistic : CountStatistic, str or callable
+        The coefficient, as of :func:`judgerel_ray.stats.jackknife_interval`.
     n_resamples : int
         Resamples, at least 1.
     seed : int
         Seed of the draws; equal seeds give equal draws on any machine.
     method : {"percentile", "basic"}
         Quantiles of the resamples, or those reflected at the value.
+    clusters_U : array-like, shape (n_units,), optional
+        The question of each unit; by default every unit is its own. All units of a question are
+        drawn together.
+    confidence, values, level, n_categories
+        As of :func:`judgerel_ray.stats.jackknife_interval`.
 
     Returns
     -------
@@ -62,8 +67,8 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, there is not one cluster a unit, or a choice is
-        out of range.
+        If the counts are no table of whole numbers, there is not one cluster a unit, the name is
+        unknown, or a choice is out of range.
 
     Notes
     -----
@@ -71,13 +76,14 @@ def bootstrap_interval(
 
     Examples
     --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> found = bootstrap_interval([[2, 0], [1, 1], [0, 2], [2, 0]], agreement)
+    >>> found = bootstrap_interval([[2, 0], [1, 1], [0, 2], [2, 0]], "percent_agreement")
     >>> found.low, found.high, found.method
     (0.25, 1.0, 'percentile bootstrap, 2000 resamples of 4 questions')
     """
     check_choices(confidence, n_resamples, method, function="bootstrap_interval")
+    statistic = named_statistic(
+        statistic, counts_UV, values=values, level=level, n_categories=n_categories
+    )
     counts = statistic.checked(counts_UV, function="bootstrap_interval")
     clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
     if clusters.shape != counts.shape[:1]:

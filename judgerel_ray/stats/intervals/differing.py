@@ -73,10 +73,8 @@ def differing_replies(
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value. Values need not mean the same in two units: for
         texts, the first column may be each unit's most frequent one.
-    clusters_U : array-like, shape (n_units,), optional
-        The question of each unit; by default every unit is its own.
-    confidence : float
-        Coverage asked for, in (0, 1).
+    clusters_U, confidence
+        As of :func:`judgerel_ray.stats.jackknife_interval`.
 
     Returns
     -------

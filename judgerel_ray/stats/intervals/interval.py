@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.statistic import (
     BLOCK,
     CountStatistic,
@@ -26,7 +28,12 @@ from judgerel_ray.stats.counts.statistic import (
     run_sums,
     term_sums,
 )
-from judgerel_ray.stats.intervals.precision import effective_questions, n_distinct, t_quantile
+from judgerel_ray.stats.intervals.precision import (
+    carried_by_few,
+    effective_questions,
+    n_distinct,
+    t_quantile,
+)
 
 
 def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[float, float, str]:
@@ -165,7 +172,9 @@ class Interval:
         out shows (Fleiss' kappa near chance) or few replications make sure of (entropy).
     n_effective : float or None
         Of scores: among how many questions the variance between them is shared
-        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`); below five is few.
+        (:func:`judgerel_ray.stats.intervals.precision.effective_questions`).
+    carried_by_few : bool
+        Whether those are few (:func:`judgerel_ray.stats.intervals.precision.carried_by_few`).
     """
 
     low: float | None = None
@@ -176,12 +185,16 @@ class Interval:
     few_informative: bool = False
     biased: bool = False
     n_effective: float | None = None
+    carried_by_few: bool = False
 
 
 def jackknife_interval(
     counts_UV: ArrayLike,
-    statistic: CountStatistic,
+    statistic: Statistic,
     *,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
     clusters_U: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Interval:
@@ -197,8 +210,12 @@ def jackknife_interval(
     ----------
     counts_UV : array-like of int, shape (n_units, n_values)
         How often each unit received each value.
-    statistic : CountStatistic
-        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
+    statistic : CountStatistic, str or callable
+        The coefficient, from :func:`judgerel_ray.stats.count_statistic`; or its name; or the
+        function of counts that gives it, such as :func:`judgerel_ray.stats.krippendorff_alpha`,
+        also with options bound by :func:`functools.partial`.
+    values, level, n_categories
+        As of :func:`judgerel_ray.stats.count_statistic`; of a name or a function alone.
     clusters_U : array-like, shape (n_units,), optional
         The question of each unit; by default every unit is its own.
     confidence : float
@@ -212,8 +229,8 @@ def jackknife_interval(
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, there is not one cluster a unit, or the
-        confidence is not in (0, 1).
+        If the counts are no table of whole numbers, there is not one cluster a unit, the name is
+        unknown, or the confidence is not in (0, 1).
 
     Notes
     -----
@@ -222,9 +239,7 @@ def jackknife_interval(
 
     Examples
     --------
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> found = jackknife_interval([[2, 0], [1, 1], [0, 2], [2, 0]], agreement)
+    >>> found = jackknife_interval([[2, 0], [1, 1], [0, 2], [2, 0]], "percent_agreement")
     >>> found.low, found.high, found.method
     (0.0, 1.0, 'jackknife-t over 4 questions')
     """
@@ -232,6 +247,9 @@ def jackknife_interval(
         raise ValueError(
             f"jackknife_interval: confidence must be between 0 and 1, got {confidence!r}"
         )
+    statistic = named_statistic(
+        statistic, counts_UV, values=values, level=level, n_categories=n_categories
+    )
     counts = statistic.checked(counts_UV, function="jackknife_interval")
     clusters = np.arange(len(counts)) if clusters_U is None else np.asarray(clusters_U)
     if clusters.shape != counts.shape[:1]:
@@ -403,7 +421,9 @@ def flagged(
     if statistic.needs_replications:
         unsteady = np.median(row_sums(counts)) < max(_REPLICATIONS, n_distinct(clusters))
         found = replace(found, biased=found.biased or bool(unsteady))
-    found = replace(found, n_effective=effective_questions(counts, clusters, statistic))
+    n = effective_questions(counts, clusters, statistic)
+    by_few = carried_by_few(counts, clusters, statistic, n)
+    found = replace(found, n_effective=n, carried_by_few=by_few)
     # Questions are but added: where some of them are enough, so are all.
     few = _rests_on_few(counts[:_SOME], clusters[:_SOME], statistic)
     if few and len(counts) > _SOME:

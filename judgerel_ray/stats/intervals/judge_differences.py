@@ -222,20 +222,7 @@ def holm(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
 def benjamini_hochberg(p_M: Sequence[float | None]) -> tuple[float | None, ...]:
     """Adjust p-values so that few of the findings are false (Benjamini and Hochberg's step-up).
 
-    Parameters
-    ----------
-    p_M : sequence of float or None
-        One p-value a comparison; None is no test and stays None.
-
-    Returns
-    -------
-    tuple of float or None
-        In the same order.
-
-    Raises
-    ------
-    ValueError
-        If a p-value is not in [0, 1].
+    Parameters, result and errors are those of :func:`holm`.
 
     References
     ----------

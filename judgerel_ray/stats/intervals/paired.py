@@ -117,11 +117,6 @@ def paired_difference(
     margin, confidence, draws
         As of :func:`terms_difference`.
 
-    Returns
-    -------
-    Difference
-        Or why there is none.
-
     Raises
     ------
     ValueError
@@ -194,11 +189,6 @@ def terms_difference(
         Whether either side is known to rest on few questions.
     draws : int
         Random exchanges at most.
-
-    Returns
-    -------
-    Difference
-        Or why there is none.
 
     Raises
     ------
@@ -447,11 +437,6 @@ def left_out_difference(
         The two numbers; they must rest on the same questions in the same order.
     confidence : float
         Of the interval, in (0, 1).
-
-    Returns
-    -------
-    Difference
-        Or why there is none.
 
     Raises
     ------

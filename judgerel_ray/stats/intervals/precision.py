@@ -244,6 +244,9 @@ def _expanded_quantile(degrees: float, p: float) -> float:
 
 FEWEST_CARRYING = 5.0
 """Fewer effective questions are few: of 20 with normal scores, in one table of twenty."""
+SKEWED_CARRYING = 15.0
+"""Fewer are few where they lie on one side: of 30 with normal scores, in one table of ten."""
+_SKEWED = 1.645  # standard errors of the skewness of as many normal scores
 _MOST_COUNTED = 10_000  # questions whose distances are summed: up to there a second at worst
 
 
@@ -257,10 +260,9 @@ def effective_questions(
     with :math:`s_q = \sum m_u (\bar x_u - \bar x)^2` over the units of a question: 20 questions
     share it alike where n is 20; two low ones among them make it about 2, a normal sample 8. The
     jackknife's influence of a question on ICC and alpha is this s but for a constant and for what
-    its replications scatter; of it n tells one question in ten from normal scores best. Few of them
-    say that another sample of questions might give another value, not that this interval is off:
-    samples that happen to hold no such question look like any other, and there intervals fail
-    (`bench/few_questions.py`).
+    its replications scatter. Few of them say that another sample of questions might give another
+    value, not that this interval is off: samples that happen to hold no such question look like any
+    other, and there intervals fail (`bench/few_questions.py`).
 
     Parameters
     ----------
@@ -291,6 +293,60 @@ def effective_questions(
     apart_C = np.bincount(clusters, np.maximum(apart_U, 0.0))
     squares = float(apart_C @ apart_C)
     return float(apart_C.sum()) ** 2 / squares if squares > 0 else None
+
+
+def carried_by_few(
+    counts: Floats, clusters: NDArray[np.intp], statistic: CountStatistic, n: float | None
+) -> bool:
+    """Tell whether few questions carry the variance between questions.
+
+    Fewer than five do; or fewer than fifteen that lie on one side of the others, so that the
+    skewness of their means is beyond 1.645 of its standard error under normal scores. One question
+    in ten that is low is told from normal scores by it best (docs/coverage.md).
+
+    Parameters
+    ----------
+    counts, clusters, statistic
+        As for :func:`effective_questions`.
+    n : float or None
+        What that gives.
+
+    Examples
+    --------
+    >>> from judgerel_ray.stats.agreement.intraclass import moment_statistic, moments_from_scores
+    >>> icc, at = moment_statistic("icc1"), np.arange(20)
+    >>> moments = moments_from_scores([[k % 5] * 2 for k in range(18)] + [[7.0, 7.0]] * 2)
+    >>> n = effective_questions(moments, at, icc)
+    >>> round(n, 1), carried_by_few(moments, at, icc, n)
+    (6.2, True)
+    """
+    if n is None or n < FEWEST_CARRYING or n >= SKEWED_CARRYING:
+        return n is not None and n < FEWEST_CARRYING
+    means = _means(counts, statistic)
+    n_questions = n_distinct(clusters)
+    if means is None or n_questions <= 2:
+        return False
+    m_U, mean_U = means
+    apart_U = mean_U - m_U @ mean_U / m_U.sum()
+    squares, cubes = m_U @ apart_U**2, m_U @ apart_U**3
+    skewness = cubes * math.sqrt(m_U.sum()) / squares**1.5
+    error = 6 * (n_questions - 2) / ((n_questions + 1) * (n_questions + 3))
+    return bool(abs(skewness) > _SKEWED * math.sqrt(error))
+
+
+def _means(counts: Floats, statistic: CountStatistic) -> tuple[Floats, Floats] | None:
+    """Number and mean of the scores of each unit; None where distances are not those of scores."""
+    if statistic.of_moments:
+        return counts[:, 0], counts[:, 1] / counts[:, 0]
+    if statistic.pairs is None or statistic.pairs.distances_VV is None:
+        return None
+    distances = statistic.pairs.distances_VV
+    value_V = np.sqrt(distances[0])  # scores are sorted, so all lie on one side of the first
+    if not np.allclose((value_V[:, None] - value_V) ** 2, distances):
+        return None
+    m_U = row_sums(counts)
+    mean_U: Floats = counts @ value_V / m_U
+    return m_U, mean_U
 
 
 def n_distinct(clusters: NDArray[np.intp]) -> int:

@@ -225,10 +225,6 @@ def least_settling(n_verdicts: int, delta: float = 0.05) -> int:
     delta : float
         As for :func:`mode_is_settled`.
 
-    Returns
-    -------
-    int
-
     Raises
     ------
     ValueError
@@ -253,10 +249,6 @@ def next_replications(counts_V: ArrayLike, rule: StoppingRule) -> int:
     counts_V : array-like of int, shape (n_values,)
         Draws of each verdict that could be drawn, "no verdict" among them.
     rule : StoppingRule
-
-    Returns
-    -------
-    int
 
     Raises
     ------

@@ -212,7 +212,7 @@ def vote_limits(counts_UV: ArrayLike, *, n_questions: int | None = None) -> Vote
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers.
+        If `counts_UV` is no table of whole numbers.
 
     Notes
     -----

@@ -24,6 +24,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.stats.agreement.krippendorff import Level, Values
+from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import CountStatistic, CountTable, Floats, term_sums
 from judgerel_ray.stats.null.closed_null import SETTLED_SKEWNESS, ClosedNull, unit_floor
@@ -256,40 +258,42 @@ NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
 
 
 def noise_floor(
-    counts_UV: ArrayLike, statistic: CountStatistic, *, n_permutations: int = 999, seed: int = 0
+    counts_UV: ArrayLike,
+    statistic: Statistic,
+    *,
+    values: Values | None = None,
+    level: Level = "nominal",
+    n_categories: int | None = None,
+    n_permutations: int = 999,
+    seed: int = 0,
 ) -> NoiseFloor:
-    """Compute the null of one coefficient; see :func:`noise_floors`.
+    """Compute what a coefficient gives when its verdicts are permuted over the units at random.
 
     Parameters
     ----------
-    counts_UV : array-like of int, shape (n_units, n_values)
-        How often each unit received each value.
-    statistic : CountStatistic
-        The coefficient, from :func:`judgerel_ray.stats.count_statistic`.
-    n_permutations : int
-        Reassignments asked for, at least 1.
-    seed : int
-        Seed of the reassignments.
-
-    Returns
-    -------
-    NoiseFloor
+    counts_UV
+        As of :func:`judgerel_ray.stats.noise_floors`, which says more.
+    statistic, values, level, n_categories
+        The coefficient, as of :func:`judgerel_ray.stats.jackknife_interval`.
+    n_permutations, seed
+        As of :func:`judgerel_ray.stats.noise_floors`.
 
     Raises
     ------
     ValueError
-        If the counts are no table of whole numbers, or `n_permutations` is below 1.
+        If the name is unknown, or as of :func:`judgerel_ray.stats.noise_floors`.
 
     Examples
     --------
     A judge that always answers the same agrees with itself no more than its answers force it to:
 
-    >>> from judgerel_ray.stats import count_statistic
-    >>> agreement = count_statistic("percent_agreement", n_values=2)
-    >>> floor = noise_floor([[5, 0], [5, 0]], agreement)
+    >>> floor = noise_floor([[5, 0], [5, 0]], "percent_agreement")
     >>> floor.mean, floor.sd, floor.p
     (1.0, 0.0, 1.0)
     """
+    statistic = named_statistic(
+        statistic, counts_UV, values=values, level=level, n_categories=n_categories
+    )
     return noise_floors(counts_UV, [statistic], n_permutations=n_permutations, seed=seed)[0]
 
 
@@ -429,7 +433,9 @@ def _permuted_floors(
     nulls: list[list[Floats]] = [[] for _ in statistics]
     width = max(statistic.terms(counts[:0]).shape[-1] for statistic in statistics)
     rng = np.random.default_rng(seed)
-    for tables in permuted(margins, n_permutations, way, rng, width=width):
+    # Of one value there is one table, whatever is permuted: it is computed once.
+    n_tables = n_permutations if margins.minority else 1
+    for tables in permuted(margins, n_tables, way, rng, width=width):
         for null, statistic, value in zip(nulls, statistics, values, strict=True):
             most = statistic.most_permutations or n_permutations
             left = 0 if np.isnan(value) else most - sum(part.size for part in null)
@@ -439,9 +445,15 @@ def _permuted_floors(
             else:
                 sums_BT = np.einsum("brt,r->bt", terms_BRT, tables.numbers_R)
             null.append(statistic.value(sums_BT))
+    made = [np.concatenate(null) for null in nulls]
+    if n_tables < n_permutations:
+        made = [
+            np.repeat(null, min(statistic.most_permutations or n_permutations, n_permutations))
+            for null, statistic in zip(made, statistics, strict=True)
+        ]
     return [
         floor_of(value, found, f"{found.size} random reassignments, two-sided")
-        for value, found in zip(values, map(np.concatenate, nulls), strict=True)
+        for value, found in zip(values, made, strict=True)
     ]
 
 

@@ -192,8 +192,7 @@ def dealt_moments(
 
     References
     ----------
-    .. [1] Mantel, N. (1967), The detection of disease clustering and a generalized regression
-       approach, Cancer Research 27, 209-220.
+    .. [1] Mantel, N. (1967), as of :func:`pair_floor`.
 
     Examples
     --------
@@ -240,14 +239,12 @@ def dealt_moments(
 def pair_floor(
     counts_UV: Floats, statistic: CountStatistic, *, total_T: Floats | None = None
 ) -> ClosedNull | None:
-    """Compute the moments of a coefficient over all deals.
+    """Compute the permutation moments of a coefficient that rests on pairs of ratings.
 
     Parameters
     ----------
-    counts_UV : ndarray, shape (n_units, n_values)
-        Counts of the units that take part.
-    statistic : CountStatistic
-        The coefficient.
+    counts_UV, statistic
+        As of :func:`.unit_floor`.
     total_T : ndarray, shape (n_terms,), optional
         The sums of its terms, where they are known.
 

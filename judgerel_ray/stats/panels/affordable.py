@@ -60,7 +60,7 @@ def best_affordable(
     Raises
     ------
     ValueError
-        If the shapes do not fit, or there are fewer than two questions.
+        If costs and methods are not as many, or there are fewer than two questions.
 
     Examples
     --------

@@ -258,10 +258,8 @@ def search_panels(
 
     Parameters
     ----------
-    votes_UJ : array-like of int, shape (n_units, n_judges)
-        Code of each judge's verdict; negative for none.
-    right_U : array-like of int, shape (n_units,)
-        Code of the right verdict; negative where no judge's is.
+    votes_UJ, right_U
+        As of :func:`.random_panels`.
     questions_U : array-like of int, shape (n_units,)
         The question of each unit, from 0 on; a question counts once, and lies in one fold.
     prices : PanelPrices

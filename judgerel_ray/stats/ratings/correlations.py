@@ -33,8 +33,8 @@ _LEAST = 3  # items; any two lie on a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ConcordantPairs:
-    """Kendall's tau-b of items that belong to questions, in time O(N log N).
+class PlacedItems:
+    """Items that belong to questions, by their places among two sets of values.
 
     Attributes
     ----------
@@ -43,7 +43,8 @@ class ConcordantPairs:
     questions_C : ndarray, shape (n_questions,)
         The questions by name, each once, sorted.
     first_N, second_N : ndarray of int, shape (n_items,)
-        Places of the items among the different values of each, from :func:`places`.
+        Places of the items among the different values of each, sorted by question; from
+        :func:`judgerel_ray.stats.ratings.correlations.places`.
     number_N : ndarray of int, shape (n_items,)
         The place of each item's question.
     """
@@ -53,6 +54,11 @@ class ConcordantPairs:
     first_N: Codes  # noqa: N815
     second_N: Codes  # noqa: N815
     number_N: Codes  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ConcordantPairs(PlacedItems):
+    """Kendall's tau-b of items that belong to questions, in time O(N log N)."""
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions, pairs by the product of their items'.
@@ -251,27 +257,8 @@ _DENSER = 8  # a pair inside a question costs as much as so many weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Midranks:
-    """Spearman's rho of items that belong to questions.
-
-    Attributes
-    ----------
-    name : str
-        What it is.
-    questions_C : ndarray, shape (n_questions,)
-        The questions by name, each once, sorted.
-    first_N, second_N : ndarray of int, shape (n_items,)
-        Places of the items among the different values of each, sorted by question; from
-        :func:`judgerel_ray.stats.ratings.correlations.places`.
-    number_N : ndarray of int, shape (n_items,)
-        The place of each item's question.
-    """
-
-    name: str
-    questions_C: NDArray[np.generic]  # noqa: N815  a shape, not a case
-    first_N: Codes  # noqa: N815
-    second_N: Codes  # noqa: N815
-    number_N: Codes  # noqa: N815
+class Midranks(PlacedItems):
+    """Spearman's rho of items that belong to questions."""
 
     def at(self, weights_BC: Floats) -> Floats:
         """Compute it with these weights of the questions.

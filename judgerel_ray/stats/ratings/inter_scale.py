@@ -148,17 +148,12 @@ def inter_scale_terms(ratings: ScaleRatings) -> QuestionTerms:
     Parameters
     ----------
     ratings : ScaleRatings
-        From :func:`judgerel_ray.stats.scale_ratings`.
+        As of :func:`inter_scale_alpha`, also what is refused.
 
     Returns
     -------
     QuestionTerms
         Of the questions that have an item with scores on two scales.
-
-    Raises
-    ------
-    ValueError
-        If there are too many different scores for the level.
 
     Examples
     --------
@@ -262,10 +257,8 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    ratings : ScaleRatings
-        Of two scales.
-    confidence : float
-        Of the interval, in (0, 1).
+    ratings, confidence
+        As of :func:`disattenuated_alpha`, also what is refused.
 
     Returns
     -------
@@ -273,11 +266,6 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
         Mean over items of the difference of their mean scores on the common axis, second minus
         first. ``undefined`` is "ranks_have_no_location" of midranks, "single_scale" where no item
         has a score on both.
-
-    Raises
-    ------
-    ValueError
-        If there are not two scales, or the confidence is not in (0, 1).
 
     Examples
     --------
@@ -312,21 +300,14 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
 
     Parameters
     ----------
-    ratings : ScaleRatings
-        Of two scales.
-    confidence : float
-        Of the interval, in (0, 1).
+    ratings, confidence
+        As of :func:`scale_shift`.
 
     Returns
     -------
     Estimate
         ``undefined`` is "too_few_units" with fewer than three items on both scales, "no_variance"
         where all means on one scale are the same.
-
-    Raises
-    ------
-    ValueError
-        If there are not two scales, or the confidence is not in (0, 1).
 
     Examples
     --------

@@ -149,10 +149,6 @@ def common_points(ranges: Sequence[tuple[float, float]]) -> int:
     ranges : sequence of (float, float)
         Lowest and highest point of each scale.
 
-    Returns
-    -------
-    int
-
     Raises
     ------
     ValueError

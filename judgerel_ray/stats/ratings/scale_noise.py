@@ -198,9 +198,10 @@ def inter_scale_floor(
 ) -> NoiseFloor:
     """Compute the null of inter-scale alpha, of any number of scales and replications.
 
-    The scores of every scale but the first are dealt to the questions at random, each scale by
-    itself. Replications of an item stay together, and so do the items of a question; a question
-    only gets scores of one with as many items, of which the same have a score on the scale.
+    The scores of every scale but the first are permuted over the questions, each scale by itself;
+    there is no floor where alpha is undefined. Replications of an item stay together, and so do the
+    items of a question; a question only gets scores of one with as many items, of which the same
+    have a score on the scale.
 
     Parameters
     ----------
@@ -210,11 +211,6 @@ def inter_scale_floor(
         Permutations, at least 1.
     seed : int
         Seed of the permutations; the order of questions does not matter.
-
-    Returns
-    -------
-    NoiseFloor
-        Nothing where alpha is undefined.
 
     Raises
     ------

@@ -74,12 +74,8 @@ def ranking_floor(
 
     Parameters
     ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer; judgments with NaN take no part.
-    correct_N : array-like of bool, shape (n_judgments,)
-        Whether each judgment is right.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own.
+    scores_N, correct_N, clusters_N
+        As of :func:`judgerel_ray.stats.auroc`.
 
     Returns
     -------

@@ -92,17 +92,27 @@ def auroc(
         places[right] = (above - value) / above.size
         places[~right] = (below - value) / below.size
         low, high = _ends(value, places, right, clusters, confidence)
+    words = with_few("Mann-Whitney, DeLong's t on the logit scale", kept, right, clusters)
+    return _auroc(value, low, high, there, estimator=words)
+
+
+def _auroc(
+    value: float | None, low: float | None, high: float | None, there_N: NDArray[np.bool_], *,
+    estimator: str,
+) -> Coefficient:  # fmt: skip
+    """The area, of the judgments that have a score."""
+    n = int(there_N.sum())
     return Coefficient(
         name="auroc",
         value=value,
         low=low,
         high=high,
-        undefined=None if value is not None else "no_variance" if there.any() else "no_verdicts",
-        estimator=with_few("Mann-Whitney, DeLong's t on the logit scale", kept, right, clusters),
-        n_units=kept.size,
+        undefined=None if value is not None else "no_variance" if n else "no_verdicts",
+        estimator=estimator,
+        n_units=n,
         n_raters=1,
-        n_ratings=kept.size,
-        n_missing=scores.size - kept.size,
+        n_ratings=n,
+        n_missing=there_N.size - n,
     )
 
 
@@ -302,23 +312,9 @@ def cross_fitted_auroc(
         if 0 < value < 1 and error > 1e-12 and n_questions > 1:
             half = t_quantile(n_questions - 1, confidence) * error * _shared(n_folds)
             low, high = logit_ends(value, half)
-    return Coefficient(
-        name="auroc",
-        value=value,
-        low=low,
-        high=high,
-        undefined=None if value is not None else "no_variance" if there.any() else "no_verdicts",
-        estimator=with_few(
-            "pairs inside folds, Nadeau-Bengio t on the logit scale",
-            scores,
-            correct,
-            clusters,
-        ),
-        n_units=int(there.sum()),
-        n_raters=1,
-        n_ratings=int(there.sum()),
-        n_missing=int((~there).sum()),
-    )
+    words = "pairs inside folds, Nadeau-Bengio t on the logit scale"
+    words = with_few(words, scores, correct, clusters)
+    return _auroc(value, low, high, there, estimator=words)
 
 
 def _inside(

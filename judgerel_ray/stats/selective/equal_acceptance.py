@@ -59,14 +59,10 @@ def answered(
     questions_N : array-like, shape (n_judgments,), optional
         The question of each; by default each is its own.
 
-    Returns
-    -------
-    Answered
-
     Raises
     ------
     ValueError
-        If the lengths differ.
+        If scores, correctness and questions differ in length.
 
     Examples
     --------

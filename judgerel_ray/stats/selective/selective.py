@@ -25,7 +25,7 @@ from judgerel_ray.stats.selective.discrimination import checked_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptanceCurve:
+class AcceptedShares:
     """What accepting every judgment from a score on gives, at each distinct score.
 
     Attributes
@@ -37,11 +37,9 @@ class AcceptanceCurve:
     acceptance_T, error_T : ndarray of float
         Share accepted of all, and share wrong of the accepted.
     low_T, high_T : ndarray of float
-        Exact interval of the share wrong: at each threshold, or at all of them together.
+        Interval of the share wrong at each threshold.
     n : int
         All judgments, those without a score too: they are never accepted.
-    simultaneous : bool
-        Whether the intervals hold together (each widened, by Bonferroni).
     """
 
     thresholds_T: Floats  # noqa: N815  a shape, not a case
@@ -52,6 +50,18 @@ class AcceptanceCurve:
     low_T: Floats  # noqa: N815
     high_T: Floats  # noqa: N815
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceCurve(AcceptedShares):
+    """The shares, with exact intervals.
+
+    Attributes
+    ----------
+    simultaneous : bool
+        Whether the intervals hold together (each widened, by Bonferroni).
+    """
+
     simultaneous: bool
 
 
@@ -163,23 +173,10 @@ def risk_coverage(
 
     Parameters
     ----------
-    scores_N : array-like of float, shape (n_judgments,)
-        Higher is surer; judgments with NaN take no part.
-    correct_N : array-like of bool, shape (n_judgments,)
-        Whether each judgment is right.
-    clusters_N : array-like, shape (n_judgments,), optional
-        The question of each judgment; by default each is its own.
+    scores_N, correct_N, clusters_N
+        As of :func:`judgerel_ray.stats.auroc`, also what is refused.
     confidence : float
         Of the interval of the area, in (0, 1).
-
-    Returns
-    -------
-    RiskCoverage
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or the confidence is not in (0, 1).
 
     Notes
     -----
@@ -297,37 +294,19 @@ BANDS: tuple[Band, ...] = ("bonferroni", "dkw")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedErrors:
-    """What accepting from each threshold on gives, with intervals at it and at all together.
+class AcceptedErrors(AcceptedShares):
+    """The shares, with intervals at each threshold (NaN of one question) and at all together.
 
     Attributes
     ----------
-    thresholds_T : ndarray of float
-        Scores that occur, downwards: accepted is what reaches them.
-    n_accepted_T, n_errors_T : ndarray of int
-        Accepted judgments, and the wrong ones among them.
-    acceptance_T, error_T : ndarray of float
-        Share accepted of all judgments, and share wrong of the accepted.
-    low_T, high_T : ndarray of float
-        Interval of the error at each threshold by itself; NaN where accepted are of one question.
     band_low_T, band_high_T : ndarray of float
         Ends that hold at all thresholds together.
-    n : int
-        All judgments, those without a score too: they are never accepted.
     method, band : str
         How the intervals and the band were made, in words.
     """
 
-    thresholds_T: Floats  # noqa: N815  a shape, not a case
-    n_accepted_T: NDArray[np.int64]  # noqa: N815
-    n_errors_T: NDArray[np.int64]  # noqa: N815
-    acceptance_T: Floats  # noqa: N815
-    error_T: Floats  # noqa: N815
-    low_T: Floats  # noqa: N815
-    high_T: Floats  # noqa: N815
-    band_low_T: Floats  # noqa: N815
+    band_low_T: Floats  # noqa: N815  a shape, not a case
     band_high_T: Floats  # noqa: N815
-    n: int
     method: str
     band: str
 

@@ -8,7 +8,9 @@ from polars.testing import assert_frame_equal
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.advice.panel_worth import panel_table
 from judgerel_ray.analyses.advice.plans import Budget, Costs, measured_costs
+from judgerel_ray.analyses.advice.show import advice_text
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.places import Populations
 from judgerel_ray.stats.counts.replications import replications_for
 
 
@@ -57,6 +59,7 @@ def test_gpu_seconds_are_told_where_they_were_measured(plain):
     assert found["gpu_seconds"] == pytest.approx(0.5 * found["judgments"])
 
 
+@pytest.mark.slow
 def test_majorities_are_promised_by_their_lower_limit_and_mean_shares_promise_more(plain):
     advice = advise_judgments(plain.lazy())
     designs = {row["n_judgments"]: row for row in advice.designs.to_dicts()}
@@ -109,6 +112,7 @@ def test_the_data_meet_a_target_only_with_their_whole_interval(plain):
         assert needs(advice, "generalizability")["standing"] == standing
 
 
+@pytest.mark.slow
 def test_a_budget_is_split_by_what_prompts_and_replies_cost(plain):
     cheap = advise_judgments(plain.lazy(), budget=Budget(amount=4000)).splits
     dear = advise_judgments(plain.lazy(), budget=Budget(amount=400_000, unit="tokens")).splits
@@ -322,3 +326,33 @@ def test_what_was_never_sent_took_no_tokens():
     }
     found = measured_costs(pl.LazyFrame(rows), [])[()]
     assert (found.prompt_tokens, found.completion_tokens) == (20.0, 2.0)
+
+
+def test_the_value_of_a_mean_is_as_sure_as_its_interval(ordered):
+    aim = {"generalizability": 0.9, "dependability": 0.9}
+    advice = advise_judgments(ordered.lazy(), target=aim)
+    relative, absolute = (needs(advice, name, "apart") for name in aim)
+    assert absolute["needed_whole"] <= absolute["needed_cautious"]
+    assert relative["needed_cautious"] < absolute["needed_cautious"]  # orders differ in level, too
+    assert (relative["standing"], absolute["standing"]) == ("undecided", "undecided")
+    two = ordered.filter(pl.col("option_order") < 2).lazy()
+    endless = Populations(sizes={"option_order": "unlimited"})
+    advice = advise_judgments(two, target=aim, populations=endless)
+    assert needs(advice, "dependability", "apart")["needed_cautious"] is None
+    assert advice_text({"needs": advice.needs}).count(", not") == 2  # sure: both of them
+
+
+def test_what_rests_on_the_same_prompt_again_says_so(ordered, plain):
+    advice = advise_judgments(ordered.lazy())
+    by_target = dict(advice.needs.select("target", "conditions").rows())
+    assert by_target == {
+        "generalizability": "reproducibility",
+        "dependability": "reproducibility",
+        "interval_width": "repeatability",
+    }
+    assert set(advice.splits["conditions"]) == {"repeatability"}
+    alone = advise_judgments(plain.lazy())
+    assert set(alone.needs["conditions"]) == {"repeatability"}
+    told = advice_text(advice.tables())
+    assert told.count("0.1, same prompt") == 2
+    assert "of the same prompt asked again (repeatability): orders" in told

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.advice.from_run import advise_path, gpu_seconds
-from judgerel_ray.analyses.comparison.from_run import compare_paths
+from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError, TokenCounts
 from judgerel_ray.store import JudgeTotals, RunDirectory
@@ -73,10 +73,12 @@ def test_mistakes_are_refused(files, options, words):
 
 
 def test_two_files_and_one_file_compared(files):
-    two = compare_paths(files[0], files[1])
+    two, _ = compare_with_serving(files[0], files[1])
     assert two.select("a", "b").unique().rows() == [(files[0], files[1])]
     assert two["judge"].unique().to_list() == ["j"]
-    one = compare_paths(files[2], by=["judge"], coefficients=["percent_agreement"], tolerance=0.5)
+    one, _ = compare_with_serving(
+        files[2], by=["judge"], coefficients=["percent_agreement"], tolerance=0.5
+    )
     agreement = two.filter(coefficient="percent_agreement")
     assert one.select("a", "b").rows() == [("j", "k")]
     assert one["difference"].to_list() == agreement["difference"].to_list()

@@ -62,6 +62,7 @@ def test_one_side_in_one_order_leaves_repeatability():
     assert rows["krippendorff_alpha"]["conditions"] == "repeatability"
 
 
+@pytest.mark.slow
 def test_two_judges_of_one_law_are_seldom_told_apart():
     called = []
     for seed in range(60):

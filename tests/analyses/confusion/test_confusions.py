@@ -6,7 +6,11 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.confusion.matrices import Scored, confusion_table
-from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions, uncertainty_rows
+from judgerel_ray.analyses.confusion.uncertainty import (
+    UncertaintyOptions,
+    matrix_rows,
+    scored_matrices,
+)
 from judgerel_ray.core import Condition, Menu, Scoring
 
 NESTED = Menu(labels=("1", "2", "10"), option_ids=("1", "2", "10"), form="best_response")
@@ -52,9 +56,8 @@ def scores(table):
            "temperature": [0.0], "verdict": ["x"]}  # fmt: skip
     right = {"benchmark": ["b"], "item_id": ["i"], "right": ["x"]}
     options = UncertaintyOptions(threshold=0.5)
-    return uncertainty_rows(table, pl.DataFrame(own), pl.DataFrame(right), options).row(
-        0, named=True
-    )
+    found = scored_matrices(table, pl.DataFrame(own), pl.DataFrame(right), options)
+    return matrix_rows(list(found)).row(0, named=True)
 
 
 def test_rows_are_options_and_columns_assessments_whatever_the_order_of_landing():

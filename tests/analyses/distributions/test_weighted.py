@@ -144,6 +144,7 @@ def sampled(laws, k):
     return rated_groups(*rated_rows(pl.DataFrame(rows).lazy()))
 
 
+@pytest.mark.slow
 def test_alignment_of_weighted_scores_is_what_averages_tend_to(laws, table):
     weighted = weighted_groups(weighted_table(table))
     scores = weighted_table(table).filter(scale="points5")["score"].to_numpy()

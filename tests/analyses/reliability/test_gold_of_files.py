@@ -113,6 +113,7 @@ def plain(word):
     return None if word is None else {"1.0": "1"}.get(word.strip().lower(), word.strip().lower())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(words.filter(bool), words), min_size=1, max_size=6),

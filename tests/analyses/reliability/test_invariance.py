@@ -125,6 +125,7 @@ def test_scores_do_not_depend_on_rows_or_files(tmp_path):
         assert same_scores(of_scores(other), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [verdicts, scores])
 def test_a_file_in_any_order_and_kind_gives_the_same_digits(make, tmp_path):
     frame = make(5, 4)

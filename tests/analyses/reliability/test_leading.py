@@ -99,6 +99,7 @@ def test_its_interval_holds():
     assert np.mean(covered) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 120)
 
 
+@pytest.mark.slow
 def test_ratings_lead_with_numbers_and_keep_the_rest():
     names = reduce_judgments(ratings())["coefficient"].to_list()
     assert {"icc1", "standard_error", "krippendorff_alpha", "percent_agreement"} <= set(names)

@@ -190,6 +190,7 @@ def led(path, tmp_path, capsys, *flags):
     return groups, terminal, " ".join(html.unescape(re.sub("<[^>]*>", " ", above)).split()), above
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*CASES, "people"])
 def test_the_three_lead_with_the_same(case, tmp_path, capsys):
     rows, codes = (people(tmp_path), {"rating_error"}) if case == "people" else CASES[case]
@@ -235,6 +236,7 @@ def test_a_share_without_verdicts_is_flagged_beside_agreement(tmp_path, capsys):
     assert "replies without a verdict" not in valid["estimator"]
 
 
+@pytest.mark.slow
 def test_nothing_is_met_banded_or_higher_where_few_replies_hold_a_verdict(tmp_path, capsys):
     path = str(tmp_path / "rows.parquet")
     rows = [{**row, "judge": "silent"} for row in held(0.1)] + steady(0.5, judge="noisy")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.cli import main
 from judgerel_ray.core import TokenCounts, request_key
 from judgerel_ray.counting import fast_count as census
 from judgerel_ray.counting import tally
@@ -114,3 +115,33 @@ def test_the_judge_of_a_run_is_told_by_its_commits(tmp_path):
         ("two", 72),
     ]
     assert "PROJECT 1/32" in frame.select("judge", "item_id").explain()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["reduce"], ["reduce", "--questions"], ["reduce", "--panels"], ["advise"]]
+)
+def test_a_run_in_which_nothing_landed_says_how_to_go_on(tmp_path, capsys, arguments):
+    """It said that no row of a judge is in block 0."""
+    run = RunDirectory.create(str(tmp_path / "r"))
+    begin_session(run)
+    run.write_text("sweep.toml", SWEEP)
+    assert main([arguments[0], run.url, *arguments[1:]]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "nothing has landed in the run yet" in err
+    assert f"judgerel status {run.url} tells" in err
+    assert f"judgerel run SWEEP.toml --out {run.url} goes on" in err
+
+
+SWEEP = """
+name = "s"
+[[judge]]
+name = "j"
+engine = "simulated"
+model = "uniform"
+gpus = 0
+[[ask]]
+protocol = "best_of"
+benchmark = "mine"
+path = "items.csv"
+"""

@@ -215,3 +215,31 @@ def test_moments_are_refused():
 def test_fewer_than_one_deal_is_refused():
     with pytest.raises(ValueError, match="n_permutations must be at least 1"):
         noise_floor([[1, 1]], statistics(2)[0], n_permutations=0)
+
+
+@pytest.mark.parametrize("name", ["total_agreement", "entropy_agreement", "gwet_ac1"])
+@pytest.mark.parametrize("n_units", [7, 1000, 4001])
+def test_one_value_alone_is_permuted_once_and_gives_the_same_floor(monkeypatch, name, n_units):
+    """Fifteen thousand questions that never differ were permuted hundreds of times, for nothing."""
+    counts = np.zeros((n_units, 3))
+    counts[:, 1] = 2
+    counts[: n_units // 2, 1] = 3
+    statistic = count_statistic(name, n_values=3)
+    margins = noise.margins_of(counts)
+    n = max(199, min(999, noise.LABELS // margins.n))
+    permuted = noise.permuted
+    drawn = permuted(margins, n, "units", np.random.default_rng(0), width=9)
+    null = [statistic.value(statistic.terms(one.tables_BRV).sum(axis=-2)) for one in drawn]
+    value = float(statistic.value(statistic.terms(counts).sum(axis=0)))
+    expected = noise.floor_of(value, np.concatenate(null), f"{n} random reassignments, two-sided")
+    made = []
+
+    def counted(*arguments, **options):
+        for tables in permuted(*arguments, **options):
+            made.append(len(tables.tables_BRV))
+            yield tables
+
+    monkeypatch.setattr(noise, "permuted", counted)
+    monkeypatch.setattr(noise, "DENSE", 10**9)  # no closed form in place of it
+    assert noise.noise_floors(counts, [statistic])[0] == expected
+    assert made == [1]

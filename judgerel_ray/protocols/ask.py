@@ -13,9 +13,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 
-from judgerel_ray.config.combining import refuse_combinations
-from judgerel_ray.config.table import Flag, Name, Number, Table, Text, Whole
 from judgerel_ray.core import GoldIs
+from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
+from judgerel_ray.protocols.combining import refuse_combinations
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
@@ -304,11 +304,6 @@ class AskTable(Table):
     def adaptive(self) -> AdaptiveReplications | None:
         """The rule by which questions are asked on; None where all are asked alike."""
         return self.replications if isinstance(self.replications, AdaptiveReplications) else None
-
-    @property
-    def has_right_option(self) -> bool:
-        """Whether verdicts are options of the items, of which gold says which is right."""
-        return self.protocol in ("best_of", "think_twice", "confusion")
 
     @property
     def first_replications(self) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, request_key
-from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols import Template, question_form, render_respond
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.rendering import question_form, render_respond
+from judgerel_ray.protocols.templates import Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class Answer:
 def respond_settings(frame: AskFrame) -> Iterator[Settings]:
     """Every way in which this ask has answers written."""
     ask = frame.ask
-    if ask.protocol == "respond":
+    if not frame.protocol.judges:
         for template in frame.templates:
             for temperature in ask.temperatures:
                 yield Settings(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from judgerel_ray.protocols.registry import protocol_named
+
 if TYPE_CHECKING:
-    from judgerel_ray.config.ask import AskTable
+    from judgerel_ray.protocols.ask import AskTable
 
 MOST_EXACT_TOP_K = 56
 CONFUSION_MODES = ("columns", "paper", "single")
@@ -23,7 +25,7 @@ def refuse_combinations(ask: AskTable) -> None:
         raise ValueError("templates must name at least one template")
     if ask.protocol == "respond" and ask.responders:
         raise ValueError("protocol respond asks its judges: name them in judges, not responders")
-    if ask.gold_is not in (None, "reference") and not ask.has_right_option:
+    if ask.gold_is not in (None, "reference") and not protocol_named(ask.protocol).has_right_option:
         raise ValueError(
             "gold_is needs a protocol whose verdicts are the items' options, got "
             f"{ask.protocol}, to which gold is a reference answer"

@@ -1,7 +1,8 @@
 """Thinking twice: a model selects the likeliest options, then chooses one of them.
 
 Two waves, one conversation, asked at every temperature and replication, so that single models are
-measured as the judges are that compare their answers (:mod:`judgerel_ray.design.comparing`).
+measured as the judges are that compare their answers, see
+:mod:`judgerel_ray.protocols.think_twice.comparing`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Role, request_key
-from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.design.frame import AskFrame, CutText, Texts, Voice
-from judgerel_ray.protocols import (
-    Template,
-    read_confidence,
-    read_selection,
-    read_verdict,
-    render_choose,
-    render_select,
-)
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.correctness_form import read_confidence
+from judgerel_ray.protocols.frame import AskFrame, CutText, Texts, Voice
+from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.think_twice.prompts import read_selection, render_choose, render_select
+from judgerel_ray.protocols.verdicts import read_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from judgerel_ray.core import Ask, Item, Scale, SweepError
-from judgerel_ray.design.conditions import ItemWork, blank_condition
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.design.judging import answer_names, judged_answer, over_temperatures
-from judgerel_ray.protocols import (
-    Criterion,
-    DefinitionLength,
-    Template,
-    criterion_words,
-    menu_for,
-    render_rating,
-    scale_labels,
-)
+from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition
+from judgerel_ray.protocols.criteria import Criterion, DefinitionLength
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.judging import answer_names, judged_answer, over_temperatures
+from judgerel_ray.protocols.marks import Mark, Settings, origin_of, recorded_sampling
+from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
+from judgerel_ray.protocols.rendering import menu_for
+from judgerel_ray.protocols.scales import scale_labels
+from judgerel_ray.protocols.templates import Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +148,61 @@ def check_facets(frame: AskFrame) -> None:
                 where={"ask": frame.index},
                 hint="leave one out",
             )
+
+
+def rating_marks(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+    """As :func:`marks.judgment_marks`: what is crossed is in the words of a rating.
+
+    Yields
+    ------
+    tuple
+    """
+    ask, origin = frame.ask, origin_of(frame, item)
+    sampling = (ask.mode, ask.top_k, ask.top_p, ask.max_tokens)
+    names = answer_names(frame, item)
+    for name, facet, temperature in product(names, facets_of(frame), frame.temperatures):
+        what = (ask.protocol, item.benchmark, item.item_id, name, *facet.wording, *origin)
+        least, most = frame.replications(temperature), frame.most_replications(temperature)
+        yield (*what, temperature, *sampling), facet.template.name, least, most
+
+
+def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+    """As :func:`marks.judgment_rows`, of ratings.
+
+    Yields
+    ------
+    tuple of (Mark, mapping)
+    """
+    ask = frame.ask
+    for facet, temperature in product(facets_of(frame), frame.temperatures):
+        question, told, scale, texts = facet.wording
+        sampling, more = recorded_sampling(ask, temperature)
+        settings: dict[str, object] = {
+            "max_tokens": ask.max_tokens,
+            "reader": ask.reader,
+            "respond": origin_of(frame, item),
+            "criteria": (question, told),
+            "scales": scale,
+            "templates": (facet.template.own or facet.template.form, texts),
+            **more,
+        }
+        for name in answer_names(frame, item):
+            mark = (ask.protocol, item.benchmark, item.item_id, name, *facet.names, *sampling)
+            yield mark, settings
+
+
+def scale_menus(
+    frame: AskFrame, template: Template, where: Mapping[str, object]
+) -> Iterator[tuple[Menu, Mapping[str, object]]]:
+    """A menu for every scale of an ask.
+
+    Yields
+    ------
+    tuple of (Menu, mapping)
+    """
+    for scale in dict.fromkeys(facet.scale for facet in facets_of(frame)):
+        labels = scale_labels(scale)
+        if scale.decimals:
+            labels = (number_text(scale.lowest), number_text(scale.highest))
+        menu = menu_for(template, labels, labels=labels, reader=frame.ask.reader, scale=scale)
+        yield menu, {**where, "scale": scale.name}

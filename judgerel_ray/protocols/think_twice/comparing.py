@@ -7,15 +7,16 @@ own answer among the others' (participant) and without it (evaluator_only).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from judgerel_ray.core import Ask, Item, Menu, Role, SweepError
-from judgerel_ray.design.conditions import ItemWork, keyed_condition
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.design.orders import most_orders, order_names
-from judgerel_ray.design.thinking import Thought, blank_step, landed_thought
-from judgerel_ray.protocols import render_compare
+from judgerel_ray.protocols.conditions import ItemWork, keyed_condition
+from judgerel_ray.protocols.counts import StageCount
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice, voices_of
+from judgerel_ray.protocols.orders import most_orders, order_names
+from judgerel_ray.protocols.think_twice.prompts import render_compare
+from judgerel_ray.protocols.think_twice.steps import Thought, blank_step, landed_thought
 
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
@@ -202,3 +203,67 @@ def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Rol
         yield "responder", shown * len(frame.temperatures)
     else:
         yield "responder", shown * sum(frame.replications(t) for t in frame.temperatures)
+
+
+def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
+    """Count the stages: both steps of every model, and the comparisons.
+
+    In a cascade only the first model is asked whatever is answered.
+
+    Yields
+    ------
+    StageCount
+    """
+    n_items = len(frame.items)
+    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
+    for wave in range(frame.n_waves):
+        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
+        for voice in voices_of(frame, wave):
+            for role, n in n_conditions(frame, voice, wave):
+                # Prompts of the second step are one for each reply to the first.
+                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
+                later = frame.ask.cascade is not None and wave > 1
+                yield StageCount(
+                    ask=frame.index,
+                    judge=voice.name,
+                    role=role,
+                    stage=stage,
+                    wave=wave,
+                    items=n_items,
+                    conditions=n * n_items,
+                    requests=0 if later else requests * n_items,
+                    requests_at_most=requests * n_items,
+                )
+
+
+def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
+    """Refuse two asks of an item: rows do not say how many were selected, or who was compared.
+
+    And of a benchmark where one is a cascade: rows do not say who was to be asked next.
+
+    Raises
+    ------
+    SweepError
+        Naming both asks.
+    """
+    seen: dict[tuple[str, str], int] = {}
+    asked: dict[str, AskFrame] = {}
+    for frame in frames:
+        for item in frame.items:
+            other = asked.setdefault(item.benchmark, frame)
+            is_cascade = frame.ask.cascade is not None or other.ask.cascade is not None
+            if other is not frame and is_cascade:
+                raise SweepError(
+                    f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "
+                    "one as a cascade: what the cascade did could not be told",
+                    where={"benchmark": item.benchmark},
+                    hint="another benchmark name, or two sweeps with a run directory each",
+                )
+            first = seen.setdefault((item.benchmark, item.item_id), frame.index)
+            if first != frame.index:
+                raise SweepError(
+                    f"ask[{first}] and ask[{frame.index}] both think twice about one item: their "
+                    "rows could not be told apart",
+                    where={"benchmark": item.benchmark, "item": item.item_id},
+                    hint="merge the asks, or make them two sweeps with a run directory each",
+                )

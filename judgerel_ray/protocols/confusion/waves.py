@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from judgerel_ray.core import Ask, Condition, Item, Menu, Message, Role, Scoring, request_key
-from judgerel_ray.design.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.design.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols import (
-    Template,
-    answer_frame,
-    labels_for,
+from judgerel_ray.core import (
+    Ask,
+    Condition,
+    Item,
+    Menu,
+    Message,
+    Role,
+    Scoring,
+    SweepError,
+    request_key,
+)
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.confusion.prompts import (
     read_assessment,
     render_assessment,
     render_confused,
     render_together,
     render_verdict,
 )
+from judgerel_ray.protocols.counts import StageCount
+from judgerel_ray.protocols.forms import FORMS, answer_frame
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.rendering import labels_for
+from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.verdicts import read_verdict
 
 STAGE_ROLES: Mapping[str, Role] = {
     "verdict": "judge",
@@ -249,3 +261,74 @@ def _once(
 ) -> Ask:
     """One replication of a condition."""
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
+
+
+def confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
+    """Count the three stages: a verdict, an assessment for each option, and the matrix.
+
+    Yields
+    ------
+    StageCount
+    """
+    n_prompts = len(frame.templates) * len(frame.temperatures)
+    n_options = sum(len(item.options) for item in frame.items)
+    n_cells = sum(n_scored(frame, item) for item in frame.items)
+    stages = (("verdict", len(frame.items)), ("assessment", n_options), ("probabilities", n_cells))
+    for place, (stage, n) in enumerate(stages):
+        yield StageCount(
+            ask=frame.index,
+            judge=voice.name,
+            role=STAGE_ROLES[stage],
+            stage=stage,
+            wave=frame.respond_waves + place // 2,
+            items=len(frame.items),
+            conditions=n * n_prompts,
+            requests=n * n_prompts,
+            requests_at_most=n * n_prompts,
+        )
+
+
+def check_options(frame: AskFrame, item: Item) -> None:
+    """Refuse options that look alike to a judge, or that its verdict could not name.
+
+    Raises
+    ------
+    SweepError
+        Naming both, or the label.
+    """
+    where = {"ask": frame.index, "benchmark": frame.ask.benchmark, "item": item.item_id}
+    for template in frame.templates:
+        menu = confusion_menu(frame, item, template)
+        seen: dict[str, str] = {}
+        # A label of letters tells nothing of an option but its text.
+        texts = menu.labels if frame.ask.option_labels == "ids" else _texts(item)
+        for option_id, text in zip(menu.option_ids, texts, strict=True):
+            other = seen.setdefault(text, option_id)
+            if other != option_id:
+                raise SweepError(
+                    f"confusion needs options that differ, {other!r} and {option_id!r} both read "
+                    f"{text!r}",
+                    where=where,
+                    hint='give them texts of their own, or option_labels = "ids"',
+                )
+        for label in menu.labels:
+            if not _is_read_back(label, menu):
+                raise SweepError(
+                    f"the label {label!r} cannot be read back from a reply that names it",
+                    where=where,
+                    hint='option_labels = "letters", or ids without brackets, line breaks and '
+                    "blanks at their ends",
+                )
+
+
+def _texts(item: Item) -> tuple[str, ...]:
+    """What a judge reads of each option."""
+    return tuple(" ".join(option.text.split()) for option in item.options)
+
+
+def _is_read_back(label: str, menu: Menu) -> bool:
+    """Whether the declared form, filled in with a label, is that label's verdict."""
+    complete = FORMS[menu.form].complete if menu.form in FORMS else None
+    if complete is None:
+        return True  # such a form is refused with its template
+    return read_verdict(complete(label), finish_reason="stop", menu=menu).label == label

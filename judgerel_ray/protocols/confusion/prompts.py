@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from judgerel_ray.core import Item, Message, Outcome, SweepError
-from judgerel_ray.protocols.forms import FORMS
+from judgerel_ray.core import Item, Message, Outcome
 from judgerel_ray.protocols.rendering import fill, item_values, question_form
 from judgerel_ray.protocols.templates import Template
 from judgerel_ray.protocols.verdicts import CANNOT, declines
@@ -50,26 +49,6 @@ def read_assessment(text: str | None) -> Outcome | None:
     if not text.strip():
         return Outcome.UNPARSED
     return Outcome.REFUSED if declines(text) or _ARGUING.match(text) else None
-
-
-def answer_frame(form: str) -> tuple[str, str]:
-    """What the declared form of a verdict has before its label and after it.
-
-    Raises
-    ------
-    SweepError
-        If the form has no words around its label.
-
-    Examples
-    --------
-    >>> answer_frame("best_response")
-    ('Best Response: [[', ']]')
-    """
-    complete = FORMS[form].complete if form in FORMS else None
-    if complete is None:
-        raise SweepError(f"confusion needs a form with words around its label, got {form!r}")
-    before, after = complete("\0").split("\0")
-    return before, after
 
 
 def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tuple[Message, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Message, Role, digest, seed_base
-from judgerel_ray.design.frame import Voice
-from judgerel_ray.protocols import Template
+from judgerel_ray.protocols.frame import Voice
+from judgerel_ray.protocols.templates import Template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

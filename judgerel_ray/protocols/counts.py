@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from judgerel_ray.core import Item
-from judgerel_ray.design.comparing import n_conditions
-from judgerel_ray.design.confusing import STAGE_ROLES, n_scored
-from judgerel_ray.design.frame import AskFrame, Voice, voices_of
-from judgerel_ray.design.judging import answer_names
-from judgerel_ray.design.marks import Mark, answer_mark, judgment_marks
-from judgerel_ray.design.responding import respond_settings
-from judgerel_ray.protocols import question_form
+from judgerel_ray.protocols.frame import AskFrame, Voice
+from judgerel_ray.protocols.marks import Mark, answer_mark, judgment_marks
+from judgerel_ray.protocols.rendering import question_form
+from judgerel_ray.protocols.responding import respond_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +57,7 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
     written: dict[Mark, int] = {}
     judged: dict[Mark, int] = {}
     for frame in frames:
-        if frame.ask.protocol == "think_twice":
-            counts += _thinking_counts(frame)
-            continue
-        for wave in range(frame.respond_waves):
-            for voice in voices_of(frame, wave):
-                counts += _answer_counts(frame, wave, voice, written)
-        if frame.ask.protocol == "confusion":
-            counts += [count for voice in frame.judges for count in _confusion_counts(frame, voice)]
-        elif frame.ask.protocol != "respond":
-            counts += [_judge_count(frame, voice, judged) for voice in frame.judges]
+        counts += frame.protocol.counts(frame, written, judged)
     return tuple(counts)
 
 
@@ -83,10 +71,16 @@ class _Tally:
     requests_at_most: int = 0
 
 
-def _answer_counts(
+def answer_counts(
     frame: AskFrame, wave: int, voice: Voice, written: dict[Mark, int]
 ) -> Iterator[StageCount]:
-    """What a wave adds to the answers that `written` counts by mark."""
+    """Count what a wave adds to the answers that `written` counts by mark.
+
+    Yields
+    ------
+    StageCount
+        One a stage.
+    """
     tallies: dict[str, _Tally] = {}
     every = tuple(respond_settings(frame))
     for item in frame.items:
@@ -118,70 +112,18 @@ def _answer_counts(
         )
 
 
-def _confusion_counts(frame: AskFrame, voice: Voice) -> Iterator[StageCount]:
-    """The three stages of confusion: a verdict, an assessment for each option, and the matrix."""
-    n_prompts = len(frame.templates) * len(frame.temperatures)
-    n_options = sum(len(item.options) for item in frame.items)
-    n_cells = sum(n_scored(frame, item) for item in frame.items)
-    stages = (("verdict", len(frame.items)), ("assessment", n_options), ("probabilities", n_cells))
-    for place, (stage, n) in enumerate(stages):
-        yield StageCount(
-            ask=frame.index,
-            judge=voice.name,
-            role=STAGE_ROLES[stage],
-            stage=stage,
-            wave=frame.respond_waves + place // 2,
-            items=len(frame.items),
-            conditions=n * n_prompts,
-            requests=n * n_prompts,
-            requests_at_most=n * n_prompts,
-        )
-
-
-def _thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
-    """The stages of thinking twice: both steps of every model, and the comparisons.
-
-    In a cascade only the first model is asked whatever is answered.
-    """
-    n_items = len(frame.items)
-    n_each = sum(frame.replications(temperature) for temperature in frame.temperatures)
-    for wave in range(frame.n_waves):
-        stage = "judge" if wave >= frame.respond_waves else ("select", "choose")[wave % 2]
-        for voice in voices_of(frame, wave):
-            for role, n in n_conditions(frame, voice, wave):
-                # Prompts of the second step are one for each reply to the first.
-                requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
-                later = frame.ask.cascade is not None and wave > 1
-                yield StageCount(
-                    ask=frame.index,
-                    judge=voice.name,
-                    role=role,
-                    stage=stage,
-                    wave=wave,
-                    items=n_items,
-                    conditions=n * n_items,
-                    requests=0 if later else requests * n_items,
-                    requests_at_most=requests * n_items,
-                )
-
-
-def _judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> StageCount:
-    """What the judges' stage adds to the judgments that `judged` counts by mark."""
+def judge_count(frame: AskFrame, voice: Voice, judged: dict[Mark, int]) -> StageCount:
+    """Count what the judges' stage adds to the judgments that `judged` counts by mark."""
     ask = frame.ask
     tally = _Tally()
     per_prompt = sum(frame.replications(temperature) for temperature in frame.temperatures)
     at_most = sum(frame.most_replications(temperature) for temperature in frame.temperatures)
     n_templates, n_temperatures = len(frame.templates), len(frame.temperatures)
-    rated = 1
-    if ask.protocol == "rating":
-        rated = len(frame.criteria) * len(ask.definitions) * len(frame.scales)
     for item in frame.items:
         if (item.benchmark, item.item_id) in frame.order_draws:
             _add_shared(tally, frame, voice, item, judged)
             continue
-        shown = ask.option_orders
-        if ask.protocol != "best_of":
-            shown = len(answer_names(frame, item)) * rated
+        shown = frame.protocol.n_shown(frame, item)
         tally.items.add(item.item_id)
         tally.conditions += shown * n_templates * n_temperatures
         tally.requests += shown * n_templates * per_prompt

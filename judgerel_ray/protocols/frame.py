@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from judgerel_ray.config import AskTable, RespondSettings
 from judgerel_ray.core import Item, Scale, SweepError
-from judgerel_ray.design.orders import most_orders
-from judgerel_ray.protocols import Criterion, Template, question_form
+from judgerel_ray.protocols.ask import AskTable, RespondSettings
+from judgerel_ray.protocols.criteria import Criterion
+from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.rendering import question_form
+from judgerel_ray.protocols.templates import Template
 from judgerel_ray.stats.intervals.stopping import StoppingRule
+
+if TYPE_CHECKING:
+    from judgerel_ray.protocols.protocol import Protocol
 
 TURNS = 2  # of a dialogue: what the templates put
 
@@ -52,24 +58,19 @@ class AskFrame:
         return any(question_form(item) == "dialogue" for item in self.items)
 
     @property
-    def respond_waves(self) -> int:
-        """Rounds of requests that write candidate answers: 0, 1, or 2 where there are dialogues.
+    def protocol(self) -> Protocol:
+        """What is asked, how, and how replies are read."""
+        return protocol_named(self.ask.protocol)
 
-        Of think_twice 2, its steps; of a cascade 2 for each of its models.
-        """
-        if self.ask.protocol == "think_twice":
-            return 2 if self.ask.cascade is None else 2 * len(self.responders)
-        if self.ask.protocol != "respond" and not self.responders:
-            return 0
-        return 2 if self.has_dialogues else 1
+    @property
+    def respond_waves(self) -> int:
+        """Rounds of requests that write candidate answers."""
+        return self.protocol.answer_waves(self)
 
     @property
     def n_waves(self) -> int:
         """Rounds of requests in all; each is built from the landed texts of the one before."""
-        judging = {"respond": 0, "confusion": 2}.get(self.ask.protocol, 1)
-        if self.ask.cascade is not None:
-            judging = 0
-        return self.respond_waves + judging
+        return self.respond_waves + self.protocol.judging_waves(self)
 
     @property
     def temperatures(self) -> tuple[float, ...]:
@@ -108,9 +109,7 @@ class AskFrame:
     @property
     def later_waves(self) -> tuple[int, ...]:
         """Waves that ask more, or at all, only as what landed before wants it."""
-        if self.ask.cascade is not None:
-            return tuple(range(2, self.n_waves))
-        return () if self.ask.adaptive is None else (self.judging_wave,)
+        return self.protocol.later_waves(self)
 
     @property
     def judging_wave(self) -> int:
@@ -130,11 +129,7 @@ def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
     >>> [voice.name for voice in voices_of(frame, 0)]
     ['m']
     """
-    if frame.ask.protocol == "respond" or wave >= frame.respond_waves:
-        return frame.judges
-    if frame.ask.cascade is not None:
-        return (frame.responders[wave // 2],)
-    return frame.responders
+    return frame.protocol.voices(frame, wave)
 
 
 class CutText(str):
@@ -176,61 +171,4 @@ def check_items(frame: AskFrame) -> None:
         place = {**where, "item": item.item_id}
         if item.turns and len(item.turns) != TURNS:
             raise SweepError(f"a dialogue has {TURNS} turns, got {len(item.turns)}", where=place)
-        if ask.protocol not in ("respond", "think_twice"):
-            _check_answers(frame, item, place)
-
-
-def _check_answers(frame: AskFrame, item: Item, place: Mapping[str, object]) -> None:
-    """Refuse an item without the answers that judges need."""
-    ask = frame.ask
-    ids = {option.option_id for option in item.options}
-    unknown = [name for name in frame.recorded if name not in ids]
-    if unknown:
-        raise SweepError(
-            f"responders name neither a judge nor an option of the item: {unknown}, "
-            f"its options are {sorted(ids)}",
-            where=place,
-        )
-    if not frame.responders and not ids:
-        raise SweepError(
-            "the item has no candidate answers",
-            where=place,
-            hint="name responders that write them, or give the items options",
-        )
-    n_options = len(frame.responders) or len(frame.recorded) or len(ids)
-    if ask.protocol == "best_of" and n_options < 2:
-        raise SweepError(
-            f"best_of needs at least 2 options, got {n_options}",
-            where=place,
-            hint="use protocol correctness for single answers",
-        )
-    if ask.option_orders > (most := most_orders(n_options)):
-        raise SweepError(
-            f"option_orders must be at most {most} for {n_options} options, "
-            f"got {ask.option_orders}",
-            where=place,
-        )
-    if ask.protocol == "confusion":
-        _check_confusion(item, n_options, place)
-    if ask.protocol == "correctness" and not item.gold:
-        raise SweepError(
-            "correctness needs a gold answer, the item has none",
-            where=place,
-            hint="add a gold column, or use best_of",
-        )
-
-
-def _check_confusion(item: Item, n_options: int, place: Mapping[str, object]) -> None:
-    """Refuse an item whose options an assessment cannot be written for."""
-    if n_options < 2:
-        raise SweepError(
-            f"confusion needs at least 2 options, got {n_options}",
-            where=place,
-            hint="nothing can be confused with the only option there is",
-        )
-    if item.turns:
-        raise SweepError(
-            "confusion judges a question with its options, the item is a dialogue",
-            where=place,
-            hint="give the turns as the item's context",
-        )
+        frame.protocol.check_item(frame, item, place)

@@ -105,7 +105,8 @@ _OPENERS = r"""[\s*_`"'“”‘’\\\[({<~≈]{0,20}+"""
 _LEAD = re.compile(
     rf"(?<![^\W_])(?P<judge>judge(?:['’]s)?[\s_]+)?confidence{_MARKS}[:：]{_OPENERS}", re.IGNORECASE
 )
-_BY_JUDGE = {"final_answer": False, "correct_answer": True}
+CONFIDENT_FORMS = {"final_answer": False, "correct_answer": True}
+"""Forms that state a confidence beside the verdict, and whether a judge's."""
 _PERCENT = re.compile(r"\s{0,2}(?:%|percent\b|per\s+cent\b)", re.IGNORECASE)
 # A number is a confidence only where its statement ends: "0.8 to 0.9" and "8/10" are none.
 _END = re.compile(
@@ -153,7 +154,7 @@ def read_confidence(
     """
     if text is None:
         return None
-    by_judge = _BY_JUDGE[form]
+    by_judge = CONFIDENT_FORMS[form]
     places = [one.end() for one in _LEAD.finditer(text) if bool(one["judge"]) == by_judge]
     if not places:
         return None

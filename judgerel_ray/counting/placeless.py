@@ -1,0 +1,256 @@
+"""Labels that name no place: those of ties, and of a few rows that no option explains.
+
+A label says where the chosen option stood. A tie stands nowhere, though a log may give it a letter
+of its own (C beside A and B), or one of the two. Which labels are a tie's is read from the rows:
+a tie's own letter occurs with the tie alone, and the tie with it alone, in every order, while an
+option stands elsewhere in another order. Numbers of rows are no proof, for they may be equal by
+chance; they tell which files need to be read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.fast_count import little_read_ahead
+from judgerel_ray.counting.nesting import N, UnitRows
+from judgerel_ray.counting.places import (
+    N_OPTIONS,
+    ORDER,
+    SHOWN,
+    is_tie,
+    names_models,
+    place,
+)
+from judgerel_ray.counting.policy import SCORED
+from judgerel_ray.counting.tally import Tally, tally_judgments
+
+NEGLIGIBLE = 0.005
+"""Share of verdicts below which a label beyond the options that verdicts show is no place."""
+_PAIR = 2
+_VERDICT = pl.col("verdict").cast(pl.String)
+_DECLARE = f"a column {N_OPTIONS} says how many options there are"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Judgments whose labels are places.
+
+    Attributes
+    ----------
+    rows : pl.LazyFrame
+        The judgments; a label that names no place is null.
+    changed : bool
+        Whether any label was one.
+    notes : tuple of str
+        What was assumed, a line each.
+    """
+
+    rows: pl.LazyFrame
+    changed: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def placed_tally(
+    tally: Tally, *, extra: Sequence[str] = (), n_options: int | None = None
+) -> tuple[Tally, tuple[str, ...]]:
+    """Leave labels that name no place out of counted judgments; rows are read only if need be.
+
+    Parameters
+    ----------
+    tally : Tally
+        The judgments, counted.
+    extra : sequence of str
+        Columns that they were told apart by.
+    n_options : int, optional
+        Options of a question, where they are declared.
+
+    Returns
+    -------
+    tally : Tally
+    notes : tuple of str
+        What was assumed, a line each.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"] * 4, "option_order": [0, 1] * 2,
+    ...                      "verdict": ["x", "x", "tie", "tie"], "label": ["A", "B", "C", "C"]})
+    >>> placed_tally(tally_judgments(rows))[0].nested.places
+    ('A', 'B')
+    """
+    if not _to_be_read(tally.nested):
+        return tally, ()
+    found = placed(tally.rows, n_options=n_options)
+    if not found.changed:
+        return tally, found.notes
+    nested = tally_judgments(found.rows, extra=extra).nested
+    return replace(tally, rows=found.rows, nested=nested), found.notes
+
+
+def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
+    """Leave labels that name no place out of judgments.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        The judgments.
+    n_options : int, optional
+        Options of a question, where they are declared.
+
+    Raises
+    ------
+    SweepError
+        If labels name more places than there are options declared.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q"] * 3, "option_order": [0, 1, 1],
+    ...                      "verdict": ["x", "x", "Tie"], "label": ["A", "B", "B"]})
+    >>> found = placed(rows)
+    >>> found.rows.collect()["label"].to_list()
+    ['A', 'B', None]
+    >>> found.notes
+    ('verdict Tie has the label B: a tie stands at no place, so its label is left out',)
+    """
+    columns = rows.collect_schema().names()
+    if not {"item_id", SHOWN, ORDER, "verdict"} <= set(columns):
+        return Placed(rows=rows)
+    labelled = rows.filter(place().is_not_null(), _VERDICT.is_not_null(), ~names_models(columns))
+    with little_read_ahead():
+        pairs = (
+            labelled.group_by(place(), pl.col(ORDER), _VERDICT.alias("verdict"))
+            .agg(pl.len().alias(N))
+            .collect(engine="streaming")
+        )
+    if pairs[ORDER].drop_nulls().n_unique() < _PAIR:
+        return Placed(rows=rows)
+    ties, notes = _named_ties(pairs)
+    own, more = _own_letter(pairs.filter(~pl.col("verdict").is_in(ties)))
+    ties += own
+    pairs = pairs.filter(~pl.col("verdict").is_in(ties))
+    strays, last = _strays(pairs, labelled, ties, n_options)
+    placeless = _VERDICT.is_in(ties) | place().is_in(strays)
+    if ties or strays:
+        kept = ~placeless.fill_null(False) | names_models(columns)
+        rows = rows.with_columns(pl.when(kept).then(pl.col(SHOWN)).alias(SHOWN))
+    return Placed(rows=rows, changed=bool(ties or strays), notes=(*notes, *more, *last))
+
+
+def _to_be_read(nested: UnitRows) -> bool:
+    """Whether counts leave it open which labels name a place."""
+    if not nested.places or ORDER not in nested.units or nested.units[ORDER].n_unique() < _PAIR:
+        return False
+    n_labels = [int(n) for n in nested.by_place().totals() if n > 0]
+    if not n_labels:
+        return False
+    named = (
+        pl.Series(nested.totals() > 0)
+        & nested.kinds.select(SCORED.fill_null(False) & pl.col("verdict").is_not_null()).to_series()
+    )
+    verdicts = nested.kinds.filter(named)["verdict"]
+    if verdicts.to_frame().select(is_tie().any()).item():
+        return True
+    if len(n_labels) <= _PAIR:
+        return False
+    alike = set(n_labels) & {int(n) for n in nested.totals()[named.to_numpy()]}
+    shown = verdicts.n_unique()
+    if shown > len(n_labels):  # each question has options of its own
+        options = nested.long(["item_id"]).group_by("item_id").agg(pl.col("verdict").n_unique())
+        shown = int(str(options["verdict"].max() or 0))
+    rare = min(n_labels) < NEGLIGIBLE * sum(n_labels)
+    return bool(alike) or rare or shown < len(n_labels)
+
+
+def _named_ties(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Verdicts that are a tie by name, and what is said of those whose label is a place's."""
+    ties, notes = [], []
+    for verdict in pairs.filter(is_tie())["verdict"].unique().sort():
+        mine = pairs.filter(verdict=verdict)
+        stood = mine.group_by(ORDER).agg(pl.col(SHOWN).unique())[SHOWN].to_list()
+        labels = sorted({label for some in stood for label in some})
+        shared = pairs.filter(pl.col(SHOWN).is_in(labels), ~is_tie())
+        if len(labels) == len(stood) > 1 and all(len(some) == 1 for some in stood):
+            notes.append(
+                f"verdict {verdict} stands at another place in another order, as options do: it is "
+                "taken for an option"
+            )
+            continue
+        ties.append(verdict)
+        if not shared.is_empty():
+            several = len(labels) > 1
+            notes.append(
+                f"verdict {verdict} has the label{'s' * several} {', '.join(labels)}: a tie stands "
+                f"at no place, so its label{'s are' if several else ' is'} left out"
+            )
+    return ties, notes
+
+
+def _own_letter(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Verdicts of other names that are ties by their label, and what is said of them."""
+    kinds = pairs.group_by("verdict").agg(
+        pl.col(SHOWN).n_unique().alias("labels"), pl.col(SHOWN).first(), pl.col(ORDER).n_unique()
+    )
+    shown = pairs.group_by(SHOWN).agg(pl.col("verdict").n_unique().alias("verdicts"))
+    fixed = kinds.filter(labels=1).join(shown.filter(verdicts=1), on=SHOWN).sort("verdict")
+    moving = shown.filter(~pl.col(SHOWN).is_in(fixed[SHOWN].implode()))[SHOWN]
+    if moving.len() < _PAIR:
+        return [], []
+    # A tie's letter is after those of places; the middle one of three that are turned stays, too.
+    fixed = fixed.filter(pl.col(SHOWN) > moving.max())
+    ties, notes = [], []
+    of_all = pairs[ORDER].n_unique()
+    for verdict, label, n_orders in fixed.select("verdict", SHOWN, ORDER).iter_rows():
+        both = f"label {label} and verdict {verdict} occur with each other alone"
+        if n_orders == of_all:
+            ties.append(verdict)
+            said = "in every order, and options move: taken for a tie, which stands nowhere"
+        else:
+            n = int(pairs.filter(verdict=verdict)[N].sum())
+            rows = f"{n} row{'s' * (n > 1)}"
+            said = f"in {n_orders} of {of_all} orders ({rows}): taken for an option"
+        notes.append(f"{both}, {said}; name a tie tie, and it is known for one")
+    return ties, notes
+
+
+def _strays(
+    pairs: pl.DataFrame, labelled: pl.LazyFrame, ties: Sequence[str], declared: int | None
+) -> tuple[list[str], list[str]]:
+    """Labels of too few rows to be places beyond the options that verdicts show."""
+    shown = pairs.group_by(SHOWN).agg(pl.col(N).sum()).sort(N, SHOWN)
+    k, total = shown.height, int(shown[N].sum())
+    if k <= _PAIR:
+        return [], []
+    n_verdicts = pairs["verdict"].n_unique()
+    if n_verdicts > k and declared is None:  # each question has options of its own
+        options = labelled.filter(~_VERDICT.is_in(ties)).group_by("item_id")
+        most = options.agg(_VERDICT.n_unique().alias(N)).select(pl.col(N).max())
+        n_verdicts = int(most.collect(engine="streaming").item() or 0)
+    known = max(_PAIR, min(n_verdicts, k) if declared is None else declared)
+    rare = shown.filter(pl.col(N) < NEGLIGIBLE * total)
+    places = ", ".join(shown[SHOWN].sort())
+    what = f"{known} options that {'verdicts show' if declared is None else 'are declared'}"
+    if k - rare.height <= known < k:
+        rare = rare.head(k - known)
+        said = ", ".join(rare[SHOWN].sort())
+        n = int(rare[N].sum())
+        one = n == 1
+        return rare[SHOWN].to_list(), [
+            f"label {said} of {n} of {total} rows names a place beyond the {what}: "
+            f"{'its label is' if one else 'their labels are'} left out"
+            + ("" if declared else f"; {_DECLARE}")
+        ]
+    if k <= known:
+        if declared is None and rare.height:
+            said = f"label {', '.join(rare[SHOWN].sort())} is of {int(rare[N].sum())} of {total}"
+            return [], [f"{said} rows, and {k} options are assumed ({places}); {_DECLARE}"]
+        return [], []
+    if declared is not None:
+        raise SweepError(
+            f"labels name {k} places ({places}), more than the {declared} options declared",
+            hint=f"{N_OPTIONS} is the number of options of a question; a tie is to be called tie",
+        )
+    said = f"labels name {k} places ({places}), more than the {what}"
+    return [], [f"{said}: {k} options are assumed; {_DECLARE}"]

@@ -1,0 +1,1 @@
+"""Best of: judges name the best of several answers."""

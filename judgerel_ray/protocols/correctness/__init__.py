@@ -1,0 +1,1 @@
+"""Correctness: judges say whether an answer agrees with the gold one."""

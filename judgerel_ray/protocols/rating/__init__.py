@@ -1,0 +1,1 @@
+"""Rating: judges rate responses by criteria on scales."""

@@ -1,0 +1,1 @@
+"""Respond: answers of a model to questions, and nothing judged."""

@@ -1,0 +1,42 @@
+"""The protocol respond: answers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from judgerel_ray.core import Item
+from judgerel_ray.protocols.ask import AskTable
+from judgerel_ray.protocols.frame import AskFrame
+from judgerel_ray.protocols.marks import Mark, Settings, answer_mark
+from judgerel_ray.protocols.protocol import Protocol
+from judgerel_ray.protocols.rendering import question_form
+from judgerel_ray.protocols.responding import respond_settings
+
+
+class Respond(Protocol):
+    """Its judges answer questions; nobody judges what they wrote."""
+
+    name = "respond"
+    table = AskTable
+    texts = {
+        "question": ("question",),
+        "context": ("context", "question"),
+        "dialogue": ("question_1", "response_1", "question_2"),
+    }
+    judges = False
+
+    def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
+        """Answers, one way after another."""
+        stage = "turn1" if question_form(item) == "dialogue" else "answer"
+        for one in respond_settings(frame):
+            yield (self.name, *answer_mark(item, stage, one)), one.template.name, one.n, one.n
+
+    def rows(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
+        """None: answers that asks share are one."""
+        return iter(())
+
+    def check_item(self, frame: AskFrame, item: Item, place: Mapping[str, object]) -> None:
+        """Nothing: any question can be answered."""
+
+
+PROTOCOL = Respond()

@@ -1,0 +1,1 @@
+"""Think twice: models select, then choose; judges compare what they answered."""

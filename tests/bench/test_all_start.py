@@ -1,0 +1,34 @@
+"""Every bench says what it does, whatever the machine has."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Those that failed before they had read their arguments, and one that reads recordings.
+NAMES = ["reduce_at_scale_run", "recorded_uncertainty", "recorded_pairwise"]
+
+
+def run(name, *arguments):
+    """A bench as a module, on a machine without recordings."""
+    environment = {key: value for key, value in os.environ.items() if key != "JUDGEREL_DATA"}
+    return subprocess.run(
+        [sys.executable, "-m", f"bench.{name}", *arguments],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_is_had_without_recordings(name):
+    found = run(name, "--help")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "usage:" in found.stdout
+
+
+def test_missing_recordings_are_one_line():
+    found = run("recorded_uncertainty")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == "JUDGEREL_DATA must name the folder of recordings, got ''\n"
