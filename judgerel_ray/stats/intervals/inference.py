@@ -144,7 +144,7 @@ def noise_floor(
     n_permutations: int = 999,
     seed: int = 0,
 ) -> NoiseFloor:
-    """Compute what a coefficient gives when its verdicts are dealt to the units at random.
+    """Compute what a coefficient gives when its verdicts are shuffled across the units.
 
     Parameters
     ----------
