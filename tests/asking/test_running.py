@@ -53,11 +53,11 @@ def test_public_names_take_paths_and_text(sweep, tmp_path):
 
 
 def test_the_package_offers_these_functions():
-    tables = ["limits", "reasoning", "reduce", "settled", "uncertainty"]
-    tables += ["alignment", "ranking", "scales", "weighted"]
-    tables += ["cascade", "cascaded", "comparison", "panels", "selection"]
+    verbs = ["plan", "run", "exact", "status", "verify", "items", "import_judgments", "reduce"]
+    verbs += ["questions", "serving", "uncertainty", "distributions", "scales", "align", "rank"]
+    verbs += ["select", "systems", "panels", "cascade", "advise", "compare", "report"]
     assert sorted(judgerel_ray.__all__) == sorted(
-        ["ReadingWarning", "UnfinishedRunWarning", "__version__", "load_sweep", "run", *tables]
+        ["ReadingWarning", "UnfinishedRunWarning", "__version__", "load_sweep", *verbs]
     )
 
 

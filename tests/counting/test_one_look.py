@@ -10,14 +10,19 @@ from judgerel_ray.store import ledger, read_ledger
 
 pytestmark = pytest.mark.slow
 VIEWS = {
-    "reduce": (),
-    "JSON": ("--format", "json"),
-    "serving noise": ("--coefficient", "serving_noise_texts"),
-    **{
-        name: (f"--{name}",)
-        for name in ("uncertainty", "limits", "settled", "questions", "selection", "panels")
-    },
+    "reduce": ("reduce",),
+    "JSON": ("reduce", "--format", "json"),
+    "serving noise": ("serving",),
+    "limits": ("distributions",),
+    "settled": ("distributions", "--view", "settled"),
+    **{name: (name,) for name in ("uncertainty", "questions", "select", "panels")},
 }
+
+
+def asked(view, run, *more):
+    """The command that asks for a view of a run."""
+    verb, *flags = VIEWS[view]
+    return [verb, run.url, *flags, *more]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,7 @@ def reads(monkeypatch, arguments):
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_reads_every_record_once(run, monkeypatch, view):
     once = dict.fromkeys(read_ledger(run).commit_names, 1)
-    assert reads(monkeypatch, ["reduce", run.url, *VIEWS[view]]) == once
+    assert reads(monkeypatch, asked(view, run)) == once
 
 
 @pytest.mark.parametrize("verb", ["report", "compare", "advise", "status"])
@@ -76,17 +81,17 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("how", UNREAD)
-@pytest.mark.parametrize("view", ["questions", "settled", "selection", "limits", "uncertainty"])
+@pytest.mark.parametrize("view", ["questions", "settled", "select", "limits", "uncertainty"])
 def test_beside_damage_that_is_not_read_the_numbers_are_of_all_that_landed(run, view, how):
     ledger = read_ledger(run)
-    before = called(["reduce", run.url, f"--{view}"])
+    before = called(asked(view, run))
     assert before.code == 0
     _, left = UNREAD[how]
     # Of answers that later prompts are made of: what stands on them falls with them in a status.
     commit = next(one for one in ledger.commits if one.holds_answers)
     with damaged(run, commit.texts_file, left) as place:
-        ended = called(["reduce", run.url, f"--{view}"])
-        beside = called(["reduce", run.url, f"--{view}", "--format", "json"])
+        ended = called(asked(view, run))
+        beside = called(asked(view, run, "--format", "json"))
     line = (
         f"damaged: {place} is {how.split()[1]}; these numbers are made of no byte of it, and rest "
         f"on all {ledger.n_rows} requests that landed; judgerel verify {run.url} names what is "
@@ -111,7 +116,7 @@ def test_a_table_that_is_made_reads_no_part_and_says_that_one_is_gone(run):
 def test_no_view_is_given_where_a_record_is_damaged(run, view, left):
     name = f"commits/{read_ledger(run).commits[1].name}"
     with damaged(run, name, left) as place:
-        ended = called(["reduce", run.url, *VIEWS[view]])
+        ended = called(asked(view, run))
     assert ended.is_one_line
     assert f"a record of what landed is torn, altered or gone [path={place}" in ended.err
 

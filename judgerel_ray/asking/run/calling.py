@@ -11,8 +11,8 @@ from judgerel_ray.config import Sweep
 from judgerel_ray.core import SweepError, UnfinishedRunWarning
 from judgerel_ray.store import RunDirectory, scan_judgments
 
-CALLER = 3
-"""Frames from the warning to the line that called ``judgerel_ray.run``."""
+CALLER = 4
+"""Frames from the warning to the line that called ``judgerel_ray.run``, a verb made of options."""
 
 
 def judgments_of(
