@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import secrets
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -181,6 +182,22 @@ def all_engines_first(hold_leases: Callable[[Callable[[Any], bool]], None]) -> N
         return False
 
     hold_leases(is_held)
+
+
+@pytest.fixture(scope="session")
+def cuda() -> None:
+    """Skip where there is no CUDA device, or a vLLM that cannot use one."""
+    try:
+        listed = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        pytest.skip("no CUDA device: nvidia-smi does not answer")
+    if listed.returncode or "GPU" not in listed.stdout:
+        pytest.skip("no CUDA device: nvidia-smi lists none")
+    torch = pytest.importorskip("torch")
+    if torch.version.cuda is None:
+        pytest.skip("this torch is a CPU build: make setup on a machine with a GPU takes the other")
 
 
 @pytest.fixture(scope="session")

@@ -106,8 +106,8 @@ def split_ask(ask: Ask, size: int) -> tuple[Ask, ...]:
     --------
     >>> from judgerel_ray.core import Condition
     >>> condition = Condition(
-    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", benchmark="b",
-    ...     item_id="q", protocol="best_of", stage="judge", role="judge", prompt=(),
+    ...     condition_key="k", seed_base=1, judge="j", judge_fingerprint="f", prompt=(),
+    ...     benchmark="b", item_id="q", protocol="best_of", stage="judge", role="judge",
     ...     template="default", temperature=1.0, top_k=50, top_p=1.0, max_tokens=8)
     >>> [(piece.first, piece.n) for piece in split_ask(Ask(condition=condition, first=3, n=5), 2)]
     [(3, 2), (5, 2), (7, 1)]

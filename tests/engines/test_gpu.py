@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,22 +26,6 @@ pytestmark = [
     # What vLLM, torch and the driver warn of differs from machine to machine.
     pytest.mark.filterwarnings("ignore"),
 ]
-
-
-@pytest.fixture(scope="module")
-def cuda() -> None:
-    """Skip where there is no CUDA device, or a vLLM that cannot use one."""
-    try:
-        listed = subprocess.run(
-            ["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        pytest.skip("no CUDA device: nvidia-smi does not answer")
-    if listed.returncode or "GPU" not in listed.stdout:
-        pytest.skip("no CUDA device: nvidia-smi lists none")
-    torch = pytest.importorskip("torch")
-    if torch.version.cuda is None:
-        pytest.skip("this torch is a CPU build: make setup on a machine with a GPU takes the other")
 
 
 class Served:

@@ -170,13 +170,13 @@ def pooled_agreement(counts_NV: Floats, k: int) -> Floats:
     n_values_N = (rows_NV > 0).sum(axis=1)
     found = np.empty(len(rows_NV))
     for n_values in np.unique(n_values_N).tolist():
-        mine = n_values_N == n_values
-        rows = rows_NV[mine, :n_values]
+        same_width = n_values_N == n_values
+        rows = rows_NV[same_width, :n_values]
         few_tables = comb(2 * k + n_values - 1, n_values - 1) <= _MOST_TABLES
         if few_tables and k <= _LARGEST_K and len(rows) >= _FEWEST_ROWS:
-            found[mine] = _pooled(rows, k)
+            found[same_width] = _pooled(rows, k)
         else:
-            found[mine] = disjoint_agreement(rows.astype(np.float64), k)
+            found[same_width] = disjoint_agreement(rows.astype(np.float64), k)
     agreement: Floats = found[back.reshape(-1)]
     return agreement
 

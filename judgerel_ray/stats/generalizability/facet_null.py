@@ -158,9 +158,9 @@ def _permuted(
         distance = mean_distance(sums)
         for null, one in zip(nulls, wanted, strict=True):
             null.append(coefficient_of(one.name, distance, sums, form_VV, one.n_categories))
-    said = f"{n_permutations} permutations over items inside each level, two-sided"
+    method = f"{n_permutations} permutations over items inside each level, two-sided"
     return tuple(
-        floor_of(float(_value(one, total, form_VV)), np.concatenate(null), said)
+        floor_of(float(_value(one, total, form_VV)), np.concatenate(null), method)
         for one, null in zip(wanted, nulls, strict=True)
     )
 

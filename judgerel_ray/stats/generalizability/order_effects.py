@@ -163,7 +163,7 @@ def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
     total = float(lost_Q.sum())
     n = lost_Q.size
     left_out = (total - lost_Q) / (n - 1) if n > 1 else lost_Q
-    return _told(
+    return _coefficient(
         "order_effect",
         "agreement in the same order less agreement across orders, mean over questions",
         None if why else total / n,
@@ -231,7 +231,7 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
     if why is None and n > 2:
         left_out = terms.left_out()
     m_Q = _ratings_of(counts, questions_Q)
-    found = _told("position_bias", words, value, why, left_out, m_Q)
+    found = _coefficient("position_bias", words, value, why, left_out, m_Q)
     if p is None:
         return found
     return replace(found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p)
@@ -276,7 +276,7 @@ def first_place(
         share_Q = shares_QL[:, first]
         value = float(share_Q.mean())
         left_out = (share_Q.sum() - share_Q) / (n - 1) if n > 1 else share_Q
-    found = _told(
+    found = _coefficient(
         "first_place",
         "share of verdicts that name the first place, mean over questions",
         value,
@@ -386,7 +386,7 @@ def chi_square_tail(degrees: int, x: float) -> float:
     return tail
 
 
-def _told(
+def _coefficient(
     name: str, words: str, value: float | None, why: str | None, left_out_Q: Floats, m_Q: Floats,
     *, chance_corrected: bool = True,
 ) -> Coefficient:  # fmt: skip

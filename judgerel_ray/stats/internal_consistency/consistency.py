@@ -346,8 +346,8 @@ def column_noise_floor(
     # Those after the last one wanted are not counted.
     n_drawn = int(given[-1]) + 1 if given.size == n_permutations else null.size
     without = n_drawn - given.size
-    said = f" with a value ({without} had none)" if without else ""
-    method = f"{given.size} random permutations of each item's scores{said}, two-sided"
+    note = f" with a value ({without} had none)" if without else ""
+    method = f"{given.size} random permutations of each item's scores{note}, two-sided"
     return floor_of(value, null[given], method)
 
 

@@ -138,8 +138,8 @@ def _newton(
             lower = tried < value[rows]
             rows = rows[lower]
             x[rows], value[rows] = new[lower], tried[lower]
-            for mine, theirs in zip(parts, new_parts, strict=True):
-                mine[rows] = theirs[lower]
+            for part, new_part in zip(parts, new_parts, strict=True):
+                part[rows] = new_part[lower]
             uphill = uphill[~lower]
             if not uphill.size:
                 break
@@ -294,16 +294,16 @@ def _admissible(offdiagonal: Floats, start: Floats, bound: Floats) -> OneFactor:
     heywood = np.zeros(len(start), dtype=bool)
     doubtful = ~converged | _beyond(loadings, bound) | (loadings < 0).any(axis=1)
     if doubtful.any():
-        mine, ends = offdiagonal[doubtful], bound[doubtful]
-        own = mine / ends[:, :, None]
+        left, ends = offdiagonal[doubtful], bound[doubtful]
+        own = left / ends[:, :, None]
         items = np.arange(start.shape[1])
         own[:, items, items] = ends
         starts = np.concatenate([start[doubtful, None], own], axis=1)
         starts = np.clip(starts, -ends[:, None], ends[:, None])
-        found = lowest_minima(Misfit(mine), starts, -ends, ends)
+        found = lowest_minima(Misfit(left), starts, -ends, ends)
         loadings[doubtful], converged[doubtful] = _signed(found.x_BK), found.converged_B
         # Held at its end by a slope that leads on: the minimum lies beyond.
-        outward: Floats = -_gradient(mine, found.x_BK) * np.sign(found.x_BK)
+        outward: Floats = -_gradient(left, found.x_BK) * np.sign(found.x_BK)
         outward[np.abs(found.x_BK) < ends] = 0.0
         heywood[np.flatnonzero(doubtful)[outward.max(axis=1) > _MINRES_CONVERGED]] = True
     return OneFactor(loadings, converged, heywood)
@@ -330,8 +330,8 @@ class Misfit:
     ) -> tuple[Floats, Floats]:
         """In closed form."""
         del parts
-        mine = self.offdiagonal_BKK[which_N]
-        return _gradient(mine, x_NK), _curvature(mine, x_NK)
+        offdiagonal = self.offdiagonal_BKK[which_N]
+        return _gradient(offdiagonal, x_NK), _curvature(offdiagonal, x_NK)
 
 
 def _sweep(offdiagonal: Floats, loadings: Floats) -> float:

@@ -367,10 +367,10 @@ def cluster_terms(
     starts = np.flatnonzero(np.diff(clusters, prepend=-1))
     chunk = np.cumsum(np.diff(starts, append=len(clusters))) * width // BLOCK
     for index in np.unique(chunk):
-        mine = starts[chunk == index]
-        after = np.searchsorted(starts, mine[-1], side="right")
+        begins = starts[chunk == index]
+        after = np.searchsorted(starts, begins[-1], side="right")
         stop = starts[after] if after < starts.size else len(clusters)
-        yield run_sums(statistic.terms(counts[mine[0] : stop]), mine - mine[0], axis=-2)
+        yield run_sums(statistic.terms(counts[begins[0] : stop]), begins - begins[0], axis=-2)
 
 
 def student_interval(

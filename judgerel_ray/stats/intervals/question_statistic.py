@@ -118,7 +118,7 @@ class Combined:
         every = self.questions_C
         columns = [np.searchsorted(every, part.questions_C) for part in self.parts]
         values = [
-            part.at(weights_BC[:, mine]) for part, mine in zip(self.parts, columns, strict=True)
+            part.at(weights_BC[:, place]) for part, place in zip(self.parts, columns, strict=True)
         ]
         return self.combine(np.stack(values))
 

@@ -332,9 +332,9 @@ def replay(draws_UR: ArrayLike, n_values: int, rule: StoppingRule) -> Replay:
     asking = np.arange(len(draws))
     for n in [*range(rule.first, rule.most, rule.step), rule.most]:
         counts = chosen[asking, :n].sum(axis=1).astype(np.float64)
-        told = _settled(counts, rule.delta)
-        known = told & np.array([_is_known(row, rule) for row in counts], dtype=bool)
-        settled[asking[told]] = counts[told].argmax(axis=1)
+        is_settled = _settled(counts, rule.delta)
+        known = is_settled & np.array([_is_known(row, rule) for row in counts], dtype=bool)
+        settled[asking[is_settled]] = counts[is_settled].argmax(axis=1)
         used[asking[known]] = n
         asking = asking[~known]
     whole = chosen.sum(axis=1)
@@ -351,7 +351,7 @@ def _is_known(counts_V: Floats, rule: StoppingRule) -> bool:
 
 
 def _settled(counts_UV: Floats, delta: float) -> NDArray[np.bool_]:
-    """Whether each row's leader is told from all others."""
+    """Whether each row's leader can be told from all others."""
     from scipy.special import gammaln
 
     if counts_UV.shape[1] == 1:
@@ -361,5 +361,5 @@ def _settled(counts_UV: Floats, delta: float) -> NDArray[np.bool_]:
     first, second = ordered[:, -1], ordered[:, -2]
     both = first + second
     log_density = gammaln(both + 2) - gammaln(first + 1) - gammaln(second + 1) - both * np.log(2.0)
-    told: NDArray[np.bool_] = log_density <= np.log(delta / (counts_UV.shape[1] - 1))
-    return told
+    is_settled: NDArray[np.bool_] = log_density <= np.log(delta / (counts_UV.shape[1] - 1))
+    return is_settled

@@ -269,14 +269,14 @@ def random_panels(votes_UJ: ArrayLike, right_U: ArrayLike) -> Floats:
     n_judges = votes.shape[1]
     first = np.where(votes >= 0, first_places(votes), -1)
     counts = np.stack([(first == j).sum(axis=1) for j in range(n_judges)], axis=1)
-    mine = (votes == right[:, None]) & (right >= 0)[:, None]
+    is_right = (votes == right[:, None]) & (right >= 0)[:, None]
     # The right verdict's votes, then those of all others, the most first: units alike in these
     # are alike in all.
-    place = np.where(mine, first, -1).max(axis=1, initial=-1)
+    place = np.where(is_right, first, -1).max(axis=1, initial=-1)
     known = np.flatnonzero(place >= 0)
     counts[known, place[known]] = 0
     others = -np.sort(-counts, axis=1)
-    patterns = np.column_stack([mine.sum(axis=1), others])
+    patterns = np.column_stack([is_right.sum(axis=1), others])
     distinct, pattern_U = np.unique(patterns, axis=0, return_inverse=True)
     shares = [
         _right_shares(int(row[0]), tuple(int(n) for n in row[:0:-1] if n), n_judges)

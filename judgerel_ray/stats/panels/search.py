@@ -337,15 +337,15 @@ def _chosen(
     credit_Q = np.zeros(n_questions)
     cost = 0.0
     by_fold: list[Panel] = []
-    for k, mine in enumerate(trained):
-        place = _best(mine, mine.sums_SK.sum(axis=1) - mine.sums_SK[:, k], budget, size)
+    for k, scored in enumerate(trained):
+        place = _best(scored, scored.sums_SK.sum(axis=1) - scored.sums_SK[:, k], budget, size)
         inside = asked.fold_Q == k
-        by_fold.append(() if place is None else mine.panels[place])
+        by_fold.append(() if place is None else scored.panels[place])
         if place is None:
             cost = float("nan")
             continue
-        cost += float(mine.costs_S[place]) * int(inside.sum()) / n_questions
-        credit_Q[inside] = asked.by_question(mine.panels[place])[inside]
+        cost += float(scored.costs_S[place]) * int(inside.sum()) / n_questions
+        credit_Q[inside] = asked.by_question(scored.panels[place])[inside]
     return BestPanel(
         budget=budget,
         size=size,

@@ -245,7 +245,9 @@ def panel_floor(
     weights = np.ones(votes.shape) if weights_UJ is None else np.asarray(weights_UJ, np.float64)
     gold = np.full(n, -1)
     gold[questions] = right
-    q_E, value_E, share_E = _said(votes, questions, np.where(votes >= 0, np.nan_to_num(weights), 0))
+    q_E, value_E, share_E = _panel_verdicts(
+        votes, questions, np.where(votes >= 0, np.nan_to_num(weights), 0)
+    )
     # Of the right answers, each value's part: what a verdict permuted onto a question would hit.
     known, count = np.unique(gold[gold >= 0], return_counts=True)
     place_E = np.searchsorted(known, value_E).clip(max=max(0, known.size - 1))
@@ -264,7 +266,7 @@ def panel_floor(
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, method=words)
 
 
-def _said(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
+def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:
     """What a panel says of each question: question, value, and the share of its units it wins."""
     wins, n_tied = _winners(votes, weights)
     once = wins & (first_places(votes) == np.arange(votes.shape[1]))

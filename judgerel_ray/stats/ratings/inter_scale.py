@@ -245,7 +245,7 @@ def disattenuated_alpha(ratings: ScaleRatings, *, confidence: float = 0.95) -> E
         undefined = "undefined_alpha"
     elif min(whole(part) for part in own) <= 0:
         undefined = "no_consistency"
-    return _told(
+    return _estimated(
         joint, ratings, undefined, confidence=confidence, unit="1 is all that noise leaves",
         estimator=f"alpha_IC / sqrt(alpha_SC1 alpha_SC2), {ratings.axis.level} alpha, "
         f"{ratings.mapping}",
@@ -283,7 +283,7 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
     shift = mean_terms("scale_shift", second - first, ratings.questions_N[taking])
     undefined = "ranks_have_no_location" if ratings.mapping == "midrank" else None
     unit = "points" if ratings.mapping == "collapse" else "the common axis, of length 1"
-    return _told(
+    return _estimated(
         shift, ratings, undefined if taking.any() else "single_scale", confidence=confidence,
         unit=unit, estimator=f"mean difference by item, second less first, {ratings.mapping}",
     )  # fmt: skip
@@ -319,7 +319,7 @@ def scale_rank_correlation(ratings: ScaleRatings, *, confidence: float = 0.95) -
         undefined = "too_few_units"
     elif np.isnan(whole(rho)):
         undefined = "no_variance"
-    return _told(
+    return _estimated(
         rho, ratings, undefined, confidence=confidence, unit="dimensionless",
         estimator="Spearman's rho of mean scores by item", scale="fisher",
     )  # fmt: skip
@@ -355,7 +355,7 @@ def self_consistency_terms(ratings: ScaleRatings, place: int) -> QuestionTerms:
     return count_terms(counts, statistic, questions_U=ratings.questions_N)
 
 
-def _told(
+def _estimated(
     statistic: QuestionStatistic, ratings: ScaleRatings, undefined: str | None, *,
     confidence: float, unit: str, estimator: str, heuristic: bool = False,
     scale: IntervalScale = "plain",

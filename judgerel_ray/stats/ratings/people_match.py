@@ -131,8 +131,8 @@ def people_match(
              for name, values in (("judge", of_judge), ("person", of_person))]  # fmt: skip
     undefined = None if len(counts) else "no_item_of_several_people"
     judge, person = (
-        _share(side, undefined, told, len(counts), confidence)
-        for side, told in zip(
+        _share(side, undefined, words, len(counts), confidence)
+        for side, words in zip(
             sides,
             ("share of people matched, mean over items", "people held out, mean over items"),
             strict=True,
@@ -182,11 +182,11 @@ def _ratio(totals: Floats) -> Floats:
 
 
 def _share(
-    side: QuestionTerms, undefined: str | None, told: str, n_items: int, confidence: float
+    side: QuestionTerms, undefined: str | None, words: str, n_items: int, confidence: float
 ) -> Estimate:
     """A share with its interval, which ends at 0 and 1 as all intervals of shares do."""
     found = estimate(
-        side, undefined=undefined, unit="share", estimator=told, n_units=n_items,
+        side, undefined=undefined, unit="share", estimator=words, n_units=n_items,
         confidence=confidence,
     )  # fmt: skip
     if found.value is None or found.low is None:
@@ -243,8 +243,8 @@ def _floor(
     squares = (apart_UV**2).sum(axis=0) @ often_V + (1 - often_V.sum()) * (silent_U**2).sum()
     variance = n * float(squares) / (n - 1)
     if int(number.max()) + 1 < n:  # items of one text are one piece of evidence
-        mine = np.where(verdicts_U >= 0, column_V[verdicts_U], 0.0)
-        pieces = np.bincount(number, weights=given_U - mine - row_U + mean)
+        expected_U = np.where(verdicts_U >= 0, column_V[verdicts_U], 0.0)
+        pieces = np.bincount(number, weights=given_U - expected_U - row_U + mean)
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
         method = "labels shuffled across items, all alike"  # as of a judge with one label only

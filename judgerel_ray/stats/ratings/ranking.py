@@ -413,9 +413,9 @@ def rank_judges(
         for column in columns:
             for j, one in enumerate(measures[column.name]):
                 if _is_drawn(one):
-                    mine = np.searchsorted(every, one.questions_C)
+                    place = np.searchsorted(every, one.questions_C)
                     stop = start + len(weights_BC)
-                    column.resampled_BJ[start:stop, j] = one.at(weights_BC[:, mine])
+                    column.resampled_BJ[start:stop, j] = one.at(weights_BC[:, place])
         start += len(weights_BC)
     return Ranking(
         ranks=tuple(

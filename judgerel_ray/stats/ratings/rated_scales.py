@@ -221,9 +221,9 @@ class ScaleAxis:
         kind_V = np.arange(self.n_columns) if self.ranked else self._groups()[1]
         parts = np.split(kind_V, np.cumsum([one.size for one in self.values])[:-1])
         found = []
-        for mine, kinds in zip(shares, parts, strict=True):
-            wide = np.zeros((len(mine), self.n_kinds))
-            wide[:, kinds] = mine
+        for share_NV, kinds in zip(shares, parts, strict=True):
+            wide = np.zeros((len(share_NV), self.n_kinds))
+            wide[:, kinds] = share_NV
             found.append(wide)
         return found
 

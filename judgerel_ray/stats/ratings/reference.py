@@ -152,7 +152,7 @@ def reference_agreement(
     averaged = Remembered(of=correlation(coefficient, _means(scores), truth, number))
     single = Remembered(of=_single(coefficient, scores, truth, number))
 
-    def told(statistic: QuestionStatistic, words: str) -> Estimate:
+    def estimated(statistic: QuestionStatistic, words: str) -> Estimate:
         undefined = None
         if np.isnan(whole(statistic)):
             undefined = "too_few_units" if len(scores) < _LEAST else "no_variance"
@@ -167,8 +167,8 @@ def reference_agreement(
         gain = left_out_difference(coefficient, single, averaged, confidence=confidence)
     return ReferenceAgreement(
         coefficient=coefficient,
-        single=told(single, "of single replications"),
-        averaged=told(averaged, f"of the mean of {_how_many(n_N)}"),
+        single=estimated(single, "of single replications"),
+        averaged=estimated(averaged, f"of the mean of {_how_many(n_N)}"),
         gain=gain,
         n_averaged=float(n_N.mean()) if n_N.size else 0.0,
     )
@@ -229,8 +229,8 @@ def _single(
     there_NR = ~np.isnan(scores)
     weight_R = np.where(there_NR.sum(axis=0) >= _LEAST, there_NR.sum(axis=0), 0)
     parts = tuple(
-        correlation(name, column[mine], truth[mine], questions[mine])
-        for column, mine in zip(scores.T, there_NR.T, strict=True)
+        correlation(name, column[there], truth[there], questions[there])
+        for column, there in zip(scores.T, there_NR.T, strict=True)
     )
     return Combined(name=name, parts=parts, combine=_weighted_mean(weight_R.astype(np.float64)))
 

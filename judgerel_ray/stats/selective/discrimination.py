@@ -301,9 +301,9 @@ def cross_fitted_auroc(
     scores, correct = checked_scores(scores_N, correct_N, function=name)
     folds = np.asarray(fold_N)
     clusters = np.arange(scores.size) if clusters_N is None else np.asarray(clusters_N)
-    for said, given in (("fold_N", folds), ("clusters_N", clusters)):
+    for label, given in (("fold_N", folds), ("clusters_N", clusters)):
         if given.shape != scores.shape:
-            raise ValueError(f"{name}: {said} must have shape {scores.shape}, got {given.shape}")
+            raise ValueError(f"{name}: {label} must have shape {scores.shape}, got {given.shape}")
     there = ~np.isnan(scores)
     found = _inside(scores[there], correct[there], folds[there], clusters[there])
     value = low = high = None

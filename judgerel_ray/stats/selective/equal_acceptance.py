@@ -286,16 +286,16 @@ def equal_acceptance(
     n_deciding = _n_deciding(sides)
     low_G, high_G = _ends(drawn_BG, confidence, n_deciding)
     # At the very end of the reach half of the resamples have nothing to say.
-    told = ~np.isnan(low_G)
-    if not told.any():
-        told[:] = True
-    means_B = np.array([_mean(row) for row in drawn_BG[:, told]])
+    known = ~np.isnan(low_G)
+    if not known.any():
+        known[:] = True
+    means_B = np.array([_mean(row) for row in drawn_BG[:, known]])
     (mean_low,), (mean_high,) = _spread(*_ends(means_B[:, None], confidence, n_deciding))
     low_G, high_G = _spread(low_G, high_G)
     value = second_G - first_G
     return EqualAcceptance(
         acceptance_G=grid, first_G=first_G, second_G=second_G, value_G=value, low_G=low_G,
-        high_G=high_G, mean=float(value[told].mean()),
+        high_G=high_G, mean=float(value[known].mean()),
         mean_low=None if np.isnan(mean_low) else float(mean_low),
         mean_high=None if np.isnan(mean_high) else float(mean_high),
         p=_other_side(means_B, n_deciding), n_questions=common.size,
