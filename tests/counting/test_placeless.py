@@ -4,17 +4,16 @@ import warnings
 
 import polars as pl
 import pytest
-from test_places import coin, content, first_shown, pairs, value
 
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.comparison.from_run import compare_paths
 from judgerel_ray.analyses.reliability.reducing import open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.placeless import placed, placed_tally
 from judgerel_ray.counting.tally import tally_judgments
+from tests.counting.test_places import coin, content, first_shown, pairs, value
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")
 
@@ -175,7 +174,7 @@ def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     three, two = str(tmp_path / "three.csv"), str(tmp_path / "two.csv")
     frame.with_columns(n_options=3).write_csv(three)
     frame.write_csv(two)
-    for measured in (judgerel_ray.reduce, lambda file: compare_paths(file, two)):
+    for measured in (judgerel_ray.reduce, lambda file: judgerel_ray.compare(file, two)):
         declared, by_labels = measured(three), measured(two)
         alpha = {"coefficient": "krippendorff_alpha", "conditions": "reproducibility"}
         name = "value" if "value" in declared.columns else "value_a"
