@@ -93,6 +93,16 @@ def test_what_stands_between_columns_is_said(tmp_path):
             b'{"verdict": 1}\n{"verdict": 1, "verdict": 2}',
             "line 2: an object has the key",
         ),
+        (
+            "a.jsonl",
+            b'{"verdict": 1, "verd\\u0069ct": 2}',
+            "line 1: an object has the key 'verdict' twice",
+        ),
+        (
+            "a.csv",
+            b"# of May\na,b\n1,2\n",
+            "line 2 has 2 fields, .*Try: take out what stands above",
+        ),
         ("a.json", b'[{"verdict": 1, "verdict": 2}]', "an object has the key 'verdict' twice"),
         ("a.csv", b'{"item_id": "q", "verdict": 1}\n', "the file holds JSON, .* ending .jsonl"),
         ("a.json", b"[1, 2]", "record 1 is none"),
