@@ -3,7 +3,7 @@
     python -m bench.advice_on_finite_facets [--runs 200] [--seed 1] [--part needs intervals]
 
 ``needs``: judgments that a generalizability of .9 takes, of judges that go by the place of an
-option, mildly and strongly. ``before`` takes orders as drawn from endlessly many, a new one each
+option, mildly and strongly. ``before`` takes orders as drawn from infinitely many, a new one each
 time, as advice did before it knew that a pair has two.
 
 ``intervals``: how often 95 % intervals of components and of the generalizability of one judgment

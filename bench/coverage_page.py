@@ -65,7 +65,7 @@ it about the value less that bias, on its own scale and with 0 in it where the p
 result says of each interval which of these it is; why, says
 [decision 008](decisions/008-shares-near-their-ends-and-kappa-near-chance.md).
 
-**What an interval is about**: the value for endlessly many questions like these. Questions chosen
+**What an interval is about**: the value for infinitely many questions like these. Questions chosen
 by hand, or all of one topic, are not covered by any of this.
 
 What the tables show that is not luck:
@@ -94,7 +94,7 @@ TRUTH = """\
 
 A question has a verdict distribution p, Dirichlet(s pi): pi are the base rates and
 s = (1 - alpha) / alpha; its m replications are drawn from p. At alpha 0, p = pi. Then, over
-endlessly many questions:
+infinitely many questions:
 
 | coefficient | true value |
 |---|---|

@@ -41,7 +41,7 @@ def law(area: float, error: float) -> tuple[Floats, Floats]:
 
 
 def truths(right: Floats, wrong: Floats) -> tuple[float, float]:
-    """AUROC and AURC of endlessly many answers."""
+    """AUROC and AURC of infinitely many answers."""
     ranked = float(right @ (np.cumsum(wrong) - wrong / 2) / right.sum() / wrong.sum())
     accepted, errors = (np.cumsum(one[::-1]) for one in (right + wrong, wrong))
     share = (np.arange(200_000) + 0.5) / 200_000

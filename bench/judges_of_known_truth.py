@@ -97,4 +97,4 @@ TRUTHS: Mapping[str, Callable[[Judge, int], float]] = {
     "total_agreement": total_agreement,
     "entropy_agreement": lambda judge, _: entropy_agreement(judge),
 }
-"""What each coefficient would be of endlessly many questions, by judge and replications."""
+"""What each coefficient would be of infinitely many questions, by judge and replications."""

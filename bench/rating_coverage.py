@@ -85,7 +85,7 @@ def told(scores: Mapping[str, Floats], latent: Floats) -> Iterator[tuple[str, To
 
 
 def truths(judge: RatingJudge) -> dict[str, float]:
-    """What is true of endlessly many items, by the same names."""
+    """What is true of infinitely many items, by the same names."""
     one, five = (pearson(judge, SCALES["points5"], averaged=k) for k in (1, REPLICATIONS))
     return {
         **{f"alpha {name}": consistency(judge, scale) for name, scale in SCALES.items()},

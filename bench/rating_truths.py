@@ -3,7 +3,7 @@
 An item deserves t, uniform on [0, 1] (0 the lowest point of every scale, 1 the highest). Each reply
 is t plus normal noise, rounded to the nearest point of the scale asked, the ends taking what is
 beyond them; in words the judge agrees too readily, by a tenth of the scale. All truths are of
-endlessly many items, by Gauss-Legendre integration over t, no simulation.
+infinitely many items, by Gauss-Legendre integration over t, no simulation.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def consistency(judge: RatingJudge, scale: AskedScale) -> float:
     latent, weights = nodes(judge)
     shares = judge.shares(latent, scale)
     axis = ScaleAxis(values=(scale.points, scale.points), level=scale.level)
-    return float(axis.value(weights @ axis.terms([shares, shares]), endless=True))
+    return float(axis.value(weights @ axis.terms([shares, shares]), limit=True))
 
 
 def across(
@@ -114,7 +114,7 @@ def across(
             for one in scales
         )
     axis = ScaleAxis(values=values, level=level)
-    return float(axis.value(weights @ axis.terms(shares), endless=True))
+    return float(axis.value(weights @ axis.terms(shares), limit=True))
 
 
 def _moment(judge: RatingJudge, scale: AskedScale) -> Floats:

@@ -77,7 +77,7 @@ def risk_at(accuracy: Floats, share: float) -> float:
 
 
 def truths() -> dict[str, float]:
-    """What is true of endlessly many questions."""
+    """What is true of infinitely many questions."""
     first, second = ACCURACY
     right, wrong = OFTEN * first, OFTEN * (1 - first)
     above = np.array([right[k] * (wrong[:k].sum() + wrong[k] / 2) for k in range(LEVELS.size)])

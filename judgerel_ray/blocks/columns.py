@@ -130,7 +130,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Align columns with spaces; endless ids and verdicts lose their middle.
+    """Align columns with spaces; very long ids and verdicts lose their middle.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def plain_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def fit_cell(text: str) -> str:
-    """A text as a table's cell holds it: of an endless id or verdict the beginning and the end.
+    """A text as a table's cell holds it: of a very long id or verdict the beginning and the end.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     if pairs[ORDER].drop_nulls().n_unique() < _PAIR:
         return Placed(rows=rows)
     ties, notes = _named_ties(pairs)
-    own, more = _own_letter(pairs.filter(~pl.col("verdict").is_in(ties)))
+    own, more = _own_letter(pairs.filter(~pl.col("verdict").is_in(ties)), n_options)
     ties += own
     pairs = pairs.filter(~pl.col("verdict").is_in(ties))
     strays, last = _strays(pairs, labelled, ties, n_options)
@@ -188,30 +188,35 @@ def _named_ties(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
     return ties, notes
 
 
-def _own_letter(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
-    """Verdicts of other names that are ties by their label, and what is said of them."""
+def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], list[str]]:
+    """Verdicts of other names that stand nowhere by their label, and what is said of them."""
     kinds = pairs.group_by("verdict").agg(
         pl.col(SHOWN).n_unique().alias("labels"), pl.col(SHOWN).first(), pl.col(ORDER).n_unique()
     )
     shown = pairs.group_by(SHOWN).agg(pl.col("verdict").n_unique().alias("verdicts"))
     fixed = kinds.filter(labels=1).join(shown.filter(verdicts=1), on=SHOWN).sort("verdict")
     moving = shown.filter(~pl.col(SHOWN).is_in(fixed[SHOWN].implode()))[SHOWN]
-    if moving.len() < _PAIR:
+    if moving.len() < _PAIR or (declared is not None and shown.height <= declared):
         return [], []
     # A tie's letter is after those of places; the middle one of three that are turned stays, too.
     fixed = fixed.filter(pl.col(SHOWN) > moving.max())
     ties, notes = [], []
-    of_all = pairs[ORDER].n_unique()
+    of_all, total = pairs[ORDER].n_unique(), int(pairs[N].sum())
     for verdict, label, n_orders in fixed.select("verdict", SHOWN, ORDER).iter_rows():
         both = f"label {label} and verdict {verdict} occur with each other alone"
+        n = int(pairs.filter(verdict=verdict)[N].sum())
+        where = f"{both}, in {n_orders} of {of_all} orders ({n} row{'s' * (n > 1)})"
         if n_orders == of_all:
             ties.append(verdict)
-            said = "in every order, and options move: taken for a tie, which stands nowhere"
+            said = (
+                f"{both}, in every order, and options move: taken for a tie, which stands nowhere"
+            )
+        elif moving.len() == _PAIR and n < NEGLIGIBLE * total:
+            ties.append(verdict)
+            said = f"{where}: too few for a third option, so the label is left out; {_DECLARE}"
         else:
-            n = int(pairs.filter(verdict=verdict)[N].sum())
-            rows = f"{n} row{'s' * (n > 1)}"
-            said = f"in {n_orders} of {of_all} orders ({rows}): taken for an option"
-        notes.append(f"{both}, {said}; name a tie tie, and it is known for one")
+            said = f"{where}: taken for an option; {_DECLARE}"
+        notes.append(said)
     return ties, notes
 
 

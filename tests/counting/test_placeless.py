@@ -60,7 +60,7 @@ def test_a_tie_of_another_name_is_known_by_its_own_letter():
     assert found == right
     assert said == [
         "label C and verdict same occur with each other alone, in every order, and options move: "
-        "taken for a tie, which stands nowhere; name a tie tie, and it is known for one"
+        "taken for a tie, that stands nowhere"
     ]
 
 
@@ -85,8 +85,9 @@ def test_what_cannot_be_decided_is_said():
     )
     assert placed(third.lazy()).notes == (
         "label C and verdict z occur with each other alone, in 1 of 2 orders (10 rows): taken for "
-        "an option; name a tie tie, and it is known for one",
+        "an option; a column n_options says how many options there are",
     )
+    assert placed(third.lazy(), n_options=3).notes == ()
     moving = {
         "item_id": ["q"] * 4, "option_order": [0, 1] * 2, "label": ["A", "B", "B", "A"],
         "verdict": ["neither", "neither", "x", "x"],
@@ -119,6 +120,25 @@ def test_one_row_with_a_third_label_makes_no_third_option(menu):
         "label C of 1 of 804 rows names a place beyond the 2 options that verdicts show: "
         "its label is left out; a column n_options says how many options there are"
     ]
+
+
+def test_one_row_with_a_third_verdict_makes_no_third_option():
+    frame = pairs(first_shown, items=134, menu=shared)
+    *right, _ = figures(frame)
+    stray = pl.int_range(pl.len()) == 401
+    third = frame.with_columns(
+        verdict=pl.when(stray).then(pl.lit("z")).otherwise("verdict"),
+        label=pl.when(stray).then(pl.lit("C")).otherwise("label"),
+    )
+    *found, said = figures(third)
+    for one, other in zip(right, found, strict=True):
+        assert one[3] == pytest.approx(other[3], abs=0.006)
+    assert said == [
+        "label C and verdict z occur with each other alone, in 1 of 2 orders (1 row): too few for "
+        "a third option, so the label is left out; a column n_options says how many options there "
+        "are"
+    ]
+    assert placed(third.with_columns(n_options=3).lazy(), n_options=3).notes == ()
 
 
 def thirds(frame: pl.DataFrame, every: int) -> pl.DataFrame:

@@ -142,7 +142,11 @@ def test_what_was_only_computed_is_aligned_and_told_on_the_page(explored, tmp_pa
     assert main(["report", str(explored), "--out", str(page)]) == 0
     said = " ".join(page.read_text("utf-8").split())
     assert "rated by helpfulness (definition: none, short) on points5, likert5, binary" in said
-    for heading in ("Endless replications", "Probability-weighted scores", "Alignment with human"):
+    for heading in (
+        "Infinitely many replications",
+        "Probability-weighted scores",
+        "Alignment with human",
+    ):
         assert f"<h2>{heading}</h2>" in said
 
 

@@ -119,7 +119,7 @@ def test_the_verdicts_own_probability_stands_beside_and_limits_have_a_section(ru
     assert (own["n"] > 0).all()
     assert own["mean"].is_between(0, 1).all()
     _, text = page_of(run)
-    assert "Endless replications" in text
+    assert "Infinitely many replications" in text
     assert "How certain the distributions are" in text
     assert "the probability of every verdict at temperature 1, 0.5, nothing sampled" in text
 

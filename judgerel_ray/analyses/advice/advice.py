@@ -125,7 +125,7 @@ def advise_judgments(
         Only rows of this block.
     populations : Populations, optional
         How many levels facets have that should not matter (three templates, and no others). By
-        default k options have k! orders, where k is known, and all else is drawn from endlessly
+        default k options have k! orders, where k is known, and all else is drawn from infinitely
         many.
 
     Returns

@@ -3,7 +3,7 @@
 Facets play one of three parts. Some belong to what is judged (the responder whose answer it is, the
 criterion): their variance is wanted. Some are chosen and stay (temperature, scale): what they do is
 fixed, and no error. All others (judge, template, definition, order of the options) are drawn from
-those that might have been used, endlessly many or a known number: what they do to a verdict is
+those that might have been used, infinitely many or a known number: what they do to a verdict is
 error.
 
 Units of one group as cells of a design, and the effects that they may show.

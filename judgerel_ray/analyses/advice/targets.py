@@ -92,13 +92,13 @@ def _mean_needs(plan: Plan, basis: Row, wanted: float, *, absolute: bool) -> Ite
             n_prompts=plan.group.n_things * prompts, n_replications=(whole or 0) / prompts
         )
         now = _now(plan, lever)
-        value, *ends = _of_mean(now, absolute=absolute)
+        value, low, high = _of_mean(now, absolute=absolute)
         yield {
             **basis,
             "lever": lever,
             **lever_levels(plan, lever, whole),
             "now": value,
-            "standing": _standing(*ends, wanted),
+            "standing": _standing(low, high, wanted),
             "needed": needed,
             "needed_whole": whole,
             "needed_cautious": cautious,

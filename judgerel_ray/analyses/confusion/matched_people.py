@@ -49,7 +49,7 @@ def matched_table(
         over items of the share of its people whose label the judge gave, ``person_share`` the same
         of each person against the item's other people, ``difference`` the one less the other, on
         the same items, with 95 % intervals over texts; the people are those who rated, and none is
-        drawn anew. ``noise_floor``: the judge's share with its labels dealt to other items, with
+        drawn anew. ``noise_floor``: the judge's share with its labels shuffled across items, with
         spread, p and ``noise``; ``person_floor``: that of people. ``n_items`` of two people or
         more take part, ``n_split`` of them without a single most frequent label; ``n_single``
         items of one person do not, as nobody is there to hold out.

@@ -1,4 +1,4 @@
-"""Judges against people by one measure, in lines and on the page."""
+"""Judges against people by one measure, as text and on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What confusion matrices say of single judgments, in lines."""
+"""What confusion matrices say of single judgments, as text."""
 
 from __future__ import annotations
 

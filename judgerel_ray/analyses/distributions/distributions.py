@@ -1,6 +1,6 @@
 """From what engines found of verdicts to the distributions table, and how certain it is.
 
-Coefficients of endless replications, from the distributions table.
+Coefficients in the limit of infinitely many replications, from the distributions table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdict distributions of a run: from what landed, and what they say of endless replications.
+"""Verdict distributions of a run: from what landed, and the limits of coefficients.
 
 Replications of a run that reason first: letters drawn replaced by their distributions.
 
@@ -29,7 +29,7 @@ from judgerel_ray.store.made_tables import SETTLED, read_distributions, read_set
 
 
 def run_limits(path: str | Given, *, by: Sequence[str] | None = None) -> pl.DataFrame:
-    """Coefficients of endless replications of a run, from its verdict distributions.
+    """Coefficients of a run in the limit of infinitely many replications, from its distributions.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Sections of the page on verdict distributions: endless replications, and how certain they are."""
+"""Sections of the page on verdict distributions: limits of coefficients, and their certainty."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def distribution_sections(found: Distributed) -> list[str]:
     if found.limits.is_empty():
         return []
     return [
-        section("Endless replications", _limits(found.limits)),
+        section("Infinitely many replications", _limits(found.limits)),
         section("How certain the distributions are", _widths(found.widths)),
     ]
 
@@ -116,7 +116,10 @@ def _limit_table(limits: pl.DataFrame) -> str:
         ),
         *(column(name) for name in found[0]),
     ]
-    caption = "Coefficients of endless replications, with 95 % intervals over questions"
+    caption = (
+        "Coefficients in the limit of infinitely many replications, with 95 % intervals over "
+        "questions"
+    )
     return table(caption, columns, cards=True)
 
 

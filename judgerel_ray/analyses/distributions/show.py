@@ -1,4 +1,4 @@
-"""What probabilities say, in lines: limits of endless replications, variance of reasonings.
+"""What probabilities say, as text: limits of coefficients, variance of reasonings.
 
 Stable verdicts of adaptive runs, and probability-weighted scores: as lines, and as sections of the
 report.
@@ -20,7 +20,7 @@ _TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_cat
 
 
 def limits_text(limits: pl.DataFrame) -> str:
-    """Coefficients of endless replications, a block for each group.
+    """Coefficients in the limit of infinitely many replications, a block for each group.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def limits_text(limits: pl.DataFrame) -> str:
         )
         lines = [[_named(row), *numbers(row)] for row in rows]
         blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
-    ending = "Endless replications, nothing sampled; intervals over questions."
+    ending = "Infinitely many replications, nothing sampled; intervals over questions."
     if (limits["undefined"] == "temperature_0").any():
         ending += (
             "\nTemperature 0 draws nothing, so it has no agreement to measure: not scored as 1."

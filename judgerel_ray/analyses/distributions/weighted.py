@@ -1,4 +1,4 @@
-"""Probability-weighted scores: what the mean of endlessly many ratings of a response would be."""
+"""Probability-weighted scores: the limit of the mean of infinitely many ratings of a response."""
 
 from __future__ import annotations
 

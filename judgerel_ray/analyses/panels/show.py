@@ -1,8 +1,8 @@
-"""Panels and cascades, in lines.
+"""Panels and cascades, as text.
 
 Tables on panels and cascades, taken apart by the groups they are of.
 
-What a cascade did, in lines and on the page.
+What a cascade did, as text and on the page.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ READ_PANELS = (
     "The n-th replies of all members to a question make a panel; replies that not all have are "
     "left out. No verdict counts as wrong; verdicts that tie are drawn by lot (tied), where nobody "
     "votes there is none (silent). Gain: over the best single member, which the other folds chose. "
-    "By chance: the panel's verdicts dealt to the questions at random."
+    "By chance: the panel's verdicts permuted over the questions."
 )
 READ_BEST = (
     "Chosen on: accuracy on the questions the panel was chosen by, which flatters it; held out: on "
@@ -189,7 +189,9 @@ def worth_line(row: Row) -> str:
     ends = ""
     if row["effective_low"] is not None and row["effective_high"] is not None:
         ends = f" [{number(row['effective_low'], 2)}, {number(row['effective_high'], 2)}]"
-    most = "" if row["most"] is None else f"; endless ones of their kind {number(row['most'], 2)}"
+    most = (
+        "" if row["most"] is None else f"; infinitely many of their kind {number(row['most'], 2)}"
+    )
     return (
         f"{row['n_members']} members whose errors vary are worth {number(row['effective'], 2)}"
         f"{ends} with errors of their own (errors correlate {number(row['error_correlation'])})"
@@ -309,7 +311,7 @@ def share(row: Row, name: str = "accuracy") -> str:
 
 READ = (
     "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "
-    "the answers that counted; by chance: the same answers dealt to other questions. Spent: both "
+    "the answers that counted; by chance: the same answers shuffled across questions. Spent: both "
     "steps, of a mean question put to the cascade."
 )
 HEADS = ("asked", "questions", "asks", "answered [95 %]", "accuracy [95 %]", "by chance", "spent")

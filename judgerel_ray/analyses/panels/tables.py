@@ -66,7 +66,7 @@ class PanelTables:
     panels : pl.DataFrame
         All members together, a row a rule (majority, confidence, accuracy): ``tied`` and
         ``silent`` are the shares of questions drawn by lot and without any vote; ``gain`` over
-        the best single member, which the other folds chose; floor: verdicts dealt at random.
+        the best single member, which the other folds chose; floor: verdicts permuted at random.
     best : pl.DataFrame
         The best panel of each size, and at each cost: ``in_sample`` where it was chosen,
         ``accuracy`` where other folds chose (``n_alike`` of ``n_folds`` chose the same).

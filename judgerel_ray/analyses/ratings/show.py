@@ -1,6 +1,6 @@
-"""Ratings in lines: consistency on and across scales, alignment with a reference, ranks.
+"""Ratings as text: consistency on and across scales, alignment with a reference, ranks.
 
-Ranks of judges in lines.
+Ranks of judges as text.
 """
 
 from __future__ import annotations

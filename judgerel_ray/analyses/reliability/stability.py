@@ -1,4 +1,4 @@
-"""The questions a judge is least of one mind about."""
+"""The questions on which a judge agrees least with itself."""
 
 from __future__ import annotations
 

@@ -359,7 +359,7 @@ def _systems(systems: pl.DataFrame) -> str:
     cells = [accuracy_cells(row) for row in rows]
     heads = ("right", "accuracy", "95 %", "by chance", "unread")
     return table(
-        "Accuracy if every answer is accepted; by chance: the same answers dealt to other "
+        "Accuracy if every answer is accepted; by chance: the same answers shuffled across "
         "questions",
         [
             Column(head="system", cells=[str(row["system"]) for row in rows]),

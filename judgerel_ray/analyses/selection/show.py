@@ -1,8 +1,8 @@
-"""Selection among the answers of systems, in lines.
+"""Selection among the answers of systems, as text.
 
-Systems compared, in lines.
+Systems compared, as text.
 
-Whether judges favour their own answers, in lines and on the page.
+Whether judges favour their own answers, as text and on the page.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ PREFERENCE_NOTE = (
 
 
 def preference_text(rows: Sequence[Row]) -> str:
-    """Tell self-preference in lines.
+    """Tell self-preference as text.
 
     Examples
     --------

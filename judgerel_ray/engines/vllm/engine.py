@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
-from itertools import count as endless
 from multiprocessing import active_children
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,7 @@ class VllmEngine:
         self._encoder: PromptEncoder | None = None
         self._max_model_len = 0
         self._counts = TokenCounts()
-        self._request_ids = endless()
+        self._request_ids = itertools.count()
         self._children: list[BaseProcess] = []
         self._kinds = OneKind()
         self._vocabulary = Vocabulary(0, frozenset())

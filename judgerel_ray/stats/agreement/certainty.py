@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts.counts import Coefficient, refuse_few_categories
-from judgerel_ray.stats.counts.statistic import CountStatistic, DealtTerm, Floats, divide, measure
+from judgerel_ray.stats.counts.statistic import (
+    CountStatistic,
+    Floats,
+    PermutedTerm,
+    divide,
+    measure,
+)
 
 
 def entropy_agreement(counts_UV: ArrayLike, *, n_categories: int | None = None) -> Coefficient:
@@ -94,7 +100,7 @@ def entropy_statistic(n_categories: int) -> CountStatistic:
         terms=entropy_terms,
         value=lambda total: _entropy_value(total, n_categories),
         needs_replications=True,
-        dealt=DealtTerm(mean=_dealt_entropy),
+        permuted=PermutedTerm(mean=_permuted_entropy),
     )
 
 
@@ -112,7 +118,7 @@ def unanimity_statistic() -> CountStatistic:
         terms=_unanimity_terms,
         value=lambda total: divide(total[..., 1], total[..., 0]),
         chance_corrected=False,
-        dealt=DealtTerm(mean=_dealt_unanimity, indicator=True),
+        permuted=PermutedTerm(mean=_permuted_unanimity, indicator=True),
     )
 
 
@@ -149,16 +155,16 @@ def _unanimity_terms(counts: Floats) -> Floats:
     return np.stack([paired, agreed], axis=-1).astype(np.float64)
 
 
-def _dealt_unanimity(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
-    """How often a unit that is dealt m of all ratings gets one value: sum C(c, m) / C(n, m)."""
+def _permuted_unanimity(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
+    """How often a unit that gets m of all ratings gets one value: sum C(c, m) / C(n, m)."""
     drawn_D = np.arange(sizes_S.max(initial=0))[:, None]
     chance_DV = np.maximum(totals_V - drawn_D, 0) / (totals_V.sum() - drawn_D)
     never_broken: Floats = np.cumprod(chance_DV, axis=0).sum(axis=-1)
     return never_broken[sizes_S - 1]
 
 
-def _dealt_entropy(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
-    """The mean entropy of a unit that is dealt m of all ratings: each value is hypergeometric."""
+def _permuted_entropy(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64]) -> Floats:
+    """The mean entropy of a unit that gets m of all ratings: each value is hypergeometric."""
     n, rest_V = int(totals_V.sum()), totals_V.sum() - totals_V
     most = int(sizes_S.max(initial=0))
     chosen_DV, left_DV = _log_falling(totals_V, most), _log_falling(rest_V, most)

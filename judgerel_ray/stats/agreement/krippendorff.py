@@ -32,7 +32,7 @@ def krippendorff_alpha(
 ) -> Coefficient:
     r"""Compute Krippendorff's alpha from counts.
 
-    The share of disagreement beyond what the same verdicts, dealt to the units at random, show:
+    The share of disagreement beyond what the same verdicts show when permuted over the units:
 
     .. math:: \alpha = 1 - D_o / D_e
 
@@ -68,7 +68,7 @@ def krippendorff_alpha(
     Examples
     --------
     Four units, three ratings each, one stray. Of 12 ordered pairs inside units, 2 x 2/2 = 2 differ
-    (per unit, divided by m - 1); dealt at random 2 x 5 x 7 / 11 would: 1 - 22/70.
+    (per unit, divided by m - 1); permuted at random 2 x 5 x 7 / 11 would: 1 - 22/70.
 
     >>> alpha = krippendorff_alpha([[3, 0], [2, 1], [0, 3], [0, 3]])
     >>> round(alpha.value, 6)

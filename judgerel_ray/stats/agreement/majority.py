@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
 from judgerel_ray.stats.counts.disjoint import pooled_agreement, tie_nodes
-from judgerel_ray.stats.counts.statistic import CountStatistic, DealtTerm, Floats, divide, measure
+from judgerel_ray.stats.counts.statistic import (
+    CountStatistic,
+    Floats,
+    PermutedTerm,
+    divide,
+    measure,
+)
 
 
 def majority_stability(values_UV: ArrayLike, k: int, *, known: bool = False) -> Coefficient:
@@ -105,7 +111,7 @@ def majority_statistic(k: int) -> CountStatistic:
         min_ratings=2 * k,
         chance_corrected=False,
         most_permutations=199,
-        dealt=DealtTerm(mean=lambda sizes_S, totals_V: _dealt_mean(sizes_S, totals_V, k)),
+        permuted=PermutedTerm(mean=lambda sizes_S, totals_V: _permuted_mean(sizes_S, totals_V, k)),
     )
 
 
@@ -169,8 +175,8 @@ def _terms(counts: Floats, k: int) -> Floats:
     return np.stack([enough.astype(np.float64), agreement], axis=-1)
 
 
-def _dealt_mean(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64], k: int) -> Floats:
-    """The mean over all deals: two samples of a dealt unit are two samples of everything."""
+def _permuted_mean(sizes_S: NDArray[np.int64], totals_V: NDArray[np.int64], k: int) -> Floats:
+    """The mean over all permutations: two samples of a unit are then two samples of everything."""
     of_all = pooled_agreement(totals_V[None].astype(np.float64), k)
     return np.repeat(of_all, sizes_S.size)
 

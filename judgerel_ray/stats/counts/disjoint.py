@@ -10,7 +10,7 @@ Shape suffixes: N = rows, V = values, A, B = ratings given to the two samples.
 
 Two disjoint samples of k as one sample of 2 k that is parted at random: a sum over its tables.
 
-Drawing k and k again is drawing 2 k and dealing them out, so the probability that both samples have
+Drawing k and k again is drawing 2 k and splitting them, so the probability that both samples have
 one majority is a mean over what the 2 k may be, s = (s_1 ... s_V) with hypergeometric weights. What
 two halves of s do is the same for every row of counts and is computed once. All that is left of a
 row is a bilinear form in the weights of half of its values and those of the others: a matrix

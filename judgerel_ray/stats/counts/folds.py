@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np.intp]:
-    """Deal groups into folds, the items of a group all in one.
+    """Assign groups to folds, the items of a group all in one.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
     n_folds : int
         At least 2, at most the groups.
     seed : int
-        The deal.
+        The assignment.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def grouped_folds(groups_N: ArrayLike, *, n_folds: int, seed: int) -> NDArray[np
         raise ValueError(
             f"grouped_folds: n_folds must be from 2 to the {groups.size} groups, got {n_folds}"
         )
-    dealt = np.arange(groups.size) % n_folds
-    fold_N: NDArray[np.intp] = np.random.default_rng(seed).permutation(dealt)[place]
+    in_turn = np.arange(groups.size) % n_folds
+    fold_N: NDArray[np.intp] = np.random.default_rng(seed).permutation(in_turn)[place]
     return fold_N
 
 

@@ -27,7 +27,7 @@ _SHORT = 8  # stretches that are added slice by slice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreeingPairs:
-    """Where agreeing pairs enter a coefficient that dealing verdicts changes in nothing else.
+    """Where agreeing pairs enter a coefficient that permuting verdicts changes in nothing else.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class AgreeingPairs:
     weight : callable
         What each ordered agreeing pair of a unit with m ratings (at least 2) adds to that term.
     shares : int, optional
-        Index of the first of the terms n_qv / m_q, one a value, where these enter it, too: dealing
-        changes their sums where units differ in their number of ratings.
+        Index of the first of the terms n_qv / m_q, one a value, where these enter it, too:
+        permuting changes their sums where units differ in their number of ratings.
     distances_VV : ndarray of float, shape (n_values, n_values), optional
         What a pair of these values counts, where it is not 1 for equal ones and 0 for others.
     """
@@ -49,18 +49,18 @@ class AgreeingPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DealtTerm:
-    """The one term of a coefficient that dealing verdicts at random changes.
+class PermutedTerm:
+    """The one term of a coefficient that permuting verdicts at random changes.
 
     Attributes
     ----------
     mean : callable
         Numbers of ratings (S,), ascending, and totals of the values (V,), to the exact mean of the
-        term over all deals, for a unit of each size (S,).
+        term over all permutations, for a unit of each size (S,).
     place : int
         Its index.
     indicator : bool
-        Whether it tells units of one mind (1) from others (0).
+        Whether it tells units whose verdicts agree (1) from others (0).
     """
 
     mean: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
@@ -90,7 +90,7 @@ class CountStatistic:
     min_units : int
         With fewer units taking part there is no value ("too_few_units").
     has_floor : bool
-        Whether dealing the verdicts at random tells anything about it.
+        Whether permuting the verdicts at random tells anything about it.
     most_permutations : int, optional
         Random permutations computed at most for its floor, where its terms are dear.
     of_moments : bool
@@ -98,8 +98,8 @@ class CountStatistic:
         and not of counts.
     pairs : AgreeingPairs, optional
         Where agreeing pairs enter it, if it rests on nothing else.
-    dealt : DealtTerm, optional
-        What dealing changes, if that is one term that is no sum over pairs.
+    permuted : PermutedTerm, optional
+        What permuting changes, if that is one term that is no sum over pairs.
     at_totals : callable, optional
         Totals of the values (V,) to the same coefficient of tables with these totals, in fewer
         terms.
@@ -124,7 +124,7 @@ class CountStatistic:
     most_permutations: int | None = None
     of_moments: bool = False
     pairs: AgreeingPairs | None = None
-    dealt: DealtTerm | None = None
+    permuted: PermutedTerm | None = None
     at_totals: Callable[[Floats], CountStatistic] | None = None
     rests_on_minority: bool = False
     needs_replications: bool = False

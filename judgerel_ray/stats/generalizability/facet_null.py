@@ -148,8 +148,8 @@ def _permuted(
                 continue
             values = np.repeat(np.arange(n_values), rows.sum(axis=0))
             place = np.repeat(stratum * n_values, rows.sum(axis=1))
-            dealt = rng.permuted(np.broadcast_to(values, (n, values.size)), axis=1)
-            cell = dealt + place + np.arange(n)[:, None] * (n_units * n_values)
+            shuffled = rng.permuted(np.broadcast_to(values, (n, values.size)), axis=1)
+            cell = shuffled + place + np.arange(n)[:, None] * (n_units * n_values)
             tables += np.bincount(cell.ravel(), minlength=tables.size).reshape(tables.shape)
         terms = item_terms(
             *level_features(tables.reshape(n, n_units, n_values), form_VV), units, form_VV

@@ -1,6 +1,6 @@
 """Facets of a known number of levels: a pair has two orders, and k options have k!.
 
-A random component is defined by levels drawn from endlessly many. Of N levels, those of which k
+A random component is defined by levels drawn from infinitely many. Of N levels, those of which k
 enter a mean leave an error of (1 - k / N) / k of their component, which is none where all N do.
 What a question is worth over all N levels then holds a part of its interactions with them:
 
@@ -99,7 +99,7 @@ def left_as_error(
         Different levels of each facet among them; 1 where not named. Levels of several facets are
         crossed as far as `n` goes, or else drawn anew for each judgment.
     sizes : mapping of str to int
-        How many levels there are; endlessly many where not named.
+        How many levels there are; infinitely many where not named.
 
     Examples
     --------

@@ -141,7 +141,7 @@ def variance_components(
         Their own component is the variance of their levels' effects, each level of weight one.
     sizes : mapping of str to int, optional
         Facets of a known number of levels (2 orders of a pair), and how many; the others are drawn
-        from endlessly many. Components are those of such populations: what a question is worth is
+        from infinitely many. Components are those of such populations: what a question is worth is
         its mean over all N levels, so that 1 / N of its interaction with them is its own. The
         number of levels in the data makes a facet fixed: those are all there are.
     nested : collection of str

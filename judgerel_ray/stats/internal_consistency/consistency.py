@@ -2,7 +2,7 @@
 
 Shape suffixes: N = subjects, K = items, B = matrices, C = clusters (questions), P = products.
 
-The noise floor of internal consistency: each item's scores dealt to the subjects at random.
+The noise floor of internal consistency: each item's scores permuted over the subjects.
 
 Shape suffixes: N = subjects, K = items, B = permutations.
 """
@@ -265,7 +265,8 @@ _VALUES: Mapping[str, Callable[[Floats, Matrix], Floats]] = {
 }
 
 
-_MOST = {"cronbach_alpha": 1, "mcdonald_omega": 8}  # deals made for each that is to have a value
+# Permutations made for each that is to have a value.
+_MOST = {"cronbach_alpha": 1, "mcdonald_omega": 8}
 _MOST_FITS = 2  # some hundredths of a second each
 
 
@@ -339,14 +340,14 @@ def column_noise_floor(
     null = np.empty(0)
     while (~np.isnan(null)).sum() < n_permutations and null.size < most:
         size = min(batch, most - null.size)
-        dealt = rng.permuted(np.broadcast_to(scores, (size, *scores.shape)), axis=1)
-        null = np.append(null, item_values(name, _covariances(dealt), matrix=matrix))
+        shuffled = rng.permuted(np.broadcast_to(scores, (size, *scores.shape)), axis=1)
+        null = np.append(null, item_values(name, _covariances(shuffled), matrix=matrix))
     given = np.flatnonzero(~np.isnan(null))[:n_permutations]
     # Those after the last one wanted are not counted.
-    n_deals = int(given[-1]) + 1 if given.size == n_permutations else null.size
-    without = n_deals - given.size
+    n_drawn = int(given[-1]) + 1 if given.size == n_permutations else null.size
+    without = n_drawn - given.size
     said = f" with a value ({without} had none)" if without else ""
-    method = f"{given.size} random deals of each item's scores{said}, two-sided"
+    method = f"{given.size} random permutations of each item's scores{said}, two-sided"
     return floor_of(value, null[given], method)
 
 

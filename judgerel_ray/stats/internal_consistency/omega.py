@@ -194,7 +194,8 @@ class Omega:
         Where `heywood` is set: omega (of a Schmid-Leiman solution, that of the general factor) and
         loadings of the solution without the bound; None and empty where it has no minimum.
     hierarchical, limit : float or None
-        Of a Schmid-Leiman solution: omega of the general factor, and the same in an endless test.
+        Of a Schmid-Leiman solution: omega of the general factor, and the same of an
+        infinitely long test.
     alpha : float or None
         Cronbach's alpha of the same matrix: standardized of correlations, raw of covariances.
     loadings : tuple of float

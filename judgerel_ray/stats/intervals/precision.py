@@ -28,7 +28,7 @@ class AlphaPrecision:
     Attributes
     ----------
     alpha : float
-        Krippendorff's alpha of endless replications of endless questions like these.
+        Krippendorff's alpha in the limit of infinitely many replications and questions.
     between : float
         Variance, over questions, of what a question adds: goes with 1 / questions alone.
     first, second : float

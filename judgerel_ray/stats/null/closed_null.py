@@ -1,17 +1,17 @@
 """A null known by its moments: how likely a value as far from its mean is.
 
 With mean, spread and skewness the distribution of Pearson's third type is fixed: the normal where
-there is no skewness, a shifted gamma otherwise. Sums over units of what random deals give them are
-close to it, those of a few dominating units (chi-square) and of rare events, too. Where a few
-ratings dominate (heavy tails) they are not, and no few moments tell the distribution: what may be
-read off them is bounded here.
+there is no skewness, a shifted gamma otherwise. Sums over units of what random permutations give
+them are close to it, those of a few dominating units (chi-square) and of rare events, too. Where a
+few ratings dominate (heavy tails) they are not, and no few moments tell the distribution: what may
+be read off them is bounded here.
 
 The noise floor in closed form, of coefficients that sum one term over units.
 
-The mean of the term over all deals is exact. Its spread is that of independent units less what the
-totals of the values explain: given these, dealing leaves nothing else in common.
+The mean of the term over all permutations is exact. Its spread is that of independent units less
+what the totals of the values explain: given these, permuting leaves nothing else in common.
 
-Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may be dealt.
+Shape suffixes: U = units, V = distinct values, S = sizes of units, B = tables a unit may get.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.stats.counts.disjoint import count_vectors
-from judgerel_ray.stats.counts.statistic import CountStatistic, DealtTerm, Floats, term_sums
+from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, PermutedTerm, term_sums
 
 _SYMMETRIC = 0.01  # skewness below which the normal is as good
 _SETTLED = 1e-12
@@ -36,7 +36,7 @@ _MOST_SKEWNESS, _MOST_KURTOSIS = 0.5, 1.0  # beyond, moments tell no p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedNull:
-    """Moments of a coefficient over all deals.
+    """Moments of a coefficient over all permutations.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ClosedNull:
 
     @property
     def settled(self) -> bool:
-        """Whether dealing would add nothing.
+        """Whether permuting would add nothing.
 
         Examples
         --------
@@ -72,7 +72,7 @@ class ClosedNull:
 
     @property
     def tells_p(self) -> bool:
-        """Whether a p may be read off the moments, if dealing is too dear.
+        """Whether a p may be read off the moments, if permuting is too dear.
 
         Of rare events alone (steps, as often as their spread says) that is so however skewed.
 
@@ -137,12 +137,12 @@ def _tail(z: float, skewness: float) -> float:
     return float(gammainc(shape, max(0.0, shape - z * sqrt(shape))))
 
 
-_DRAWS = 20_000  # what units may be dealt is enumerated up to here, and drawn above
+_DRAWS = 20_000  # what units may get is enumerated up to here, and drawn above
 _FEWEST_DRAWS = 200
 
 
 def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -> ClosedNull | None:
-    """Compute the moments of a coefficient over all deals.
+    """Compute the moments of a coefficient over all permutations.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
     statistic : CountStatistic
         The coefficient.
     seed : int
-        Seed of the draws that the spread rests on where units may be dealt too many tables to
+        Seed of the draws that the spread rests on where units may get too many tables to
         enumerate; the mean never does.
 
     Returns
@@ -172,7 +172,7 @@ def unit_floor(counts_UV: Floats, statistic: CountStatistic, *, seed: int = 0) -
     >>> round(found.value, 4), round(found.mean, 4), round(found.sd, 4)
     (0.6667, 0.4999, 0.0091)
     """
-    term = statistic.dealt
+    term = statistic.permuted
     total_T = term_sums(counts_UV, statistic)
     value = float(statistic.value(total_T))
     if term is None or np.isnan(value):
@@ -204,7 +204,7 @@ def _spread(
     numbers_S: NDArray[np.int64],
     totals_V: NDArray[np.int64],
     statistic: CountStatistic,
-    term: DealtTerm,
+    term: PermutedTerm,
     seed: int,
 ) -> tuple[float, float, float]:
     """Variance, third central moment and fourth cumulant of the sum of the term."""
@@ -216,7 +216,7 @@ def _spread(
     for k, m, draws in zip(*(one.tolist() for one in (numbers_S, sizes_S, draws_S)), strict=True):
         within_VV = m * (np.diag(p_V) - np.outer(p_V, p_V))
         if term.indicator:
-            laws.append((k, *_of_one_mind(m, p_V), within_VV))
+            laws.append((k, *_all_alike(m, p_V), within_VV))
             continue
         tables_BV, chance_B, is_drawn = _tables(m, p_V, draws, rng)
         g_B = statistic.terms(tables_BV.astype(np.float64))[..., term.place]
@@ -226,7 +226,7 @@ def _spread(
             # of units with many ratings hardly anything is left, and would be lost in their noise.
             within_VV = (off_BV.T * chance_B) @ off_BV
         laws.append((k, off_BV, g_B - chance_B @ g_B, chance_B, within_VV))
-    # Regress the sum on the totals, which no deal changes.
+    # Regress the sum on the totals, which no permutation changes.
     cross_V = np.sum([k * ((chance * g) @ off) for k, off, g, chance, _ in laws], axis=0)
     slope_V = np.linalg.lstsq(sum(k * within for k, *_, within in laws), cross_V, rcond=None)[0]
     variance = float(sum(k * (chance @ g**2) for k, _, g, chance, _ in laws) - cross_V @ slope_V)
@@ -236,8 +236,8 @@ def _spread(
     return max(0.0, variance), third, fourth
 
 
-def _of_one_mind(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
-    """What a unit is dealt if it is of one mind, and on average if not; 1 or 0; their chances."""
+def _all_alike(m: int, p_V: Floats) -> tuple[Floats, Floats, Floats]:
+    """What a unit gets if all its verdicts agree, and on average if not; 1 or 0; their chances."""
     chance_V = p_V**m
     other = 1 - chance_V.sum()
     off_VV = m * (np.eye(p_V.size) - p_V)

@@ -1,13 +1,13 @@
 """The noise floor in closed form, of coefficients that rest on pairs inside units.
 
-Dealing verdicts to units at random, row counts and value totals kept, changes one thing in them:
-how many pairs inside units agree, or how far apart they are. Its mean and variance over all deals
-are known exactly. Where units differ in their number of ratings, it also changes the mean share of
-each verdict.
+Permuting verdicts over the units, row counts and value totals kept, changes one thing in them:
+how many pairs inside units agree, or how far apart they are. Its mean and variance over all
+permutations are known exactly. Where units differ in their number of ratings, it also changes the
+mean share of each verdict.
 
-Shape suffixes: U = units, V = distinct values, T = terms, M = terms that dealing changes.
+Shape suffixes: U = units, V = distinct values, T = terms, M = terms that permuting changes.
 
-What pairs of ratings count, and the moments of sums over pairs inside units under dealing.
+What pairs of ratings count, and the moments of sums over pairs inside units under permuting.
 
 Shape suffixes: V = distinct values, N = ratings.
 """
@@ -168,7 +168,7 @@ def kernel_of_scores(scores_N: Floats) -> PairKernel:
     )
 
 
-def dealt_moments(
+def permuted_moments(
     sizes_U: NDArray[np.int64], weight: Callable[[int], Fraction], kernel: PairKernel
 ) -> tuple[float, float, float, float]:
     """Compute moments of the sum over units of (weight of the unit) x (what its pairs count).
@@ -185,9 +185,9 @@ def dealt_moments(
     Returns
     -------
     tuple of float
-        Over all deals of the ratings to the units: mean and variance, exactly (Mantel [1]_), and
-        the third central moment in the limit of many ratings, that of independent ratings less
-        what their totals explain. Last, what the fourth cumulant is at most about, from its largest
+        Over all permutations of the ratings: mean and variance, exactly (Mantel [1]_), and the
+        third central moment in the limit of many ratings, that of independent ratings less what
+        their totals explain. Last, what the fourth cumulant is at most about, from its largest
         parts.
 
     References
@@ -197,7 +197,7 @@ def dealt_moments(
     Examples
     --------
     >>> kernel = kernel_of_counts(np.array([2, 2]), np.eye(2))
-    >>> mean, variance, *_ = dealt_moments(np.array([2, 2]), lambda m: Fraction(1, 2), kernel)
+    >>> mean, variance, *_ = permuted_moments(np.array([2, 2]), lambda m: Fraction(1, 2), kernel)
     >>> round(mean, 6), round(variance, 6)
     (0.666667, 0.888889)
     """
@@ -270,7 +270,7 @@ def pair_floor(
 
     Examples
     --------
-    Two units of two ratings, two values twice each: a third of all deals agree throughout.
+    Two units of two ratings, two values twice each: a third of all permutations agree throughout.
 
     >>> from judgerel_ray.stats import count_statistic
     >>> agreement = count_statistic("percent_agreement", n_values=2)
@@ -300,7 +300,7 @@ def linear_null(
     cov_MM: Floats,
     higher: tuple[float, float],
 ) -> ClosedNull | None:
-    """Carry moments of the terms that dealing changes over to the coefficient.
+    """Carry moments of the terms that permuting changes over to the coefficient.
 
     `higher` are third moment and fourth cumulant of the first term.
 
@@ -339,9 +339,9 @@ def _moments(
     totals_V: NDArray[np.int64],
     pairs: AgreeingPairs,
 ) -> tuple[list[int], Floats, Floats, tuple[float, float]]:
-    """Terms that dealing changes: places, means, covariances; higher moments of the first."""
+    """Terms that permuting changes: places, means, covariances; higher moments of the first."""
     likeness = np.eye(totals_V.size) if pairs.distances_VV is None else pairs.distances_VV
-    mean, variance, *higher = dealt_moments(
+    mean, variance, *higher = permuted_moments(
         sizes_U, pairs.weight, kernel_of_counts(totals_V, likeness)
     )
     if pairs.distances_VV is None:
@@ -395,7 +395,7 @@ def share_moments(
 
     Examples
     --------
-    Of three ratings, one differs: it is alone in its unit in a third of all deals.
+    Of three ratings, one differs: it is alone in its unit in a third of all permutations.
 
     >>> pairs = AgreeingPairs(place=1, weight=lambda m: Fraction(1, m * (m - 1)))
     >>> mean, cov, cross = share_moments(np.array([2, 1]), np.array([2, 1]), pairs)

@@ -1,6 +1,6 @@
-"""The noise floor of continuous scores: the scores dealt to the units at random.
+"""The noise floor of continuous scores: the scores permuted over the units.
 
-Shape suffixes: N = scores, U = units, B = deals, 3 = number, sum, sum of squares.
+Shape suffixes: N = scores, U = units, B = permutations, 3 = number, sum, sum of squares.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from judgerel_ray.stats.null.noise import (
     closed_floor,
     floor_of,
 )
-from judgerel_ray.stats.null.pair_null import dealt_moments, kernel_of_scores, linear_null
+from judgerel_ray.stats.null.pair_null import kernel_of_scores, linear_null, permuted_moments
 
 OfScores = Literal["icc1", "krippendorff_alpha"]
 _CELLS = 2_000_000  # scores held at once
@@ -50,9 +50,9 @@ def score_floor(
     name : {"icc1", "krippendorff_alpha"}
         Of which coefficient.
     n_permutations : int
-        Deals asked for, at least 1.
+        Permutations asked for, at least 1.
     seed : int
-        Seed of the deals; the order of scores and units does not matter.
+        Seed of the permutations; the order of scores and units does not matter.
 
     Returns
     -------
@@ -66,12 +66,12 @@ def score_floor(
 
     Notes
     -----
-    Above 20 million scores dealt there are fewer deals (not below 199). Above 100 thousand scores,
-    mean and spread over all deals are exact (:func:`.dealt_moments`,
+    Above 20 million scores there are fewer permutations (not below 199). Above 100 thousand scores,
+    mean and spread over all permutations are exact (:func:`.permuted_moments`,
     of squared differences), and `p` is from them and the skewness. Where that is above 0.1 or the
-    excess kurtosis above 0.3 (heavy tails, a few large units), up to three million scores are dealt
-    all the same, in about a minute; beyond, there is a p up to a skewness of 0.5 and a kurtosis of
-    1, and none above.
+    excess kurtosis above 0.3 (heavy tails, a few large units), up to three million scores are
+    permuted all the same, in about a minute; beyond, there is a p up to a skewness of 0.5 and a
+    kurtosis of 1, and none above.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def score_floor(
         null = _closed(scores, sizes_U, statistic, total_T)
         if null is not None and (null.settled or not affordable(scores.size)):
             return closed_floor(null)
-    deals = min(n_permutations, max(FEWEST, LABELS // scores.size))
-    found = _dealt(scores, sizes_U, statistic, deals, np.random.default_rng(seed))
-    return floor_of(value, found, f"{found.size} random deals of the scores, two-sided")
+    permutations = min(n_permutations, max(FEWEST, LABELS // scores.size))
+    found = _permuted(scores, sizes_U, statistic, permutations, np.random.default_rng(seed))
+    return floor_of(value, found, f"{found.size} random permutations of the scores, two-sided")
 
 
 def _checked(scores_N: ArrayLike, unit_N: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
@@ -132,29 +132,31 @@ def _closed(
     """The null by its moments: squares about a unit's mean are those of pairs, over 2 m."""
     less = 1 if statistic.name == "krippendorff_alpha" else 0
     kernel = kernel_of_scores(scores_N)
-    mean, variance, *higher = dealt_moments(sizes_U, lambda m: Fraction(1, 2 * (m - less)), kernel)
+    mean, variance, *higher = permuted_moments(
+        sizes_U, lambda m: Fraction(1, 2 * (m - less)), kernel
+    )
     moments = np.array([mean]), np.array([[variance]]), (higher[0], higher[1])
     return linear_null(statistic, total_T, [WITHIN], *moments)
 
 
-def _dealt(
+def _permuted(
     scores_N: Floats,
     sizes_U: NDArray[np.int64],
     statistic: CountStatistic,
-    n_deals: int,
+    n_drawn: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """The coefficient of random deals."""
+    """The coefficient of random permutations."""
     starts_U = np.cumsum(sizes_U) - sizes_U
     batch = max(1, _CELLS // scores_N.size)
     values = []
-    for start in range(0, n_deals, batch):
-        size = min(batch, n_deals - start)
-        dealt_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
+    for start in range(0, n_drawn, batch):
+        size = min(batch, n_drawn - start)
+        permuted_BN = rng.permuted(np.broadcast_to(scores_N, (size, scores_N.size)), axis=1)
         moments_BU3 = np.empty((size, sizes_U.size, 3))
         moments_BU3[..., 0] = sizes_U
-        moments_BU3[..., 1] = np.add.reduceat(dealt_BN, starts_U, axis=1)
-        np.square(dealt_BN, out=dealt_BN)
-        moments_BU3[..., 2] = np.add.reduceat(dealt_BN, starts_U, axis=1)
+        moments_BU3[..., 1] = np.add.reduceat(permuted_BN, starts_U, axis=1)
+        np.square(permuted_BN, out=permuted_BN)
+        moments_BU3[..., 2] = np.add.reduceat(permuted_BN, starts_U, axis=1)
         values.append(statistic.value(statistic.terms(moments_BU3).sum(axis=-2)))
     return np.concatenate(values)

@@ -41,7 +41,8 @@ class EffectiveJudges:
     low, high : float or None
         Its interval, by leaving questions out.
     most : float or None
-        What endless judges of this kind would be worth: 1 / correlation; None at or below 0.
+        What infinitely many judges of this kind would be worth: 1 / correlation; None at or
+        below 0.
     undefined : str or None
         "too_few_judges", "too_few_units", or "no_bound": errors so opposed that they cancel.
     """

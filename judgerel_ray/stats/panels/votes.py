@@ -202,10 +202,10 @@ def panel_floor(
     *,
     weights_UJ: ArrayLike | None = None,
 ) -> NoiseFloor:
-    r"""Compute what a panel's accuracy would be, were its verdicts dealt at random.
+    r"""Compute what a panel's accuracy would be, were its verdicts permuted at random.
 
-    All verdicts on one question are dealt together, to another question's right answer; mean and
-    variance of such a deal are known in closed form.
+    All verdicts on one question go together to another question's right answer; mean and
+    variance of such a permutation are known in closed form.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def panel_floor(
     gold = np.full(n, -1)
     gold[questions] = right
     q_E, value_E, share_E = _said(votes, questions, np.where(votes >= 0, np.nan_to_num(weights), 0))
-    # Of the right answers, each value's part: what a verdict dealt to a question would hit.
+    # Of the right answers, each value's part: what a verdict permuted onto a question would hit.
     known, count = np.unique(gold[gold >= 0], return_counts=True)
     place_E = np.searchsorted(known, value_E).clip(max=max(0, known.size - 1))
     is_known = (known[place_E] == value_E) if known.size else np.zeros(value_E.size, dtype=bool)
@@ -260,7 +260,7 @@ def panel_floor(
     sd = sqrt(max(0.0, squares) / (n - 1)) / n
     value = float(share_E[known[place_E] == gold[q_E]].sum()) / n
     p = erfc(abs(value - mean) / sd / sqrt(2)) if sd > 0 else 1.0
-    words = "verdicts dealt to the questions at random, in closed form"
+    words = "verdicts permuted over the questions, in closed form"
     return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, method=words)
 
 

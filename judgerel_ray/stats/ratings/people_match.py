@@ -228,7 +228,7 @@ def _at_least(found: Difference, error: float, confidence: float) -> Difference:
 def _floor(
     shares_UV: Floats, verdicts_U: NDArray[np.int64], given_U: Floats, number: NDArray[np.intp]
 ) -> NoiseFloor:
-    """The judge's share with its labels dealt to other items: Hoeffding's mean and variance."""
+    """The judge's share with its labels shuffled across items: Hoeffding's mean and variance."""
     from scipy.special import ndtr
 
     n = verdicts_U.size
@@ -247,12 +247,12 @@ def _floor(
         pieces = np.bincount(number, weights=given_U - mine - row_U + mean)
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
-        method = "labels dealt to other items, all alike"  # as of a judge with one label only
+        method = "labels shuffled across items, all alike"  # as of a judge with one label only
         return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, method=method)
     sd = sqrt(variance) / n
     p = 2 * float(ndtr(-abs(float(given_U.mean()) - mean) / sd))
     return NoiseFloor(
-        mean=mean, sd=sd, p=p, n_permutations=0, method="labels dealt to other items, normal"
+        mean=mean, sd=sd, p=p, n_permutations=0, method="labels shuffled across items, normal"
     )
 
 

@@ -107,15 +107,15 @@ class ScaleAxis:
         flat = (pairs * weight_N[:, None, None]).reshape(len(pairs), self.n_kinds**2)
         return np.concatenate([flat, totals_NG], axis=1)
 
-    def value(self, total: Floats, *, endless: bool = False) -> Floats:
+    def value(self, total: Floats, *, limit: bool = False) -> Floats:
         """Compute alpha from sums of terms.
 
         Parameters
         ----------
         total : ndarray of float, shape (..., n_terms)
             Sums of terms over items.
-        endless : bool
-            Whether the terms are weighted by probabilities, as of endlessly many items, in place
+        limit : bool
+            Whether the terms are weighted by probabilities, as of infinitely many items, in place
             of Krippendorff's correction for few.
 
         Returns
@@ -132,7 +132,7 @@ class ScaleAxis:
         1.0
         """
         observed, expected, n = self._disagreement(total)
-        return 1 - divide((n if endless else n - 1) * observed, expected)
+        return 1 - divide((n if limit else n - 1) * observed, expected)
 
     def slope(self, total: Floats) -> Floats:
         """Compute by how much alpha falls where items disagree by 1 more and totals stay.
@@ -147,7 +147,7 @@ class ScaleAxis:
         return divide(n - 1, expected)
 
     def vectors(self, shares: Sequence[Floats], total_T: Floats) -> list[Floats]:
-        """Give vectors whose products across scales are all that dealing scores changes.
+        """Give vectors whose products across scales are all that permuting scores changes.
 
         Examples
         --------
@@ -442,7 +442,7 @@ class QuantisationCeiling:
     Attributes
     ----------
     value : float or None
-        Of endlessly many items.
+        Of infinitely many items.
     level : {"nominal", "ordinal", "interval"}
         Level of measurement on the common axis.
     n_segments : int
@@ -533,7 +533,7 @@ def quantisation_ceiling(
     ]
     ratings = scale_ratings(scores, ranges=ranges, mapping=mapping, level=level, tie=tie)
     # Segments are items that are met as often as they are wide.
-    value = float(ratings.axis.value(_weighted(ratings, width_S), endless=True))
+    value = float(ratings.axis.value(_weighted(ratings, width_S), limit=True))
     how = "the nearest point" if rounding == "nearest" else "points of equal share"
     return QuantisationCeiling(
         value=None if np.isnan(value) else value,

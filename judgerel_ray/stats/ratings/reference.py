@@ -177,7 +177,7 @@ def reference_agreement(
 def weighted_scores(
     probabilities_NV: ArrayLike, values_V: ArrayLike, *, least_mass: float = 0.0
 ) -> WeightedScores:
-    """Compute the expected score of each item: what the mean of endlessly many samples would be.
+    """Compute the expected score of each item: what the mean of infinitely many samples would be.
 
     Parameters
     ----------

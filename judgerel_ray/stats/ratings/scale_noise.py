@@ -1,10 +1,10 @@
-"""The noise floor of agreement between two scales: one scale's scores dealt to the items at random.
+"""The noise floor of agreement between two scales: one scale's scores permuted over the items.
 
 Shape suffixes: N = items, V = distinct values, B = permutations, G = parts of a vector.
 
-Moments of agreement between scales over all deals of scores to questions, in closed form.
+Moments of agreement between scales over all permutations of scores over questions, in closed form.
 
-What dealing changes is a sum over questions of products of what they have on two scales. Of one
+What permuting changes is a sum over questions of products of what they have on two scales. Of one
 pair of scales its first three moments over all permutations are exact; pairs of three scales are
 uncorrelated, and only the three pairs of a triangle have a third moment of their own.
 
@@ -31,13 +31,13 @@ _WIDEST = 24  # numbers of a question, whose third powers are held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DealtProducts:
+class PermutedProducts:
     """Moments of the sum, over items and pairs of scales, of the products across scales.
 
     Attributes
     ----------
     mean, variance, third : float
-        Mean and central moments over all deals.
+        Mean and central moments over all permutations.
     fourth : float
         The fourth cumulant, at most about: what terms of one question alone would make.
     """
@@ -48,8 +48,10 @@ class DealtProducts:
     fourth: float
 
 
-def dealt_products(vectors: list[Floats], blocks: list[NDArray[np.intp]]) -> DealtProducts | None:
-    """Compute the moments over all deals of every scale's vectors to the questions.
+def permuted_products(
+    vectors: list[Floats], blocks: list[NDArray[np.intp]]
+) -> PermutedProducts | None:
+    """Compute the moments over all permutations of every scale's vectors over the questions.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def dealt_products(vectors: list[Floats], blocks: list[NDArray[np.intp]]) -> Dea
 
     Returns
     -------
-    DealtProducts or None
+    PermutedProducts or None
         None where questions have too many numbers to hold their third powers.
 
     Examples
@@ -68,7 +70,7 @@ def dealt_products(vectors: list[Floats], blocks: list[NDArray[np.intp]]) -> Dea
     Two questions: what they have on the second scale stays, or is swapped.
 
     >>> two = [np.array([[0.0], [1.0]]), np.array([[0.0], [3.0]])]
-    >>> found = dealt_products(two, [np.array([[0], [1]])])
+    >>> found = permuted_products(two, [np.array([[0], [1]])])
     >>> found.mean, found.variance
     (1.5, 2.25)
     """
@@ -98,13 +100,13 @@ def dealt_products(vectors: list[Floats], blocks: list[NDArray[np.intp]]) -> Dea
             pairs = sum(float((x * y).sum()) for x, y in combinations(cubes, 2))
             third += n / (n - 1) / (n - 2) * pairs
     fourth = float((fourths**0.5).sum()) ** 2
-    return DealtProducts(mean=mean, variance=variance, third=third, fourth=fourth)
+    return PermutedProducts(mean=mean, variance=variance, third=third, fourth=fourth)
 
 
 _CELLS = 2_000_000  # scores held at once
 _MOST_VALUES = 2000  # whose distances are held as a table
 DENSE_UNITS = 500
-"""Units above which moments tell what dealing would, where the null is settled."""
+"""Units above which moments tell what permuting would, where the null is settled."""
 
 
 def scale_noise_floor(
@@ -183,13 +185,13 @@ def scale_noise_floor(
     null = []
     for start in range(0, n_permutations, batch):
         size = min(batch, n_permutations - start)
-        dealt_BN = rng.permuted(np.tile(second_place, (size, 1)), axis=1)
-        null.append(1 - factor * distances_VV[first_place, dealt_BN].sum(axis=1))
+        permuted_BN = rng.permuted(np.tile(second_place, (size, 1)), axis=1)
+        null.append(1 - factor * distances_VV[first_place, permuted_BN].sum(axis=1))
     value = 1 - factor * float(distances_VV[first_place, second_place].sum())
     return floor_of(
         value,
         np.concatenate(null),
-        f"{n_permutations} random deals of one scale's scores to the items, two-sided",
+        f"{n_permutations} random permutations of one scale's scores over the items, two-sided",
     )
 
 
@@ -219,9 +221,9 @@ def inter_scale_floor(
 
     Notes
     -----
-    Of more than 500 units that all have scores on all scales, mean and spread over all deals come
-    from closed forms (:func:`.dealt_products`) and so does `p`, where
-    the null is settled by them (:class:`judgerel_ray.stats.null.closed_null.ClosedNull`).
+    Of more than 500 units that all have scores on all scales, mean and spread over all permutations
+    come from closed forms (:func:`.permuted_products`) and so does `p`, where the null
+    is settled by them (:class:`judgerel_ray.stats.null.closed_null.ClosedNull`).
 
     Examples
     --------
@@ -258,14 +260,15 @@ def inter_scale_floor(
     # Every scale keeps its scores, so all that changes is which of them meet.
     nulls = np.array(
         [
-            _products([vectors[0], *_dealt(vectors[1:], groups, rng)], weight_N)
+            _products([vectors[0], *_permuted(vectors[1:], groups, rng)], weight_N)
             for _ in range(n_permutations)
         ]
     )
     return floor_of(
         value,
         value + slope * (nulls - products),
-        f"{n_permutations} random deals of each further scale's scores to the questions, two-sided",
+        f"{n_permutations} random permutations of each further scale's scores over the questions, "
+        "two-sided",
     )
 
 
@@ -274,7 +277,7 @@ def _closed(
     alike: list[NDArray[np.intp]],
 ) -> ClosedNull | None:  # fmt: skip
     """The null of units that have scores on all scales, by its moments."""
-    found = dealt_products(vectors, alike)
+    found = permuted_products(vectors, alike)
     if found is None or not found.variance > 0:
         return None
     # Of each unit a pair of scales counts twice, weighted by 2 / (scales - 1).
@@ -318,17 +321,17 @@ def _alike(there_N: NDArray[np.bool_], number: NDArray[np.intp]) -> list[NDArray
     return [np.stack(blocks) for blocks in found.values()]
 
 
-def _dealt(
+def _permuted(
     vectors: list[Floats], groups: list[list[NDArray[np.intp]]], rng: np.random.Generator
 ) -> list[Floats]:
     """Each scale's scores at other questions."""
-    dealt = []
+    permuted = []
     for vector, alike in zip(vectors, groups, strict=True):
         moved = np.zeros_like(vector)
         for block in alike:
             moved[block] = vector[rng.permutation(block)]
-        dealt.append(moved)
-    return dealt
+        permuted.append(moved)
+    return permuted
 
 
 def _distances(values_V: Floats, totals_V: Floats, level: Level) -> Floats:

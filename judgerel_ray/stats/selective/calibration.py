@@ -279,7 +279,7 @@ def brier_score(
     -------
     Coefficient
         In [0, 1], lower is better, with a t interval over questions. Its noise floor is that of the
-        same confidences dealt to other judgments at random. ``undefined`` is "no_verdicts" without
+        same confidences shuffled across judgments. ``undefined`` is "no_verdicts" without
         judgments that have a confidence.
 
     Raises
@@ -289,7 +289,7 @@ def brier_score(
 
     Examples
     --------
-    (0.1^2 + 0.6^2) / 2; dealt the other way round it is (0.9^2 + 0.4^2) / 2:
+    (0.1^2 + 0.6^2) / 2; the other way round it is (0.9^2 + 0.4^2) / 2:
 
     >>> found = brier_score([0.9, 0.6], [True, False])
     >>> round(found.value, 3), round(found.noise_floor, 3)
@@ -311,7 +311,7 @@ def brier_score(
     sums_C = np.bincount(clusters, weights=squares).astype(np.float64)
     counts_C = np.bincount(clusters)
     low, high = _ratio_ends(sums_C, counts_C, confidence)
-    paired = stated.sum() * right.sum() / n  # of all deals, on average
+    paired = stated.sum() * right.sum() / n  # of all permutations, on average
     floor = float(((stated**2).sum() - 2 * paired + right.sum()) / n)
     return Coefficient(
         name="brier_score", value=value, low=low, high=high, noise_floor=floor,

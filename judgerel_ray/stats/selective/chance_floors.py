@@ -1,4 +1,4 @@
-"""What accuracy and ranking would be by chance: the right answers dealt to other questions.
+"""What accuracy and ranking would be by chance: the right answers shuffled across questions.
 
 Shape suffixes: Q = questions, V = verdicts, N = judgments, M = cells of a question and a verdict.
 """
@@ -15,9 +15,9 @@ from judgerel_ray.stats.selective.discrimination import checked_scores
 def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayLike) -> NoiseFloor:
     r"""Compute the accuracy of verdicts that have nothing to do with their questions.
 
-    The right answers are dealt to the questions at random; all verdicts of a question stay
-    together. Mean and spread of all deals are in closed form (Hoeffding's): with a_qr the verdicts
-    of question q that the answer of question r would make right,
+    The right answers are permuted over the questions; all verdicts of a question stay together.
+    Mean and spread of all permutations are in closed form (Hoeffding's): with a_qr the verdicts of
+    question q that the answer of question r would make right,
 
     .. math:: \frac{1}{N Q} \sum_{qr} a_{qr}, \qquad
        \frac{1}{N^2 (Q-1)} \sum_{qr} (a_{qr} - \bar a_{q.} - \bar a_{.r} + \bar a)^2
@@ -44,8 +44,8 @@ def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayL
 
     Examples
     --------
-    Three times A and once B, dealt to four questions answered A, A, A, B: right by chance are
-    (3 x 3 + 1) / 4 of 4.
+    Three times A and once B, shuffled across four questions answered A, A, A, B: right by chance
+    are (3 x 3 + 1) / 4 of 4.
 
     >>> floor = accuracy_floor([0, 0, 0, 1], [0, 1, 2, 3], [0, 0, 0, 1])
     >>> floor.mean, round(floor.sd, 3)
@@ -60,11 +60,13 @@ def accuracy_floor(verdicts_N: ArrayLike, questions_N: ArrayLike, gold_Q: ArrayL
     if n < 2 or not n_replies:
         return NOTHING
     names = np.unique(gold)
-    kept = (verdicts >= 0) & np.isin(verdicts, names)  # what is right nowhere is right of no deal
+    kept = (verdicts >= 0) & np.isin(
+        verdicts, names
+    )  # what is right nowhere is right of no permutation
     place = np.searchsorted(names, verdicts[kept])
     cells, counts = np.unique(questions[kept] * names.size + place, return_counts=True)
     question, verdict = np.divmod(cells, names.size)
-    return _dealt(question, verdict, counts, np.searchsorted(names, gold), n_replies=n_replies)
+    return _permuted(question, verdict, counts, np.searchsorted(names, gold), n_replies=n_replies)
 
 
 def ranking_floor(
@@ -80,7 +82,7 @@ def ranking_floor(
     Returns
     -------
     NoiseFloor
-        ``mean`` is one half. With one judgment a question ``sd`` is that of all deals of the
+        ``mean`` is one half. With one judgment a question ``sd`` is that of all permutations of the
         scores (ties counted), else of the questions' contributions, each being one piece of
         evidence. ``p`` is two-sided, from the normal distribution. Nothing where all are right or
         all wrong, or all scores tie.
@@ -122,11 +124,11 @@ def ranking_floor(
     pairs, sd = n_right * (n - n_right), float(np.sqrt(variance))
     return NoiseFloor(
         mean=0.5, sd=sd / pairs, p=_two_sided(float(pieces.sum()), sd, step=0.0),
-        n_permutations=0, method="scores dealt to other judgments, normal",
+        n_permutations=0, method="scores shuffled across judgments, normal",
     )  # fmt: skip
 
 
-def _dealt(
+def _permuted(
     question_M: NDArray[np.integer],
     verdict_M: NDArray[np.integer],
     counts_M: NDArray[np.generic],
@@ -148,7 +150,7 @@ def _dealt(
     found = float(often[verdict_M == gold_Q[question_M]].sum())
     return NoiseFloor(
         mean=n * mean / n_replies, sd=sd / n_replies, p=_two_sided(found - n * mean, sd, step=0.5),
-        n_permutations=0, method="right answers dealt to other questions, normal",
+        n_permutations=0, method="right answers shuffled across questions, normal",
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""Coefficients of endless replications, from known verdict distributions.
+"""Coefficients in the limit of infinitely many replications, from known verdict distributions.
 
 Shape suffixes: U = units, V = verdicts, C = clusters (questions), T = terms.
 
-Krippendorff's alpha of endless ratings, from their distributions: ordinal and interval.
+Krippendorff's alpha in the limit of infinitely many ratings, from their distributions: ordinal and
+interval.
 
 Shape suffixes: U = units, V = values of a scale, C = clusters (questions).
 
@@ -44,7 +45,7 @@ def limit_coefficients(
     majorities: Sequence[int] = (3, 5, 11),
     confidence: float = 0.95,
 ) -> tuple[Coefficient, ...]:
-    r"""Compute what coefficients tend to with endless replications, with intervals by question.
+    r"""Compute the limits of coefficients as replications grow, with intervals by question.
 
     .. math:: A = \frac{1}{Q} \sum_q \sum_v p_{qv}^2, \quad
               \alpha = 1 - \frac{1 - A}{1 - \sum_v \bar p_v^2}
@@ -146,7 +147,7 @@ def _coefficient(
         name=name,
         value=None if undefined else value,
         undefined=undefined,
-        estimator="limit of endless replications, exact from distributions",
+        estimator="limit of infinitely many replications, exact from distributions",
         n_units=n_units,
         n_raters=0,
         n_ratings=0,
@@ -199,7 +200,7 @@ def score_limit(
     clusters_U: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Coefficient:
-    r"""Compute what alpha of scores tends to with endless replications, those without one dropped.
+    r"""Compute the limit of alpha of scores as replications grow, those without one dropped.
 
     .. math:: \alpha = 1 - \frac{\sum_u w_u \mathrm{Var}_u(x)}{\sum_u w_u \, \mathrm{Var}(x)}
 
@@ -254,7 +255,8 @@ def score_limit(
         name="krippendorff_alpha",
         value=None if undefined else float(whole),
         undefined=undefined,
-        estimator=f"limit of endless replications, exact from distributions, {level} scores, "
+        estimator="limit of infinitely many replications, exact from distributions, "
+        f"{level} scores, "
         "replies without one left out",
         n_units=int(taking.sum()),
         n_raters=0,

@@ -94,7 +94,7 @@ def tempered_step(
         list a few more than k, for a tie beyond the list cannot be seen.
     n_vocabulary : int, optional
         Tokens there are at all. Without it, temperatures above 1 need `top_k` tokens listed, for
-        endless unlikely tokens could have any mass there.
+        any number of unlikely tokens could have any mass there.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def page(found):
 
 def test_limits_are_those_of_reduce_with_their_intervals(found, page):
     text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
-    assert "Endless replications" in text
+    assert "Infinitely many replications" in text
     assert "There are no verdicts" not in text
     assert "j, b, temperature 1: 12 questions" in limits_text(found.limits)
     told = 0

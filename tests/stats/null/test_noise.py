@@ -22,12 +22,12 @@ def statistics(n_values: int):
 
 
 def test_it_is_the_null_one_can_enumerate():
-    # AABB dealt to two units of two: both agree in 1 of 3 deals, none in 2 of 3.
+    # AABB permuted over two units of two: both agree in 1 of 3, none in 2 of 3.
     agreement = count_statistic("percent_agreement", n_values=2)
     floor = noise_floor([[2, 0], [0, 2]], agreement, n_permutations=9999)
     assert floor.mean == pytest.approx(1 / 3, abs=0.02)
     assert floor.sd == pytest.approx(np.sqrt(2) / 3, abs=0.02)
-    # The data are the most extreme of the null, which a third of all deals equal.
+    # The data are the most extreme of the null, which a third of all permutations equal.
     assert floor.p == pytest.approx(1 / 3, abs=0.02)
     assert floor.n_permutations == 9999
 
@@ -50,7 +50,7 @@ def test_together_or_alone_they_are_the_same():
 
 
 def test_systematic_disagreement_is_no_noise():
-    # Two replies that always differ: alpha is negative, and further from chance than deals are.
+    # Two replies that always differ: alpha is negative, beyond all permutations.
     alpha = count_statistic("krippendorff_alpha", n_values=2)
     floor = noise_floor([[1, 1]] * 20, alpha)
     assert measure([[1, 1]] * 20, alpha).value < -0.9
@@ -62,7 +62,7 @@ def test_the_undefined_has_no_floor():
     assert (floor.mean, floor.sd, floor.p, floor.n_permutations) == (None, None, None, 0)
 
 
-def test_more_ratings_than_are_dealt_have_the_same_null(monkeypatch):
+def test_more_ratings_than_are_shuffled_have_the_same_null(monkeypatch):
     counts = np.random.default_rng(7).multinomial(6, [0.6, 0.3, 0.1], size=2000)
     numbers = [
         count_statistic(name, n_values=3, values=[1, 2, 5], level=level)
@@ -79,7 +79,7 @@ def test_more_ratings_than_are_dealt_have_the_same_null(monkeypatch):
     closed = noise_floors(counts, asked, n_permutations=400)
     for statistic, a, b in zip(asked, whole, closed, strict=True):
         assert b.method == "all reassignments in closed form, two-sided", statistic.name
-        # Monte-Carlo errors of the deals: sd / 20 (14 of majorities), 3.5 % (5) of the sd.
+        # Monte-Carlo errors of the permutations: sd / 20 (14 of majorities), 3.5 % (5) of the sd.
         assert b.sd == pytest.approx(a.sd, rel=0.2)
         assert b.mean == pytest.approx(a.mean, abs=0.25 * a.sd)
         assert b.p == pytest.approx(a.p, abs=0.12)
@@ -120,7 +120,7 @@ def test_noise_of_many_ratings_is_called_noise(sizes, rates):
 
 
 @pytest.mark.parametrize("sizes", [[5] * 1_200, [4, 5] * 600, [*range(2, 13)] * 75])
-def test_what_dealing_would_tell_of_thousands_is_not_dealt(monkeypatch, sizes):
+def test_what_permuting_would_show_of_thousands_is_not_permuted(monkeypatch, sizes):
     counts = unequal(np.random.default_rng(4), sizes, (0.3, 0.3, 0.2, 0.2))
     asked = [
         count_statistic(name, n_values=4, values=[1, 2, 3, 4], level=level)
@@ -134,8 +134,8 @@ def test_what_dealing_would_tell_of_thousands_is_not_dealt(monkeypatch, sizes):
     ]
     closed = noise_floors(counts, asked, n_permutations=400)
     monkeypatch.setattr(noise, "DENSE", 10**9)
-    dealt = noise_floors(counts, asked, n_permutations=400)
-    for a, b in zip(closed, dealt, strict=True):
+    permuted = noise_floors(counts, asked, n_permutations=400)
+    for a, b in zip(closed, permuted, strict=True):
         assert (a.n_permutations, b.n_permutations) == (0, 400)
         assert a.method == "all reassignments in closed form, two-sided"
         assert a.sd == pytest.approx(b.sd, rel=0.15)
@@ -150,8 +150,8 @@ def asked_of_two():
     return [count_statistic("krippendorff_alpha", n_values=2)]
 
 
-def test_a_rare_verdict_is_dealt_however_many_ratings_there_are():
-    # 100 of 200,000: two in one unit is met in 1 of 40 deals, which no normal distribution knows.
+def test_a_rare_verdict_is_permuted_however_many_ratings_there_are():
+    # 100 of 200,000: two in one unit in 1 of 40 permutations, which no normal distribution knows.
     counts = np.tile([2, 0], (100_000, 1))
     counts[:98] = [1, 1]
     counts[98] = [0, 2]
@@ -161,7 +161,7 @@ def test_a_rare_verdict_is_dealt_however_many_ratings_there_are():
     assert 0.01 <= floor.p <= 0.045
 
 
-def test_what_moments_do_not_tell_is_dealt_or_has_no_p(monkeypatch):
+def test_what_moments_do_not_tell_is_permuted_or_has_no_p(monkeypatch):
     # One in 10,000 got 999: interval alpha is skewed, nominal agreement is not.
     rng = np.random.default_rng(4)
     counts = rng.multinomial(5, [*[0.19998] * 5, 0.0001], size=4000)
@@ -174,8 +174,8 @@ def test_what_moments_do_not_tell_is_dealt_or_has_no_p(monkeypatch):
     ]
     monkeypatch.setattr(noise, "LABELS", 199)
     alpha, icc, agreement = noise_floors(counts, asked)
-    dealt = "199 random reassignments, two-sided"
-    assert (alpha.method, icc.method) == (dealt, dealt)
+    permuted = "199 random reassignments, two-sided"
+    assert (alpha.method, icc.method) == (permuted, permuted)
     assert agreement.method == "all reassignments in closed form, two-sided"
     monkeypatch.setattr(noise, "MOST_LABELS", 0)
     for floor in noise_floors(counts, asked[:2]):
@@ -184,7 +184,7 @@ def test_what_moments_do_not_tell_is_dealt_or_has_no_p(monkeypatch):
         assert floor.sd > 0
 
 
-def test_a_few_units_of_very_many_ratings_are_dealt():
+def test_a_few_units_of_very_many_ratings_are_permuted():
     rng = np.random.default_rng(3)
     counts = rng.multinomial(1_000_000, [0.5, 0.3, 0.2], size=12)
     for floor in noise_floors(counts, statistics(3)[:4]):
@@ -197,12 +197,12 @@ def test_the_mean_of_many_has_no_floor():
     assert noise_floor([[4, 1], [2, 3], [0, 5]], icck).p is None
 
 
-def test_dear_coefficients_are_dealt_to_less_often():
+def test_dear_coefficients_are_permuted_less_often():
     counts = np.random.default_rng(8).multinomial(6, [0.5, 0.5], size=12)
     names = ("majority_stability_3", "percent_agreement")
     dear, cheap = noise_floors(counts, [count_statistic(name, n_values=2) for name in names])
     assert (dear.n_permutations, cheap.n_permutations) == (199, 999)
-    # Dealt at random, two samples of three are one random sample of six from all verdicts.
+    # Shuffled, two samples of three are one random sample of six from all verdicts.
     pooled = measure([counts.sum(axis=0)], count_statistic("majority_stability_3", n_values=2))
     assert dear.mean == pytest.approx(pooled.value, abs=5 * dear.sd / np.sqrt(199))
 
@@ -212,7 +212,7 @@ def test_moments_are_refused():
         noise_floor([[2, 1]], moment_statistic("icc1"))
 
 
-def test_fewer_than_one_deal_is_refused():
+def test_fewer_than_one_permutation_is_refused():
     with pytest.raises(ValueError, match="n_permutations must be at least 1"):
         noise_floor([[1, 1]], statistics(2)[0], n_permutations=0)
 

@@ -23,17 +23,17 @@ NAMES = (
 LEVELS = ("ordinal", "interval", "ratio")
 
 
-def all_deals(counts: np.ndarray) -> np.ndarray:
-    """Every deal of the verdicts to the units, with its counts."""
+def all_permutations(counts: np.ndarray) -> np.ndarray:
+    """Every permutation of the verdicts over the units, with its counts."""
     sizes, totals = counts.sum(axis=1), counts.sum(axis=0)
     unit = np.repeat(np.arange(len(sizes)), sizes)
     labels = np.repeat(np.arange(len(totals)), totals)
     tables = np.zeros((0, *counts.shape))
-    dealt = {tuple(order) for order in permutations(labels.tolist())}
-    tables = np.zeros((len(dealt), *counts.shape))
-    for table, order in zip(tables, dealt, strict=True):
+    permuted = {tuple(order) for order in permutations(labels.tolist())}
+    tables = np.zeros((len(permuted), *counts.shape))
+    for table, order in zip(tables, permuted, strict=True):
         np.add.at(table, (unit, list(order)), 1)
-    return tables  # each distinct deal stands for equally many permutations
+    return tables  # each distinct table stands for equally many permutations
 
 
 @given(
@@ -42,12 +42,12 @@ def all_deals(counts: np.ndarray) -> np.ndarray:
     ).filter(lambda rows: len({len(row) for row in rows}) == 1)
 )
 @settings(max_examples=40, deadline=None)
-def test_mean_and_spread_are_those_of_every_deal(table):
+def test_mean_and_spread_are_those_of_every_permutation(table):
     counts = np.array(table)
     counts = counts[counts.sum(axis=1) >= 2]
     if not 4 <= counts.sum() <= 7:
         return
-    tables = all_deals(counts)
+    tables = all_permutations(counts)
     width = counts.shape[1]
     statistics = [count_statistic(name, n_values=width, n_categories=3) for name in NAMES]
     statistics += [
@@ -83,11 +83,11 @@ def test_what_rests_on_more_than_pairs_and_shares_has_none():
         [[1, 0, 0], [0, 1, 0], [0, 2, 2]],
     ],
 )
-def test_moments_of_shares_are_those_of_every_deal(table):
+def test_moments_of_shares_are_those_of_every_permutation(table):
     counts = np.array(table)
     statistic = count_statistic("gwet_ac1", n_values=3)
     assert statistic.pairs is not None
-    terms = statistic.terms(all_deals(counts)).sum(axis=-2)
+    terms = statistic.terms(all_permutations(counts)).sum(axis=-2)
     null = terms[:, [1, 3, 4, 5]]
     sizes, totals = counts.sum(axis=1), counts.sum(axis=0)
     mean, cov, cross = share_moments(sizes, totals, statistic.pairs)
@@ -99,28 +99,28 @@ def test_moments_of_shares_are_those_of_every_deal(table):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_the_spread_where_shares_vary_is_that_of_random_deals(seed):
+def test_the_spread_where_shares_vary_is_that_of_random_permutations(seed):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 8, size=300)
     counts = np.array([rng.multinomial(m, [0.8, 0.15, 0.05]) for m in sizes])
     ac1 = count_statistic("gwet_ac1", n_values=3, n_categories=3)
     found = pair_floor(counts.astype(float), ac1)
     assert found is not None
-    (dealt,) = noise_floors(counts, [ac1], n_permutations=4000)
+    (permuted,) = noise_floors(counts, [ac1], n_permutations=4000)
     # Monte-Carlo errors: sd / 63 of the mean, 1.1 % of the sd.
-    assert found.mean == pytest.approx(dealt.mean, abs=0.08 * dealt.sd)
-    assert found.sd == pytest.approx(dealt.sd, rel=0.05)
-    assert found.p == pytest.approx(dealt.p, abs=0.05)
+    assert found.mean == pytest.approx(permuted.mean, abs=0.08 * permuted.sd)
+    assert found.sd == pytest.approx(permuted.sd, rel=0.05)
+    assert found.p == pytest.approx(permuted.p, abs=0.05)
 
 
 @pytest.mark.parametrize("level", ["nominal", "interval"])
-def test_the_squares_within_that_icc_rests_on_have_the_moments_of_every_deal(level):
+def test_the_squares_within_that_icc_rests_on_have_the_moments_of_every_permutation(level):
     counts = np.array([[2, 1, 0], [0, 1, 1], [1, 0, 1]])
     icc1 = count_statistic("icc1", n_values=3, values=[1, 5, 2], level=level)
     # Take the squares within alone: ICC(1) is not linear in them.
     within = replace(icc1, value=lambda total: total[..., 3])
     found = pair_floor(counts.astype(float), within)
-    null = within.value(icc1.terms(all_deals(counts)).sum(axis=-2))
+    null = within.value(icc1.terms(all_permutations(counts)).sum(axis=-2))
     assert found.mean == pytest.approx(null.mean(), abs=1e-9)
     assert found.sd == pytest.approx(null.std(), abs=1e-9)
 

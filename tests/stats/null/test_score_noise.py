@@ -1,4 +1,4 @@
-"""The floor of continuous scores: by deals, and by moments where there are too many to permute."""
+"""The floor of continuous scores: by permutations, and by moments where those are too dear."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def test_it_is_the_floor_of_counted_scores():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sizes", [[4] * 300, [2] * 280 + [30] * 20])
 @pytest.mark.parametrize("tailed", [False, True])
-def test_moments_are_those_of_deals(monkeypatch, name, sizes, tailed):
+def test_moments_are_those_of_permutations(monkeypatch, name, sizes, tailed):
     rng = np.random.default_rng(len(sizes))
     unit = np.repeat(np.arange(300), sizes)
     scores = rng.exponential(size=unit.size) if tailed else rng.normal(size=unit.size)
-    dealt = score_floor(scores, unit, name)
+    permuted = score_floor(scores, unit, name)
     monkeypatch.setattr(score_noise, "LABELS", 1000)
     monkeypatch.setattr(noise, "MOST_LABELS", 0)
     closed = score_floor(scores, unit, name)
-    assert (dealt.n_permutations, closed.n_permutations) == (999, 0)
+    assert (permuted.n_permutations, closed.n_permutations) == (999, 0)
     # Monte-Carlo errors: sd / 32 of the mean, 2.5 % of the sd.
-    assert closed.mean == pytest.approx(dealt.mean, abs=0.12 * dealt.sd)
-    assert closed.sd == pytest.approx(dealt.sd, rel=0.1)
+    assert closed.mean == pytest.approx(permuted.mean, abs=0.12 * permuted.sd)
+    assert closed.sd == pytest.approx(permuted.sd, rel=0.1)
     if closed.p is None:  # a few large units, which the tails make skewed
         assert (tailed, len(sizes)) == (True, 300)
         assert sizes[0] == 2
     else:
-        assert closed.p == pytest.approx(dealt.p, abs=0.06)
+        assert closed.p == pytest.approx(permuted.p, abs=0.06)
 
 
 HEAVY = {
@@ -60,19 +60,19 @@ HEAVY = {
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", HEAVY)
-def test_heavy_tails_are_dealt_or_have_no_p(monkeypatch, name, kind):
+def test_heavy_tails_are_permuted_or_have_no_p(monkeypatch, name, kind):
     monkeypatch.setattr(score_noise, "LABELS", 199)
     scores, unit = HEAVY[kind](np.random.default_rng(5), 20_000), np.repeat(np.arange(4000), 5)
-    dealt = score_floor(scores, unit, name)
-    assert (dealt.n_permutations, dealt.method) == (
+    permuted = score_floor(scores, unit, name)
+    assert (permuted.n_permutations, permuted.method) == (
         199,
-        "199 random deals of the scores, two-sided",
+        "199 random permutations of the scores, two-sided",
     )
     monkeypatch.setattr(noise, "MOST_LABELS", 0)
     closed = score_floor(scores, unit, name)
     assert (closed.p, closed.n_permutations) == (None, 0)
     assert closed.method.endswith("; no p: too skewed to tell it, too many to permute")
-    assert closed.mean == pytest.approx(dealt.mean, abs=0.5 * closed.sd)
+    assert closed.mean == pytest.approx(permuted.mean, abs=0.5 * closed.sd)
     normal = score_floor(np.random.default_rng(1).normal(size=20_000), unit, name)
     assert (normal.p is not None, normal.n_permutations) == (True, 0)
 
@@ -95,7 +95,7 @@ def test_noise_of_any_shape_is_called_noise(monkeypatch, kind, sizes):
 @pytest.mark.slow
 @pytest.mark.parametrize("sigma", [0.5, 2.0])
 def test_heavy_tails_of_many_scores_are_called_noise(monkeypatch, sigma):
-    # Moments where they tell, deals where tails make them skewed: as of 100,000 scores and more.
+    # Moments where they tell, permutations where tails skew them: as of 100,000 scores and more.
     monkeypatch.setattr(score_noise, "LABELS", 199 * 3000)
     unit = np.repeat(np.arange(1020), [2] * 1000 + [100] * 20)
     noise = np.random.default_rng(8).lognormal(sigma=sigma, size=(150, unit.size))

@@ -1,4 +1,4 @@
-"""Floors in closed form of coefficients that sum one term over units, against deals."""
+"""Floors in closed form of coefficients that sum one term over units, against permutations."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ SHAPES = [
 
 
 def sums(part, statistic):
-    """Sums of the terms of some deals over units."""
+    """Sums of the terms of some permutations over units."""
     terms = statistic.terms(part.tables_BRV)
     numbers = np.ones(terms.shape[-2]) if part.numbers_R is None else part.numbers_R
     return np.einsum("brt,r->bt", terms, numbers)
@@ -28,7 +28,7 @@ def sums(part, statistic):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 5])
 @pytest.mark.parametrize(("p_V", "shape"), SHAPES)
-def test_the_spread_is_that_of_deals(p_V, shape, k):
+def test_the_spread_is_that_of_permutations(p_V, shape, k):
     rng = np.random.default_rng(8)
     counts = np.vstack([rng.multinomial(m, p_V, size=n) for n, m in shape]).astype(np.float64)
     counts = counts[counts.sum(axis=1) >= 2 * k]
@@ -36,7 +36,7 @@ def test_the_spread_is_that_of_deals(p_V, shape, k):
     found = unit_floor(counts, statistic)
     margins = margins_of(counts)
     parts = permuted(margins, 600, cheapest(margins)[0], rng, width=2)
-    dealt = np.concatenate([statistic.value(sums(part, statistic)) for part in parts])
-    # 600 deals know a spread to 3 % (1 standard error), and a mean to sd / 24.
-    assert found.sd == pytest.approx(dealt.std(ddof=1), rel=0.15)
-    assert abs(found.mean - dealt.mean()) < 5 * dealt.std(ddof=1) / np.sqrt(dealt.size)
+    shuffled = np.concatenate([statistic.value(sums(part, statistic)) for part in parts])
+    # 600 permutations know a spread to 3 % (1 standard error), and a mean to sd / 24.
+    assert found.sd == pytest.approx(shuffled.std(ddof=1), rel=0.15)
+    assert abs(found.mean - shuffled.mean()) < 5 * shuffled.std(ddof=1) / np.sqrt(shuffled.size)

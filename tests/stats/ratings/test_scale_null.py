@@ -9,7 +9,7 @@ import pytest
 
 from judgerel_ray.stats import inter_scale_floor, scale_ratings
 from judgerel_ray.stats.ratings import scale_noise
-from judgerel_ray.stats.ratings.scale_noise import dealt_products
+from judgerel_ray.stats.ratings.scale_noise import permuted_products
 
 
 def every_deal(vectors, blocks):
@@ -41,7 +41,7 @@ def test_moments_are_those_of_every_deal(n_scales, sizes, width):
     vectors = [rng.exponential(size=(start, width)) for _ in range(n_scales)]
     null = every_deal(vectors, blocks)
     apart = null - null.mean()
-    found = dealt_products(vectors, blocks)
+    found = permuted_products(vectors, blocks)
     assert found.mean == pytest.approx(null.mean())
     assert found.variance == pytest.approx((apart**2).mean())
     assert found.third == pytest.approx((apart**3).mean())
@@ -60,7 +60,7 @@ def rated(n_scales, level, seed, *, agreeing):
 
 
 @pytest.mark.parametrize(("n_scales", "level"), [(2, "interval"), (2, "ordinal"), (4, "interval")])
-def test_what_dealing_would_tell_of_many_units_is_not_dealt(monkeypatch, n_scales, level):
+def test_what_permuting_would_show_of_many_units_is_not_permuted(monkeypatch, n_scales, level):
     ratings = rated(n_scales, level, 5, agreeing=0.05)
     closed = inter_scale_floor(ratings)
     monkeypatch.setattr(scale_noise, "DENSE_UNITS", 10**9)
@@ -79,7 +79,7 @@ def test_noise_of_many_units_is_called_noise():
     assert 75 <= sum(one <= 0.5 for one in p) <= 125
 
 
-def test_units_that_lack_a_scale_are_dealt():
+def test_units_that_lack_a_scale_are_permuted():
     ratings = rated(2, "interval", 5, agreeing=0.5)
     scores = [one.copy() for one in ratings.scores]
     scores[1][3] = np.nan
