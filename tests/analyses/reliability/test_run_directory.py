@@ -118,7 +118,7 @@ def test_the_judge_of_a_run_is_told_by_its_commits(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["reduce"], ["reduce", "--questions"], ["reduce", "--panels"], ["advise"]]
+    "arguments", [["reduce"], ["questions"], ["panels"], ["advise"]]
 )
 def test_a_run_in_which_nothing_landed_says_how_to_go_on(tmp_path, capsys, arguments):
     """It said that no row of a judge is in block 0."""
