@@ -60,7 +60,7 @@ def test_a_tie_of_another_name_is_known_by_its_own_letter():
     assert found == right
     assert said == [
         "label C and verdict same occur with each other alone, in every order, and options move: "
-        "taken for a tie, that stands nowhere"
+        "taken for a tie, which stands nowhere"
     ]
 
 
@@ -134,8 +134,9 @@ def test_one_row_with_a_third_verdict_makes_no_third_option():
     for one, other in zip(right, found, strict=True):
         assert one[3] == pytest.approx(other[3], abs=0.006)
     assert said == [
-        "label C and verdict z occur with each other alone, in 1 of 2 orders (1 row): too few for "
-        "a third option, so the label is left out; a column n_options says how many options there are"
+        "label C and verdict z occur with each other alone, in 1 of 2 orders (1 row): too few "
+        "for a third option, so the label is left out; a column n_options says how many options "
+        "there are"
     ]
     assert placed(third.with_columns(n_options=3).lazy(), n_options=3).notes == ()
 
