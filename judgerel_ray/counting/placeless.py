@@ -20,10 +20,12 @@ from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.places import (
     N_OPTIONS,
     ORDER,
+    PROMPTS,
     SHOWN,
     is_tie,
     names_models,
     place,
+    places_of_prompts,
 )
 from judgerel_ray.counting.policy import SCORED
 from judgerel_ray.counting.tally import Tally, tally_judgments
@@ -119,9 +121,10 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     if not {"item_id", SHOWN, ORDER, "verdict"} <= set(columns):
         return Placed(rows=rows)
     labelled = rows.filter(place().is_not_null(), _VERDICT.is_not_null(), ~names_models(columns))
+    prompts = [name for name in PROMPTS if name in columns]
     with little_read_ahead():
         pairs = (
-            labelled.group_by(place(), pl.col(ORDER), _VERDICT.alias("verdict"))
+            labelled.group_by(*prompts, place(), pl.col(ORDER), _VERDICT.alias("verdict"))
             .agg(pl.len().alias(N))
             .collect(engine="streaming")
         )
@@ -226,7 +229,11 @@ def _strays(
     """Labels of too few rows to be places beyond the options that verdicts show."""
     shown = pairs.group_by(SHOWN).agg(pl.col(N).sum()).sort(N, SHOWN)
     k, total = shown.height, int(shown[N].sum())
-    if k <= _PAIR:
+    prompts = [name for name in PROMPTS if name in pairs.columns]
+    of_one = (
+        places_of_prompts(pairs, prompts) or k
+    )  # kinds of prompts may name places their own way
+    if of_one <= _PAIR:
         return [], []
     n_verdicts = pairs["verdict"].n_unique()
     if n_verdicts > k and declared is None:  # each question has options of its own
@@ -234,6 +241,8 @@ def _strays(
         most = options.agg(_VERDICT.n_unique().alias(N)).select(pl.col(N).max())
         n_verdicts = int(most.collect(engine="streaming").item() or 0)
     known = max(_PAIR, min(n_verdicts, k) if declared is None else declared)
+    if of_one <= known < k:
+        return [], []
     rare = shown.filter(pl.col(N) < NEGLIGIBLE * total)
     places = ", ".join(shown[SHOWN].sort())
     what = f"{known} options that {'verdicts show' if declared is None else 'are declared'}"

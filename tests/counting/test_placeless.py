@@ -59,7 +59,7 @@ def test_a_tie_of_another_name_is_known_by_its_own_letter():
     assert found == right
     assert said == [
         "label C and verdict same occur with each other alone, in every order, and options move: "
-        "taken for a tie, that stands nowhere"
+        "taken for a tie, which stands nowhere"
     ]
 
 
@@ -214,3 +214,16 @@ def test_compare_and_advise_take_no_tie_for_a_place(label):
         assert found.equals(expected)
         advice, known = (advise_judgments(one.lazy()).tables() for one in (frame, right))
     assert advice["components"].equals(known["components"])
+
+
+def test_templates_that_name_places_their_own_way_have_the_options_of_one():
+    letters = pairs(content, menu=shared).with_columns(template=pl.lit("letters"))
+    by_number = pl.col("label").replace_strict({"A": "1", "B": "2"})
+    numbers = letters.with_columns(template=pl.lit("numbers"), label=by_number)
+    *found, said = figures(pl.concat([letters, numbers]), by=["template"])
+    *right, _ = figures(letters, by=["template"])
+    alphas = [row[3] for row in found if row[:2] == ("krippendorff_alpha", "reproducibility")]
+    # Not those of two of the 24 orders that four options have.
+    assert alphas == pytest.approx([right[0][3]] * 2, abs=1e-12)
+    assert right[0][:2] == ("krippendorff_alpha", "reproducibility")
+    assert said == []
