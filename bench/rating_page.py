@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.reduce_at_scale import ALIKE, Cost, cost, hexadecimal, named
+from bench.reduce_at_scale import ALIKE, Cost, cost, named, of_requests
 
 JUDGES = {"small": 0.25, "medium": 0.15, "large": 0.08, "reference": 0.05}
 """Noise of each on the unit interval."""
@@ -76,21 +76,13 @@ def write_ratings(path: Path, items: int, seed: int = 0) -> None:
             )
         }  # fmt: skip
         columns |= {
-            "key": hexadecimal(rng.integers(0, 256, (n, 16), dtype=np.uint8)),
+            **of_requests(item, without, rng),
             "item_id": named(item, pa.array([f"hh:{i:05d}" for i in range(items)])),
             "responder": named(np.arange(n) // K % len(RESPONDERS), pa.array(RESPONDERS)),
             "replication": np.tile(np.arange(K, dtype=np.int32), n // K),
             "verdict": verdict,
             "label": verdict,
             "score": pa.array(codes + float(scale.startswith("points")), mask=without),
-            "confidence": pa.nulls(n, pa.float64()),
-            "outcome": named(without.astype(np.int32), pa.array(["scored", "unparsed"])),
-            "seed": rng.integers(0, 2**62, n),
-            "prompt_tokens": (200 + item % 300).astype(np.int32),
-            "cached_tokens": pa.nulls(n, pa.int32()),
-            "completion_tokens": rng.integers(4, 12, n, dtype=np.int32),
-            "cost": pa.nulls(n, pa.float64()),
-            "landed_at": pa.repeat(pa.scalar(datetime(2026, 1, 1), pa.timestamp("us", "UTC")), n),
         }
         table = pa.table({name: columns[name] for name in Judgments.column_names()})
         writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")

@@ -144,10 +144,21 @@ def with_all_columns(
     shown = pc.if_else(~without, table["label"], None) if "label" in columns else verdict
     columns |= {name: pa.nulls(n, pa.string()) for name in NULL}
     columns |= {
-        "key": hexadecimal(rng.integers(0, 256, (n, 16), dtype=np.uint8)),
         "verdict": verdict,
         "label": shown,
         "score": pa.nulls(n, pa.float64()),
+        **of_requests(item, without, rng),
+    }
+    return pa.table({name: columns[name] for name in Judgments.column_names()})
+
+
+def of_requests(
+    item: np.ndarray, without: np.ndarray, rng: np.random.Generator
+) -> dict[str, pa.Array | np.ndarray]:
+    """Columns that hold what a request was and cost, not what was judged."""
+    n = len(item)
+    return {
+        "key": hexadecimal(rng.integers(0, 256, (n, 16), dtype=np.uint8)),
         "confidence": pa.nulls(n, pa.float64()),
         "outcome": named(without.astype(np.int32), pa.array(["scored", "unparsed"])),
         "seed": rng.integers(0, 2**62, n),
@@ -157,7 +168,6 @@ def with_all_columns(
         "cost": pa.nulls(n, pa.float64()),
         "landed_at": pa.repeat(pa.scalar(datetime(2026, 1, 1), pa.timestamp("us", "UTC")), n),
     }
-    return pa.table({name: columns[name] for name in Judgments.column_names()})
 
 
 def named(codes: np.ndarray, names: pa.Array, where: np.ndarray | None = None) -> pa.Array:

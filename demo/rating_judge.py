@@ -15,7 +15,6 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from demo import judge_tokenizer as tokens
@@ -214,17 +213,13 @@ def course() -> Course:
     """Make the course it is taught by."""
     from demo.train_judge import Course
 
-    return replace(
-        Course(),
-        vocabulary=tokens.vocabulary(MORE_TOKENS),
-        tokenizer=build_tokenizer,
-        design=record,
-        batch=draw_batch,
-        reply_tokens=LONGEST_REPLY,
+    return Course(
+        vocabulary=tokens.vocabulary(MORE_TOKENS), tokenizer=build_tokenizer, design=record,
+        batch=draw_batch, reply_tokens=LONGEST_REPLY,
         steps=950,
         peak_learning_rate=3e-3,
         begins_as=JUDGE_FOLDER,
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

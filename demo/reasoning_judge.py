@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -170,19 +169,15 @@ def course() -> Course:
     """Make the course it is taught by."""
     from demo.train_judge import Course
 
-    return replace(
-        Course(),
-        vocabulary=tokens.vocabulary(MORE_TOKENS),
-        tokenizer=build_tokenizer,
-        design=record,
-        batch=draw_batch,
-        reply_tokens=LONGEST_REPLY,
+    return Course(
+        vocabulary=tokens.vocabulary(MORE_TOKENS), tokenizer=build_tokenizer, design=record,
+        batch=draw_batch, reply_tokens=LONGEST_REPLY,
         decisive=(tokens.OPEN, BEGIN),
         steps=750,
         peak_learning_rate=2e-3,
         verdict_weight=4.0,
         begins_as=JUDGE_FOLDER,
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from demo import judge_tokenizer as tokens
@@ -262,20 +262,16 @@ def course() -> Course:
     """Make the course it is taught by."""
     from demo.train_judge import Course
 
-    return replace(
-        Course(),
-        vocabulary=tokens.vocabulary(MORE_TOKENS),
-        tokenizer=build_tokenizer,
-        design=record,
-        batch=draw_batch,
-        reply_tokens=LONGEST_REPLY,
+    return Course(
+        vocabulary=tokens.vocabulary(MORE_TOKENS), tokenizer=build_tokenizer, design=record,
+        batch=draw_batch, reply_tokens=LONGEST_REPLY,
         decisive=(OPTION, NEXT_OPTION, FINAL, CORRECT, REASON, VERDICT_CASE),
         steps=2_000,
         peak_learning_rate=3e-3,
         begins_as=JUDGE_FOLDER,
         likened=LIKENED,
         chat_templates={f"{temper}.jinja": chat_template(temper) for temper in TEMPER_WORDS},
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

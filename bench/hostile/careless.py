@@ -13,7 +13,16 @@ import pyarrow.parquet as pq
 
 from bench.hostile.case import Answer, Came, Case, Expect, must_name
 from bench.hostile.counted import Row, base_rows, counted
-from bench.hostile.tables import HEADER, as_csv, as_json, as_jsonl, as_parquet, cells, reduce_json
+from bench.hostile.tables import (
+    HEADER,
+    as_csv,
+    as_json,
+    as_jsonl,
+    as_parquet,
+    cells,
+    read_and_imported,
+    reduce_json,
+)
 
 ROWS = base_rows()
 CELLS = cells(ROWS)
@@ -76,24 +85,9 @@ def spreadsheet_cases() -> Iterator[Case]:
             MUST_REFUSE),
         "SQLite": (b"SQLite format 3\x00\x10\x00" + bytes(100), MUST_REFUSE),
     }  # fmt: skip
-    for what, (content, expect) in contents.items():
-        for verb, commands in {
-            "reduce": (reduce_json("t.csv"),),
-            "import": (
-                ("import", "table", "t.csv", "--out", "u.parquet"),
-                reduce_json("u.parquet"),
-            ),
-        }.items():
-            # What was taken for no verdict is said by whoever counts.
-            yield Case(
-                family="Spreadsheets",
-                what=f"{what} ({verb})",
-                commands=commands,
-                files={"t.csv": content},
-                may_write=("u.parquet",),
-                expect=expect,
-                fast=verb == "reduce" and what.startswith(("sep=", "errors")),
-            )
+    yield from read_and_imported(
+        "Spreadsheets", contents, lambda what: what.startswith(("sep=", "errors"))
+    )
 
 
 def _indexed() -> bytes:

@@ -21,6 +21,7 @@ from bench.hostile.tables import (
     as_tsv,
     cells,
     gzipped,
+    read_and_imported,
     reduce_json,
 )
 
@@ -91,23 +92,9 @@ def delimiter_cases() -> Iterator[Case]:
         "a null byte in a cell": (text.replace("q3,", "q\x003,").encode(), READ_OR_REFUSED),
         "a null byte in every cell": (text.replace("q", "\x00q").encode(), READ_OR_REFUSED),
     }
-    for what, (content, expect) in encodings.items():
-        for verb, commands in {
-            "reduce": (reduce_json("t.csv"),),
-            "import": (
-                ("import", "table", "t.csv", "--out", "u.parquet"),
-                reduce_json("u.parquet"),
-            ),
-        }.items():
-            yield Case(
-                family="Delimiters and encodings",
-                what=f"{what} ({verb})",
-                commands=commands,
-                files={"t.csv": content},
-                may_write=("u.parquet",),
-                expect=expect,
-                fast=verb == "reduce" and what.startswith("U"),
-            )
+    yield from read_and_imported(
+        "Delimiters and encodings", encodings, lambda what: what.startswith("U")
+    )
 
 
 def _quoted() -> bytes:

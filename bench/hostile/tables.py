@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -440,3 +440,24 @@ def table_cases() -> Iterator[Case]:
 def gzipped(content: bytes) -> bytes:
     """Compressed, without a time in it."""
     return gzip.compress(content, mtime=0)
+
+
+def read_and_imported(
+    family: str,
+    contents: Mapping[str, tuple[bytes, Expect]],
+    is_fast: Callable[[str], bool],
+) -> Iterator[Case]:
+    """A table reduced as it is, and reduced once it is imported."""
+    imported = (("import", "table", "t.csv", "--out", "u.parquet"), reduce_json("u.parquet"))
+    for what, (content, expect) in contents.items():
+        for verb, commands in {"reduce": (reduce_json("t.csv"),), "import": imported}.items():
+            # What was taken for no verdict is said by whoever counts.
+            yield Case(
+                family=family,
+                what=f"{what} ({verb})",
+                commands=commands,
+                files={"t.csv": content},
+                may_write=("u.parquet",),
+                expect=expect,
+                fast=verb == "reduce" and is_fast(what),
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Message, Role, digest, seed_base
@@ -22,6 +23,21 @@ class ItemWork:
     asks: tuple[Ask, ...]
     impossible: tuple[tuple[Ask, str], ...] = ()
     n_blocked: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        voice: Voice,
+        item: Item,
+        asks: Iterable[Ask],
+        impossible: Iterable[tuple[Ask, str]],
+        n_blocked: int,
+    ) -> ItemWork:
+        """Put together what a wave asks a judge about an item."""
+        return cls(
+            judge=voice.name, item_id=item.item_id, asks=tuple(asks), impossible=tuple(impossible),
+            n_blocked=n_blocked,
+        )  # fmt: skip
 
 
 def blank_condition(

@@ -89,11 +89,6 @@ def render_respond(
     first_response : str, optional
         The responder's answer to turn 1; needed for turn 2.
 
-    Returns
-    -------
-    tuple of Message
-        One user message.
-
     Raises
     ------
     SweepError
@@ -135,11 +130,6 @@ def render_best_of(
     options : sequence of Option
         In the order shown; ``labels_for(len(options))`` are their labels, and their names unless
         the template declares others.
-
-    Returns
-    -------
-    tuple of Message
-        One user message.
 
     Raises
     ------
@@ -277,11 +267,6 @@ def render_correctness(template: Template, item: Item, response: str) -> tuple[M
         With ``gold``, the ground truth as text.
     response : str
         The prediction that is judged.
-
-    Returns
-    -------
-    tuple of Message
-        One user message.
 
     Raises
     ------

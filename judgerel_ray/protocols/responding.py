@@ -87,13 +87,7 @@ def respond_work(
                 impossible.append((ask, "its first turn failed"))
             else:
                 asks.append(ask)
-    return ItemWork(
-        judge=voice.name,
-        item_id=item.item_id,
-        asks=tuple(asks),
-        impossible=tuple(impossible),
-        n_blocked=n_blocked,
-    )
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
 
 
 def first_turn(voice: Voice, item: Item, settings: Settings) -> Condition:

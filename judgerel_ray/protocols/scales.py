@@ -33,7 +33,7 @@ def load_scale(name_or_path: str) -> Scale:
     Parameters
     ----------
     name_or_path : str
-        A shipped name; or a file, when it holds a path separator or ends in ``.toml``.
+        As of :func:`judgerel_ray.protocols.load_criterion`.
 
     Returns
     -------

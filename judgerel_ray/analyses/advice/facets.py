@@ -126,7 +126,7 @@ COMPONENT_COLUMNS = {
     "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
     "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
-"""Columns of :func:`variance_table` after those of the groups."""
+"""Columns of :func:`component_rows`; an effect that cannot be told apart has no estimate."""
 
 Row = dict[str, object]
 
@@ -171,54 +171,6 @@ class FacetGroup:
     replies: Replies = field(default_factory=Replies)
 
 
-def variance_table(
-    frame: pl.LazyFrame,
-    *,
-    by: Sequence[str] | None = None,
-    nested: Sequence[str] = (),
-    missing: Missing = "category",
-    block: Block = 0,
-) -> pl.DataFrame:
-    """Compute the variance components of every group.
-
-    Parameters
-    ----------
-    frame : pl.LazyFrame
-        Judgments.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`; leave one
-        out (the judge, the temperature) and it becomes a facet.
-    nested : sequence of str
-        Facets whose levels belong to one question each, as the responses to it do: they have no
-        effect apart from the question's.
-    missing : {"category", "drop"}
-        What a reply without a verdict counts as; of scores it is always left out.
-    block : int or "all"
-        Only rows of this block.
-
-    Returns
-    -------
-    pl.DataFrame
-        One row a group and component; the group's columns, then `COMPONENT_COLUMNS`. An effect the
-        design cannot tell apart has no estimate, and ``undefined`` says from what.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there is nothing to count.
-
-    Examples
-    --------
-    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
-    ...         "score": [1.0, 3.0, 5.0, 5.0]}
-    >>> variance_table(pl.LazyFrame(rows)).select("component", "estimate").rows()
-    [('item_id', 4.0), ('residual', 1.0)]
-    """
-    groups = tuple(facet_groups(frame, by=by, nested=nested, missing=missing, block=block))
-    rows = [{**group.key, **row} for group in groups for row in component_rows(group)]
-    return pl.DataFrame(rows, schema={**key_schema(groups), **COMPONENT_COLUMNS}, orient="row")
-
-
 def facet_groups(
     frame: pl.LazyFrame,
     *,
@@ -230,7 +182,27 @@ def facet_groups(
 ) -> Iterator[FacetGroup]:
     """Lay every group of judgments out as a design, and take its variance apart.
 
-    Parameters as of :func:`variance_table`; by default what is known of the orders of the options.
+    Parameters
+    ----------
+    frame : pl.LazyFrame
+        Judgments.
+    by : sequence of str, optional
+        Columns that make a group, as for :func:`.reduce_judgments`; leave one out (the judge, the
+        temperature) and it becomes a facet.
+    nested : sequence of str
+        Facets whose levels belong to one question each, as the responses to it do: they have no
+        effect apart from the question's.
+    missing : {"category", "drop"}
+        What a reply without a verdict counts as; of scores it is always left out.
+    block : int or "all"
+        Only rows of this block.
+    populations : Populations, optional
+        How many levels facets have; by default what is known of the orders of the options.
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or nothing is left to count.
 
     Examples
     --------

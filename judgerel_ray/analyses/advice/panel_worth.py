@@ -60,7 +60,7 @@ def panel_table(
     Raises
     ------
     SweepError
-        If a column is missing, or there is nothing to count.
+        If a column is missing, or there are no judgments.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def label_table(
     Parameters
     ----------
     groups, options
-        As of :func:`.uncertainty_summary`.
+        As of :func:`.transfer_table`.
 
     Returns
     -------

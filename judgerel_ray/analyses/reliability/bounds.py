@@ -51,10 +51,8 @@ def bound_rows(
 
     Parameters
     ----------
-    group : Group
-        The group.
-    coefficients : sequence of str
-        Names of coefficients of counts.
+    group, coefficients
+        As of :func:`.group_rows`.
     levels : sequence of str, optional
         Levels of alpha, and of icc1 (numbers, but for "nominal"); by default that of the group's
         own scale.

@@ -141,7 +141,7 @@ def question_table(
     Raises
     ------
     SweepError
-        If a column is missing, or there is nothing to count.
+        As of :func:`.outcome_table`.
 
     Examples
     --------

@@ -355,7 +355,7 @@ def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
     Parameters
     ----------
     coefficients : pl.DataFrame
-        From :func:`judgerel_ray.analyses.reliability.reliability.reduce_judgments`.
+        Of one group or of several, from :func:`.reduce_judgments`.
 
     Returns
     -------

@@ -20,10 +20,8 @@ def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl
 
     Raises
     ------
-    SweepError
-        If a name or a file is wrong.
-    StoreError
-        If the path is a folder but no run directory.
+    SweepError, StoreError
+        As of :func:`.reduce_path`.
     """
     from judgerel_ray.analyses.reliability.correctness import question_table
 

@@ -121,7 +121,7 @@ def reproducible_rows(
     Parameters
     ----------
     group : Group
-        The group.
+        Its counts, and the facets that vary in it.
     coefficients : sequence of str
         Names of coefficients; those that compare no two judgments have none.
     missing : sequence of {"category", "drop"}

@@ -23,10 +23,8 @@ def least_stable(
 
     Parameters
     ----------
-    source : pl.LazyFrame or Tally
-        Judgments.
-    by : sequence of str, optional
-        Columns that make a group, as for :func:`.reduce_judgments`.
+    source, by
+        As of :func:`.outcome_table`, also what is refused.
     n : int
         Units listed in all.
     block : int or "all"
@@ -39,11 +37,6 @@ def least_stable(
         ``agreement`` (share of agreeing pairs), ``n_replications``, and ``verdicts``, a list of
         (value, share) from the most frequent on. Units asked once are left out, and temperature 0:
         what wavers there is the serving.
-
-    Raises
-    ------
-    SweepError
-        If a column is missing, or there is nothing to count.
 
     Examples
     --------

@@ -203,13 +203,7 @@ def confusion_work(
                 asks.append(ask)
             else:
                 impossible.append((ask, never))
-    return ItemWork(
-        judge=voice.name,
-        item_id=item.item_id,
-        asks=tuple(asks),
-        impossible=tuple(impossible),
-        n_blocked=n_blocked,
-    )
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
 
 
 def _scenes(frame: AskFrame, voice: Voice, item: Item) -> Iterator[Scene]:

@@ -45,11 +45,6 @@ def render_rating(
     scale : Scale
         What may be answered.
 
-    Returns
-    -------
-    tuple of Message
-        One user message.
-
     Raises
     ------
     SweepError

@@ -109,13 +109,7 @@ def rating_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Item
                 impossible += [(one, f"no answer of {name}") for one in made]
             else:
                 asks += made
-    return ItemWork(
-        judge=voice.name,
-        item_id=item.item_id,
-        asks=tuple(asks),
-        impossible=tuple(impossible),
-        n_blocked=n_blocked,
-    )
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
 
 
 def check_facets(frame: AskFrame) -> None:

@@ -56,13 +56,7 @@ def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> I
                     impossible.append((ask, never))
                 else:
                     asks.append(ask)
-    return ItemWork(
-        judge=voice.name,
-        item_id=item.item_id,
-        asks=tuple(asks),
-        impossible=tuple(impossible),
-        n_blocked=n_blocked,
-    )
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
 
 
 def _never(voice: Voice, role: Role, known: dict[str, Thought]) -> str | None:

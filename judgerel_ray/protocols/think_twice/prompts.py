@@ -87,11 +87,6 @@ def render_select(template: Template, item: Item, *, most: int) -> tuple[Message
     most : int
         How many to select, or to write.
 
-    Returns
-    -------
-    tuple of Message
-        One user message.
-
     Raises
     ------
     SweepError
@@ -150,11 +145,6 @@ def render_compare(
         As for :func:`render_select`.
     answers : sequence of (str, str)
         Both replies of each model, in the order shown; models are numbered from 0.
-
-    Returns
-    -------
-    tuple of Message
-        One user message.
 
     Raises
     ------

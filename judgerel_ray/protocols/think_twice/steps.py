@@ -68,13 +68,7 @@ def thinking_work(frame: AskFrame, wave: int, voice: Voice, item: Item, texts: T
                     asks.append(ask)
                 else:
                     impossible.append((ask, "its first step has no text"))
-    return ItemWork(
-        judge=voice.name,
-        item_id=item.item_id,
-        asks=tuple(asks),
-        impossible=tuple(impossible),
-        n_blocked=n_blocked,
-    )
+    return ItemWork.of(voice, item, asks, impossible, n_blocked)
 
 
 def _goes_on(

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.stats.counts.statistic import BLOCK, CountStatistic, Floats
+from judgerel_ray.stats.counts.statistic import BLOCK, CountStatistic, Floats, divide
 from judgerel_ray.stats.intervals.interval import by_cluster, cluster_terms
 
 
@@ -213,6 +213,36 @@ def mean_of(name: str, parts: Sequence[QuestionStatistic]) -> Combined:
     return Combined(
         name=name, parts=tuple(parts), combine=lambda values_PB: values_PB.mean(axis=0),
         is_mean=True,
+    )  # fmt: skip
+
+
+def mean_terms(
+    name: str, numbers_N: ArrayLike, questions_N: ArrayLike | None = None
+) -> QuestionTerms:
+    """Lay a mean of numbers out by question.
+
+    Parameters
+    ----------
+    name : str
+        What the mean is called.
+    numbers_N : array-like of float, shape (n_numbers,)
+        What it is of.
+    questions_N : array-like, shape (n_numbers,), optional
+        The question of each; by default each is its own.
+
+    Examples
+    --------
+    >>> found = mean_terms("mean", [1, 2, 6], ["q", "r", "r"])
+    >>> whole(found), found.terms_CT.tolist()
+    (3.0, [[1.0, 1.0], [8.0, 2.0]])
+    """
+    numbers = np.asarray(numbers_N, dtype=np.float64)
+    questions = np.arange(numbers.size) if questions_N is None else np.asarray(questions_N)
+    names, number = np.unique(questions, return_inverse=True)
+    sums = [np.bincount(number, weights=w, minlength=names.size) for w in (numbers, None)]
+    return QuestionTerms(
+        name=name, questions_C=names, terms_CT=np.stack(sums, axis=1).astype(np.float64),
+        value=lambda total: divide(total[..., 0], total[..., 1]),
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from judgerel_ray.stats.intervals.question_statistic import (
     QuestionStatistic,
     QuestionTerms,
     count_terms,
+    mean_terms,
     whole,
 )
 from judgerel_ray.stats.ratings.correlations import correlation
@@ -279,14 +280,7 @@ def scale_shift(ratings: ScaleRatings, *, confidence: float = 0.95) -> Estimate:
     _check_two(ratings, function="scale_shift")
     taking = ratings.n_scales() >= 2
     first, second = (_means(one[taking]) for one in ratings.mapped)
-    names, number = np.unique(ratings.questions_N[taking], return_inverse=True)
-    sums = [np.bincount(number, weights=w, minlength=names.size) for w in (second - first, None)]
-    shift = QuestionTerms(
-        name="scale_shift",
-        questions_C=names,
-        terms_CT=np.stack(sums, axis=1).astype(np.float64),
-        value=lambda total: divide(total[..., 0], total[..., 1]),
-    )
+    shift = mean_terms("scale_shift", second - first, ratings.questions_N[taking])
     undefined = "ranks_have_no_location" if ratings.mapping == "midrank" else None
     unit = "points" if ratings.mapping == "collapse" else "the common axis, of length 1"
     return _told(

@@ -266,7 +266,7 @@ def cross_fitted_auroc(
     clusters_N : array-like, shape (n_judgments,), optional
         The question of each judgment; by default each is its own. A question lies in one fold.
     confidence : float
-        Of the interval, in (0, 1).
+        As of :func:`judgerel_ray.stats.auroc`.
 
     Returns
     -------

@@ -4,11 +4,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.advice.facets import COMPONENT_COLUMNS, facet_groups, variance_table
+from judgerel_ray.analyses.advice.facets import (
+    COMPONENT_COLUMNS,
+    component_rows,
+    facet_groups,
+    key_schema,
+)
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.stats.generalizability.facet_cells import label_cells, score_cells
 from judgerel_ray.stats.generalizability.variance_components import variance_components
+
+
+def variance_table(frame, **options):
+    groups = [*facet_groups(frame, **options)]
+    found = [{**group.key, **row} for group in groups for row in component_rows(group)]
+    return pl.DataFrame(found, schema={**key_schema(groups), **COMPONENT_COLUMNS}, orient="row")
 
 
 def rows(**columns):

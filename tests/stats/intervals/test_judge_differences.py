@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import t, ttest_rel
@@ -10,20 +12,17 @@ from judgerel_ray.stats import count_statistic, count_terms, mean_of, rank_judge
 from judgerel_ray.stats.counts.statistic import divide
 from judgerel_ray.stats.intervals import judge_differences
 from judgerel_ray.stats.intervals.judge_differences import judge_difference
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, Remembered, whole
+from judgerel_ray.stats.intervals.question_statistic import (
+    QuestionTerms,
+    Remembered,
+    mean_terms,
+    whole,
+)
 from judgerel_ray.stats.intervals.swap_test import swap_test
 
+mean = partial(mean_terms, "mean")
+
 ALPHA = count_statistic("krippendorff_alpha", n_values=2)
-
-
-def mean(numbers, questions=None) -> QuestionTerms:
-    numbers = np.asarray(numbers, dtype=float)
-    return QuestionTerms(
-        name="mean",
-        questions_C=np.arange(numbers.size) if questions is None else np.asarray(questions),
-        terms_CT=np.stack([numbers, np.ones_like(numbers)], axis=1),
-        value=lambda total: divide(total[..., 0], total[..., 1]),
-    )
 
 
 def passes(rng, n, base, alpha=0.5, m=5, statistic=ALPHA):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from judgerel_ray.stats import count_statistic, count_terms, jackknife_interval, mean_of
-from judgerel_ray.stats.counts.statistic import divide
 from judgerel_ray.stats.intervals.interval import student_interval
 from judgerel_ray.stats.intervals.paired import (
     estimate,
@@ -14,19 +15,11 @@ from judgerel_ray.stats.intervals.paired import (
     left_out_difference,
     left_out_interval,
 )
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, whole
+from judgerel_ray.stats.intervals.question_statistic import mean_terms, whole
+
+mean = partial(mean_terms, "mean")
 
 ALPHA = count_statistic("krippendorff_alpha", n_values=3)
-
-
-def mean(numbers, questions=None) -> QuestionTerms:
-    numbers = np.asarray(numbers, dtype=float)
-    return QuestionTerms(
-        name="mean",
-        questions_C=np.arange(numbers.size) if questions is None else np.asarray(questions),
-        terms_CT=np.stack([numbers, np.ones_like(numbers)], axis=1),
-        value=lambda total: divide(total[..., 0], total[..., 1]),
-    )
 
 
 def test_counts_by_question_give_the_shipped_interval():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
@@ -16,17 +18,9 @@ from judgerel_ray.stats import (
     scale_ratings,
 )
 from judgerel_ray.stats.counts.statistic import divide
-from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
+from judgerel_ray.stats.intervals.question_statistic import QuestionTerms, mean_terms
 
-
-def mean(numbers, questions=None) -> QuestionTerms:
-    numbers = np.asarray(numbers, dtype=float)
-    return QuestionTerms(
-        name="mean",
-        questions_C=np.arange(numbers.size) if questions is None else np.asarray(questions),
-        terms_CT=np.stack([numbers, np.ones_like(numbers)], axis=1),
-        value=lambda total: divide(total[..., 0], total[..., 1]),
-    )
+mean = partial(mean_terms, "mean")
 
 
 def drawn(*accuracies: float, questions: int = 200, seed: int = 0):
