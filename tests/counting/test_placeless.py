@@ -11,6 +11,7 @@ from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.reliability.reducing import open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting import placeless
 from judgerel_ray.counting.placeless import placed, placed_tally
 from judgerel_ray.counting.tally import tally_judgments
 from tests.counting.test_places import coin, content, first_shown, pairs, value
@@ -227,3 +228,20 @@ def test_templates_that_name_places_their_own_way_have_the_options_of_one():
     assert alphas == pytest.approx([right[0][3]] * 2, abs=1e-12)
     assert right[0][:2] == ("krippendorff_alpha", "reproducibility")
     assert said == []
+
+
+def test_a_letter_of_its_own_takes_no_second_count(monkeypatch):
+    frame = pairs(coin, menu=shared)
+    own, none = (tally_judgments(tied(frame, "tie", label).lazy()) for label in ("C", None))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("rows were counted again")
+
+    monkeypatch.setattr(placeless, "tally_judgments", refuse)
+    found, notes = placed_tally(own)
+    columns = ["item_id", "option_order"]
+    counted = [one.nested.by_place().long(columns).sort(pl.all()) for one in (found, none)]
+    assert counted[0].equals(counted[1])
+    assert notes == ()
+    with pytest.raises(AssertionError, match="counted again"):
+        placed_tally(tally_judgments(tied(frame, "tie", "B").lazy()))
