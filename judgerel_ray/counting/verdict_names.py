@@ -14,6 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
+from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.fast_count import little_read_ahead
 from judgerel_ray.counting.nesting import KIND, PLACES, N
 from judgerel_ray.counting.places import NO_OPTION, ORDER, SHOWN, Places, by_place, place
@@ -344,10 +345,7 @@ def _own_labels(columns: Sequence[str]) -> pl.Expr:
     """Rows about models, which are shown in an order and are each their own label."""
     if "protocol" not in columns:
         return pl.lit(False)
-    from judgerel_ray.protocols.registry import protocol_names
-
-    models = protocol_names(lambda one: one.models_answer)
-    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
+    return of_protocols(lambda one: one.models_answer).fill_null(False)
 
 
 def _two(orders: pl.Series) -> tuple[object, ...]:
