@@ -20,6 +20,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.policy import SCORED
 
@@ -69,10 +70,7 @@ def names_models(columns: Collection[str]) -> pl.Expr:
     """
     if "protocol" not in columns:
         return pl.lit(False)
-    from judgerel_ray.protocols.registry import protocol_names
-
-    models = protocol_names(lambda one: one.models_answer)
-    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
+    return of_protocols(lambda one: one.models_answer).fill_null(False)
 
 
 def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
