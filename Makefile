@@ -33,10 +33,10 @@ demo: $(READY) ## a small sweep with real vLLM through local Ray, then coefficie
 	@echo "Coefficients: $(BIN)/judgerel reduce $(DEMO_RUN)"
 	@echo "Report:       $(DEMO_RUN)/report.html"
 
-# Two processes of one thread each. Whatever starts a cluster or an engine is one group of tests
+# Two processes of one thread each. Files of tests that start a cluster or an engine are one group
 # (tests/conftest.py), begun first: one of the two works it off while the other does the rest.
 PYTEST := OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest \
-	-n 2 --dist loadgroup --no-loadscope-reorder --durations=10
+	-n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
 test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (5 minutes)

@@ -64,7 +64,7 @@ def first_paragraph(documented: object) -> str:
 
 def schema() -> Spec:
     """JSON Schema of the sweep file, with what each key means."""
-    whole = Sweep.model_json_schema()
+    whole = Sweep.current().model_json_schema()
     for key in INTERNAL:
         whole["properties"].pop(key, None)
     known = tables()

@@ -12,6 +12,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,24 +66,35 @@ _FOREIGN_WARNINGS = {
 _HEAVY = "clusters and engines"
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+@cache
+def _group(file: str) -> str:
+    """The tests of one file go to one process; those of all that start engines, to one as well."""
+    text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
+    return _HEAVY if any(f"pytest.mark.{mark}" in text for mark in _FOREIGN_WARNINGS) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Deal files out to processes; pytest 9.2 hides the marks from xdist 3.8, so files are read."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(nodeid.partition("::")[0])
+
+    return Files(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let tests of Ray and vLLM live with the warnings of Ray and vLLM, and one at a time."""
-    if hasattr(config, "workerinput"):  # one process of several
-        items.sort(key=lambda item: not _is_heavy(item))  # the longest group is begun first
-        for item in items:
-            group = _HEAVY if _is_heavy(item) else item.nodeid.partition("::")[0]
-            item.add_marker(pytest.mark.xdist_group(group))
+    """Let tests of Ray and vLLM live with the warnings of Ray and vLLM."""
+    if hasattr(config, "workerinput"):  # one process of several: the longest group is begun first
+        items.sort(key=lambda item: _group(item.nodeid.partition("::")[0]) != _HEAVY)
     for item in items:
         for mark, warnings in _FOREIGN_WARNINGS.items():
             if item.get_closest_marker(mark):
                 for warning in warnings:
                     # First, so that what a test says of itself has the last word.
                     item.add_marker(pytest.mark.filterwarnings(warning), append=False)
-
-
-def _is_heavy(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(mark) for mark in _FOREIGN_WARNINGS)
 
 
 def start_ray(**options: Any) -> ModuleType:

@@ -16,7 +16,17 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from judgerel_ray import __version__
 from judgerel_ray.cli.screen import one_line, tell
-from judgerel_ray.core.verb import FORCE, GROUPS, VERBS, Flag, Verb, flag, flag_of, spelled
+from judgerel_ray.core.verb import (
+    FORCE,
+    GROUPS,
+    VERBS,
+    Flag,
+    Verb,
+    annotation,
+    flag,
+    flag_of,
+    spelled,
+)
 
 PROGRAM = "judgerel"
 COMPLETION = "_JUDGEREL_COMPLETE"
@@ -287,7 +297,7 @@ def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argume
 
 def _option(one: Field[Any]) -> click.Option:
     """The flag of an option."""
-    told, kind = flag_of(one), str(one.type)
+    told, kind = flag_of(one), annotation(one)
     names = [spelled(one), one.name]
     if kind == "bool":
         return click.Option(names, is_flag=True, help=told.help)

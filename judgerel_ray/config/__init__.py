@@ -1,4 +1,4 @@
-"""The sweep file: TOML to a frozen Sweep. May import only core; the only room with pydantic.
+"""The sweep file: TOML to a frozen Sweep, its asks by the tables of their protocols.
 
 Examples
 --------
@@ -18,6 +18,7 @@ from judgerel_ray.protocols.ask import (
     ExactSettings,
     RespondSettings,
     Sample,
+    ask_table,
     plain_temperature,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "Sample",
     "Sweep",
     "as_exact",
+    "ask_table",
     "load_sweep",
     "parse_sweep",
     "plain_temperature",

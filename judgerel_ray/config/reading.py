@@ -18,8 +18,8 @@ from pydantic_core import ErrorDetails
 
 from judgerel_ray.config.sweep import Sweep
 from judgerel_ray.core import SweepError, decoded
-from judgerel_ray.protocols.ask import NUMBER, TABLE
-from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.ask import NUMBER, OTHERS_KEY, TABLE
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 Place = Sequence[int | str]
 OWN_FIELDS = frozenset({"folder", "text"})  # of a Sweep, and no keys of its file
@@ -129,7 +129,7 @@ def parse_sweep(text: str, *, source: str = "sweep.toml", folder: str = "") -> S
     for own in OWN_FIELDS & set(content):
         raise SweepError(f"{own} is not a key of a sweep", where={"file": source})
     try:
-        return Sweep.model_validate({**content, "folder": folder, "text": text})
+        return Sweep.current().model_validate({**content, "folder": folder, "text": text})
     except ValidationError as error:
         raise _one_line(error, source) from None
 
@@ -139,20 +139,31 @@ def _one_line(error: ValidationError, source: str) -> SweepError:
     details = error.errors(include_url=False, include_context=True)
     for detail in details:
         # Which arm of a union was meant is no place in the file.
-        detail["loc"] = tuple(part for part in detail["loc"] if part not in (NUMBER, TABLE))
+        place = tuple(part for part in detail["loc"] if part not in (NUMBER, TABLE))
+        if place[:1] == ("ask",) and len(place) > 2:
+            detail.setdefault("ctx", {})["protocol"] = place[2]
+            place = (*place[:2], *place[3:])
+        detail["loc"] = place
     # The arms of a union each complain of the same value: one problem, several things expected.
     problems: dict[str, list[ErrorDetails]] = {}
     for detail in details:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # pydantic counts only the rows without problems of their own
         problems.setdefault(_dotted(detail["loc"]) or detail["msg"], []).append(detail)
-    # An unknown key usually explains the missing one beside it: say that first.
-    first = min(problems.values(), key=lambda found: found[0]["type"] != "extra_forbidden")
+    # An unknown protocol explains unknown keys, and an unknown key the missing one beside it.
+    first = min(problems.values(), key=lambda found: _rank(found[0]))
     problem, hint = _words(first)
     more = len(problems) - 1
     if more:
         problem = f"{problem} (and {more} more problem{'s' if more > 1 else ''})"
     return SweepError(problem, where={"file": source}, hint=hint)
+
+
+def _rank(detail: ErrorDetails) -> int:
+    """Place of a problem among others."""
+    if detail["type"] == "literal_error" and detail["loc"][-1] == "protocol":
+        return 0
+    return 1 if detail["type"] == "extra_forbidden" else 2
 
 
 def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
@@ -161,10 +172,13 @@ def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
     place = detail["loc"]
     key = _dotted(place)
     if detail["type"] == "extra_forbidden":
-        known = _keys_at(place[:-1])
+        known = _keys_at(place[:-1], detail.get("ctx", {}).get("protocol"))
         close = get_close_matches(str(place[-1]), known, n=1)
         hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
         return f"{key} is not a key of {_table_at(place[:-1])}", hint
+    if detail["type"] == OTHERS_KEY:
+        said = detail["ctx"]
+        return f"{key}.{detail['msg']}", f"leave it out; {said['protocol']} takes {said['taken']}"
     if detail["type"] == "missing":
         is_list = key in {"judge", "ask"}
         return f"{key} is missing", f"add [[{key}]] there" if is_list else f"add {key} = ... there"
@@ -250,8 +264,10 @@ def _table_class(annotation: object) -> type[BaseModel] | None:
     return None
 
 
-def _keys_at(place: Place) -> list[str]:
-    """Keys known at a place."""
+def _keys_at(place: Place, protocol: str | None) -> list[str]:
+    """Keys known at a place, in an ask of a protocol."""
+    if protocol in protocol_names() and len(place) == len(("ask", 0)):
+        return sorted(protocol_named(protocol).table.taken())
     model = _model_at(place)
     return sorted(set(model.model_fields) - OWN_FIELDS) if model else []
 
@@ -261,6 +277,11 @@ def _table_at(place: Place) -> str:
     names = {"judge": "a judge", "ask": "an ask"}
     words = [str(part) for part in place if not isinstance(part, int)]
     return names.get(words[-1], words[-1]) if words else "a sweep"
+
+
+def _explored() -> tuple[str, ...]:
+    """Protocols whose verdicts have a distribution to find."""
+    return protocol_names(lambda one: "exact" in one.table.taken())
 
 
 SAMPLING_KEYS = ("replications", "repeat_greedy", "early_stop")
@@ -323,6 +344,6 @@ def as_exact(sweep: Sweep) -> Sweep:
         raise SweepError(
             "no ask of the sweep has a distribution to find",
             where={"sweep": sweep.name},
-            hint="protocols best_of, correctness and rating have one",
+            hint=f"protocols {', '.join(_explored())} have one",
         )
     return found

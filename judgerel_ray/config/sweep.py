@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    create_model,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from judgerel_ray.config.judge import SHARED, Judge, Limits
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.table import Name, Number, Table, Whole
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.protocols.registry import SHIPPED, protocol_named, protocol_names
+
+UNKNOWN = "of no protocol"
+
+
+class AnyAsk:
+    """An ``[[ask]]``: the table of the protocol that it names."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[AskTable], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """One table a protocol; what names none is held against the keys of all."""
+        tables = {name: protocol_named(name).table for name in protocol_names()}
+        keys: dict[str, Any] = {
+            key: (Any, None) for table in tables.values() for key in table.taken()
+        }
+        keys["protocol"] = (Literal[tuple(tables)], ...)
+        unknown = create_model("Ask", __base__=Table, **keys)
+        return core_schema.tagged_union_schema(
+            {
+                name: handler.generate_schema(one)
+                for name, one in {**tables, UNKNOWN: unknown}.items()
+            },
+            discriminator=lambda given: _protocol_of(given, tables),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """One of the tables, told apart by ``protocol``."""
+        assert schema["type"] == "tagged-union"
+        known = {name: one for name, one in schema["choices"].items() if name != UNKNOWN}
+        return handler(core_schema.tagged_union_schema(known, discriminator="protocol"))
+
+
+def _protocol_of(given: object, known: Container[str]) -> str:
+    """The protocol that an ask names."""
+    named = given.get("protocol") if isinstance(given, dict) else getattr(given, "protocol", None)
+    return named if isinstance(named, str) and named in known else UNKNOWN
 
 
 class FleetTable(Table):
@@ -38,11 +85,13 @@ class FleetTable(Table):
 class Sweep(Table):
     """A whole sweep file."""
 
+    _known: ClassVar[tuple[str, ...]] = SHIPPED
+
     name: Name
     """Name of the sweep."""
     judge: Annotated[tuple[Judge, ...], Field(min_length=1)]
     """The judges, responders among them."""
-    ask: Annotated[tuple[AskTable, ...], Field(min_length=1)]
+    ask: Annotated[tuple[Annotated[AskTable, AnyAsk()], ...], Field(min_length=1)]
     """What is asked."""
     fleet: FleetTable = FleetTable()
     """Limits of the execution."""
@@ -98,6 +147,14 @@ class Sweep(Table):
                         f"{getattr(theirs, key)} and {getattr(ours, key)}"
                     )
         return self
+
+    @classmethod
+    def current(cls) -> type[Self]:
+        """The class, with the protocols that have been registered since it was made."""
+        if cls._known != protocol_names():
+            cls._known = protocol_names()
+            cls.model_rebuild(force=True)
+        return cls
 
     def judges_of(self, index: int) -> tuple[Judge, ...]:
         """Judges asked by ``ask[index]``: those it names, else all that are no responder of any.

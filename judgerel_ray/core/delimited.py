@@ -194,6 +194,8 @@ def _uneven(
     hint = "put a field that holds the separator in double quotes, and leave none out"
     if any("\n" in field for field in row):
         hint = "a quotation mark in it is not closed"
+    elif n_columns == 1:
+        hint = "take out what stands above the line of names, and put commas between them"
     return SweepError(
         f"line {line} has {len(row)} fields, the first line names {n_columns} columns",
         where={**where, "line": line},

@@ -95,6 +95,12 @@ def spelled(option: Field[Any]) -> str:
     return "--" + name.replace("_", "-")
 
 
+def annotation(option: Field[Any]) -> str:
+    """The type of a field as it is written, whether annotations are kept as text or not."""
+    kind: object = option.type
+    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+
+
 def comma_names(text: str) -> tuple[str, ...]:
     """Names with commas between.
 
@@ -276,7 +282,7 @@ def _with_parameters(text: str, options: Callable[..., object]) -> str:
     for one in fields(options):  # type: ignore[arg-type]
         told = flag_of(one)
         meaning = f"{told.help[0].upper()}{told.help[1:]}."
-        lines += [f"    {one.name} : {_kind(str(one.type))}"]
+        lines += [f"    {one.name} : {_kind(annotation(one))}"]
         lines += wrap(meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
     before, returns, after = text.partition("\n    Returns\n")
     if not returns or not lines:

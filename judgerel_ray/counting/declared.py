@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,7 +11,22 @@ from judgerel_ray.core import Scale
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.config import Sweep
+    from judgerel_ray.protocols.protocol import Protocol
     from judgerel_ray.store import RunDirectory
+
+
+def of_protocols(where: Callable[[Protocol], bool]) -> pl.Expr:
+    """Tell rows of the protocols that something holds of.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"protocol": ["best_of", "confusion", None]})
+    >>> rows.select(of_protocols(lambda one: one.makes_matrices))["protocol"].to_list()
+    [False, True, None]
+    """
+    from judgerel_ray.protocols.registry import protocol_names
+
+    return pl.col("protocol").cast(pl.String).is_in(protocol_names(where))
 
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
@@ -93,8 +108,8 @@ def ask_benchmarks(sweep: Sweep, index: int, items: pl.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable, Judge, Sweep
-    >>> ask = AskTable(protocol="respond", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table, Judge, Sweep
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
     >>> sweep = Sweep(name="s", judge=(Judge(name="j", model="m"),), ask=(ask,))
     >>> ask_benchmarks(sweep, 0, pl.DataFrame({"benchmark": ["b", "c"]}))
     ['b']

@@ -14,7 +14,7 @@ from typing import Literal
 
 import polars as pl
 
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import JUDGE_ROLES, SweepError
 from judgerel_ray.counting.columns import FACETS, KINDS, is_judge
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.tally import Tally, tally_judgments
@@ -115,7 +115,14 @@ def count_judgments(
         tally = tally_judgments(tally.rows, extra=wanted)
     units = _judges(tally.nested.units, block)
     if units.is_empty():
-        raise SweepError(f"no judgments to reduce: no row of a judge in block {block}")
+        raise SweepError(
+            f"no judgments to reduce: no row of a judge in block {block}",
+            hint="; ".join(
+                line.removeprefix("left out: ")
+                for line in lines_left_out(tally.nested.units, block)
+            )
+            or None,
+        )
     recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
         groups = _default_groups(units, [name for name in recorded if name not in extra])
@@ -203,6 +210,39 @@ def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
     if "block" in counts.columns and block != "all":
         counts = counts.filter(pl.col("block").fill_null(0) == block)
     return counts
+
+
+def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
+    """Say which rows no coefficient counts: those of other blocks, and of others than judges.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"role": ["judge", "Judge"], "block": [1, 0], "n": [[2], [1]]})
+    >>> for line in lines_left_out(units):
+    ...     print(line)
+    left out: 1 row whose role is 'Judge'; a judge's is judge, participant, evaluator_only or none
+    left out: 2 rows of other blocks than 0; reduce --block all counts them
+    """
+    lines = []
+    if "role" in units.columns:
+        others = units.filter(~is_judge(units.columns))
+        if others.height:
+            roles = ", ".join(map(repr, others["role"].unique().sort().to_list()))
+            judges = ", ".join(JUDGE_ROLES)
+            lines.append(f"{_n_rows(others)} whose role is {roles}; a judge's is {judges} or none")
+    if "block" in units.columns and block != "all":
+        others = units.filter(pl.col("block").fill_null(0) != block)
+        if others.height:
+            lines.append(
+                f"{_n_rows(others)} of other blocks than {block}; reduce --block all counts them"
+            )
+    return tuple(f"left out: {line}" for line in lines)
+
+
+def _n_rows(units: pl.DataFrame) -> str:
+    """How many rows were counted in units, in words."""
+    n = int(units[N].list.sum().sum())
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
 
 
 def _default_groups(counts: pl.DataFrame, recorded: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Names of items and judges that differ in spelling alone: kept apart, and said."""
+"""Names of items, judges and conditions that differ in spelling alone: kept apart, and said."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.counting.spelling import folded, told_apart
 
 ITEM = "item_id"
-_NAMES = {"judge": "judges", ITEM: "items"}
+_NAMES = {
+    "judge": "judges", ITEM: "items", "benchmark": "benchmarks", "criterion": "criteria",
+    "definition": "definitions", "scale": "scales", "template": "templates",
+    "responder": "responders",
+}  # fmt: skip
 _MOST_UNITS, _MOST_NAMES = 500_000, 50_000  # above them nothing is looked for: a tenth of a second
 _SHOWN = 3
 _TOTALS = (
@@ -22,7 +26,7 @@ SUMS_UP = pl.col(ITEM).cast(pl.String).str.strip_chars().str.to_lowercase().is_i
 
 
 def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
-    """Say which items, and which judges, are probably one though they are spelled in several ways.
+    """Say which items, judges, criteria ... are probably one though spelled in several ways.
 
     Parameters
     ----------

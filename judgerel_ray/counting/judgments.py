@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -23,6 +24,7 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
+from judgerel_ray.counting.grouping import lines_left_out
 from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
 from judgerel_ray.counting.nesting import UnitRows
 from judgerel_ray.counting.places import SHOWN
@@ -160,6 +162,8 @@ def tally_file(
         apart = () if set(columns) >= _OURS else names_kept_apart(nested.units)
         if totals := totals_line(nested.units):
             apart = (*apart, totals)
+        if not set(columns) >= _OURS:
+            apart = (*apart, *lines_left_out(nested.units))
     return Tally(
         rows=rows,
         nested=nested,
@@ -463,10 +467,15 @@ def refuse_text(source: Source) -> None:
         if not first.is_empty():
             expected = "a whole number" if name in WHOLE else "a number"
             got = first["got"].item()
-            comma = got.count(",") == 1 and got.replace(",", "").strip("+-").isdecimal()
+            digits = got.replace(",", "")
+            comma = got.count(",") == 1 and digits.strip("+-").isdecimal()
             hint = _ADVICE.get(name, f"leave it empty where there is no {name}")
             if got.endswith("%"):
                 hint = f"write {got.rstrip('% ')}: a number, no sign behind it"
+            if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+", got):
+                comma, hint = False, f"write {digits}: digits without commas"
+                if name not in WHOLE and got.count(",") == 1:
+                    hint += f", or {got.replace(',', '.')} where a point is meant"
             raise SweepError(
                 f"{name}: expected {expected}, got {got!r}",
                 where={**source.where, "row": first["__row"].item() + 1},

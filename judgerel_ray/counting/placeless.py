@@ -16,14 +16,16 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.fast_count import little_read_ahead
-from judgerel_ray.counting.nesting import N, UnitRows
+from judgerel_ray.counting.nesting import PLACES, N, UnitRows
 from judgerel_ray.counting.places import (
     N_OPTIONS,
     ORDER,
+    PROMPTS,
     SHOWN,
     is_tie,
     names_models,
     place,
+    places_of_prompts,
 )
 from judgerel_ray.counting.policy import SCORED
 from judgerel_ray.counting.tally import Tally, tally_judgments
@@ -31,6 +33,7 @@ from judgerel_ray.counting.tally import Tally, tally_judgments
 NEGLIGIBLE = 0.005
 """Share of verdicts below which a label beyond the options that verdicts show is no place."""
 _PAIR = 2
+_WRITTEN = "__written"
 _VERDICT = pl.col("verdict").cast(pl.String)
 _DECLARE = f"a column {N_OPTIONS} says how many options there are"
 
@@ -47,11 +50,14 @@ class Placed:
         Whether any label was one.
     notes : tuple of str
         What was assumed, a line each.
+    gone : tuple of str, optional
+        Where nothing but whole labels were left out, those.
     """
 
     rows: pl.LazyFrame
     changed: bool = False
     notes: tuple[str, ...] = ()
+    gone: tuple[str, ...] | None = None
 
 
 def placed_tally(
@@ -86,8 +92,18 @@ def placed_tally(
     found = placed(tally.rows, n_options=n_options)
     if not found.changed:
         return tally, found.notes
-    nested = tally_judgments(found.rows, extra=extra).nested
+    if found.gone is None:
+        nested = tally_judgments(found.rows, extra=extra).nested
+    else:
+        nested = _without(tally.nested, found.gone)
     return replace(tally, rows=found.rows, nested=nested), found.notes
+
+
+def _without(nested: UnitRows, labels: Sequence[str]) -> UnitRows:
+    """Counts without those of some places."""
+    kept = [k for k, name in enumerate(nested.places or ()) if name not in labels]
+    units = nested.units.with_columns(pl.col(PLACES).list.gather(kept))
+    return replace(nested, units=units, places=tuple((nested.places or ())[k] for k in kept))
 
 
 def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
@@ -118,25 +134,36 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     columns = rows.collect_schema().names()
     if not {"item_id", SHOWN, ORDER, "verdict"} <= set(columns):
         return Placed(rows=rows)
-    labelled = rows.filter(place().is_not_null(), _VERDICT.is_not_null(), ~names_models(columns))
+    labelled = rows.filter(pl.col(SHOWN).is_not_null(), _VERDICT.is_not_null())
+    if "protocol" in columns:
+        labelled = labelled.filter(~names_models(columns))
+    prompts = [name for name in PROMPTS if name in columns]
+    told = [pl.col(*prompts, ORDER), pl.col(SHOWN).cast(pl.String), _VERDICT.alias("verdict")]
     with little_read_ahead():
-        pairs = (
-            labelled.group_by(place(), pl.col(ORDER), _VERDICT.alias("verdict"))
-            .agg(pl.len().alias(N))
-            .collect(engine="streaming")
-        )
-    if pairs[ORDER].drop_nulls().n_unique() < _PAIR:
+        counted = labelled.group_by(told).agg(pl.len().alias(N)).collect(engine="streaming")
+    # Labels are cleaned of the few that there are, and not row by row.
+    every = counted.with_columns(place(), pl.col(SHOWN).alias(_WRITTEN)).drop_nulls(SHOWN)
+    if every[ORDER].drop_nulls().n_unique() < _PAIR:
         return Placed(rows=rows)
-    ties, notes = _named_ties(pairs)
-    own, more = _own_letter(pairs.filter(~pl.col("verdict").is_in(ties)), n_options)
+    ties, notes = _named_ties(every)
+    own, more = _own_letter(every.filter(~pl.col("verdict").is_in(ties)), n_options)
     ties += own
-    pairs = pairs.filter(~pl.col("verdict").is_in(ties))
+    pairs = every.filter(~pl.col("verdict").is_in(ties))
     strays, last = _strays(pairs, labelled, ties, n_options)
-    placeless = _VERDICT.is_in(ties) | place().is_in(strays)
-    if ties or strays:
-        kept = ~placeless.fill_null(False) | names_models(columns)
-        rows = rows.with_columns(pl.when(kept).then(pl.col(SHOWN)).alias(SHOWN))
-    return Placed(rows=rows, changed=bool(ties or strays), notes=(*notes, *more, *last))
+    notes = [*notes, *more, *last]
+    if not ties and not strays:
+        return Placed(rows=rows, notes=tuple(notes))
+    written = every.filter(pl.col(SHOWN).is_in(strays))[_WRITTEN].unique().to_list()
+    kept = ~_VERDICT.is_in(ties).fill_null(False)
+    if strays:
+        kept &= ~pl.col(SHOWN).cast(pl.String).is_in(written).fill_null(False)
+    if "protocol" in columns:
+        kept |= names_models(columns)
+    rows = rows.with_columns(pl.when(kept).then(pl.col(SHOWN)).alias(SHOWN))
+    stay = set(pairs[SHOWN]) - set(strays)
+    gone = set(every.filter(pl.col("verdict").is_in(ties))[SHOWN]) | set(strays)
+    whole = None if gone & stay or "protocol" in columns else tuple(sorted(gone))
+    return Placed(rows=rows, changed=True, notes=tuple(notes), gone=whole)
 
 
 def _to_be_read(nested: UnitRows) -> bool:
@@ -226,14 +253,21 @@ def _strays(
     """Labels of too few rows to be places beyond the options that verdicts show."""
     shown = pairs.group_by(SHOWN).agg(pl.col(N).sum()).sort(N, SHOWN)
     k, total = shown.height, int(shown[N].sum())
-    if k <= _PAIR:
+    prompts = [name for name in PROMPTS if name in pairs.columns]
+    of_one = (
+        places_of_prompts(pairs, prompts) or k
+    )  # kinds of prompts may name places their own way
+    if of_one <= _PAIR:
         return [], []
     n_verdicts = pairs["verdict"].n_unique()
     if n_verdicts > k and declared is None:  # each question has options of its own
-        options = labelled.filter(~_VERDICT.is_in(ties)).group_by("item_id")
+        stood = labelled.filter(place().is_not_null(), ~_VERDICT.is_in(ties))
+        options = stood.group_by("item_id")
         most = options.agg(_VERDICT.n_unique().alias(N)).select(pl.col(N).max())
         n_verdicts = int(most.collect(engine="streaming").item() or 0)
     known = max(_PAIR, min(n_verdicts, k) if declared is None else declared)
+    if of_one <= known < k:
+        return [], []
     rare = shown.filter(pl.col(N) < NEGLIGIBLE * total)
     places = ", ".join(shown[SHOWN].sort())
     what = f"{known} options that {'verdicts show' if declared is None else 'are declared'}"

@@ -20,6 +20,7 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
+from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.policy import SCORED
 
@@ -30,6 +31,8 @@ NO_OPTION = ("tie", "tied", "none", "neither", "both", "draw", "equal")
 """Labels that name no place."""
 _PAIR = 2
 _FIRST = ("a", "0", "1", "first", "left")
+PROMPTS = ("benchmark", "protocol", "criterion", "definition", "template")
+"""Columns of what is asked: each may call its places by names of its own."""
 
 
 def place() -> pl.Expr:
@@ -67,10 +70,7 @@ def names_models(columns: Collection[str]) -> pl.Expr:
     """
     if "protocol" not in columns:
         return pl.lit(False)
-    from judgerel_ray.protocols.registry import protocol_names
-
-    models = protocol_names(lambda one: one.models_answer)
-    return pl.col("protocol").cast(pl.String).is_in(models).fill_null(False)
+    return of_protocols(lambda one: one.models_answer).fill_null(False)
 
 
 def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
@@ -174,12 +174,15 @@ class Places:
         Whether items have two options of their own, in two orders.
     placed : tuple of str
         The verdicts that name a place.
+    most : int, optional
+        Places of one kind of prompt, at most, where kinds call them by names of their own.
     """
 
     labels: tuple[str, ...]
     orders: tuple[object, ...]
     own_menus: bool
     placed: tuple[str, ...] = ()
+    most: int | None = None
 
 
 def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
@@ -190,14 +193,19 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "option_order": [0, 1] * 2,
     ...                      "label": ["A", "B"] * 2, "verdict": ["x", "x", "z", "z"]})
     >>> places_in(rows, ["label", "option_order", "verdict"])
-    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=())
+    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=(), most=None)
     """
     if not {SHOWN, ORDER, "verdict"} <= set(columns):
         return None
     named = rows.select(pl.col(SHOWN).cast(pl.String).unique()).collect(engine="streaming")
     seen = named.select(place()).to_series().drop_nulls().unique().sort()
     if seen.len() > _PAIR:  # of more than two, places alone are read: it takes a third of the time
-        return Places(labels=tuple(seen.to_list()), orders=(), own_menus=False)
+        prompts = [name for name in PROMPTS if name in columns]
+        kinds = rows.select(*prompts, place()).unique().collect(engine="streaming")
+        labels = tuple(seen.to_list())
+        return Places(
+            labels=labels, orders=(), own_menus=False, most=places_of_prompts(kinds, prompts)
+        )
     kinds = (
         rows.select(place(), pl.col(ORDER), pl.col("verdict").cast(pl.String))
         .filter(pl.col(SHOWN).is_not_null(), pl.col("verdict").is_not_null())
@@ -214,6 +222,21 @@ def places_in(rows: pl.LazyFrame, columns: Sequence[str]) -> Places | None:
     return Places(labels=labels, orders=orders, own_menus=own)
 
 
+def places_of_prompts(labels: pl.DataFrame, prompts: Sequence[str]) -> int | None:
+    """Count the places of the kind of prompt that has the most; None where none tells them apart.
+
+    Examples
+    --------
+    >>> labels = pl.DataFrame({"template": ["s", "s", "t", "t"], "label": ["A", "B", "1", "2"]})
+    >>> places_of_prompts(labels, ["template"])
+    2
+    """
+    if not prompts:
+        return None
+    of_each = labels.drop_nulls(SHOWN).group_by(prompts).agg(pl.col(SHOWN).n_unique())[SHOWN]
+    return int(str(of_each.max())) if of_each.len() else None
+
+
 def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     """Read the places of a file from its counts; of the rows just which verdicts are ties.
 
@@ -223,7 +246,7 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     ...                       "n": [[2], [1]], "__places": [[2, 0], [0, 1]]})
     >>> kinds = pl.DataFrame({"verdict": ["x"], "score": [None], "outcome": ["scored"]})
     >>> places_counted(UnitRows(units=units, kinds=kinds, places=("A", "B")), pl.LazyFrame())
-    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=('x',))
+    Places(labels=('A', 'B'), orders=(0, 1), own_menus=False, placed=('x',), most=None)
     """
     if not nested.places or nested.units[ORDER].n_unique() < _PAIR:
         return None
@@ -245,7 +268,11 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     # What a verdict names beyond the labels is of no menu that all items share.
     own = verdicts.len() > len(labels) == len(orders) == _PAIR
     placed = labels if own else tuple(verdicts)
-    return Places(labels=labels, orders=orders, own_menus=own, placed=placed)
+    prompts = [name for name in PROMPTS if name in nested.units.columns]
+    most = None
+    if prompts and len(labels) > _PAIR:
+        most = places_of_prompts(stood.long(prompts), prompts)
+    return Places(labels=labels, orders=orders, own_menus=own, placed=placed, most=most)
 
 
 def by_place(rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
@@ -279,7 +306,8 @@ def options_shown(places: Places | None) -> int | None:
     >>> options_shown(None) is None
     True
     """
-    return len(places.labels) if places and len(places.labels) > _PAIR else None
+    n = 0 if places is None else places.most or len(places.labels)
+    return n if n > _PAIR else None
 
 
 FacetSize = int | Literal["fixed", "unlimited"]

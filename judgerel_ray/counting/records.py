@@ -191,7 +191,9 @@ def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
         return False
     source = io.BytesIO(content) if isinstance(content, bytes) else content
     line = pl.col("line")
-    alike = pl.any_horizontal(
+    # A key written with escapes may be any.
+    escaped = line.str.contains(r'"[^"]*\\u00[2-7][^"]*"\s*:')
+    alike = escaped | pl.any_horizontal(
         line.str.count_matches(f'"{re.escape(name)}"\\s*:') > 1 for name in known
     )
     found = pl.scan_lines(source, name="line").select(alike.any())

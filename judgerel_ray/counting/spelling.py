@@ -340,7 +340,7 @@ def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = No
     Examples
     --------
     >>> print(*told_apart(["A", "B ", "caf\u00e9", "cafe\u0301"]))
-    A 'B ' 'caf\\xe9' 'cafe\\u0301'
+    A 'B ' 'caf\xe9' 'cafe\u0301'
     """
     told = [(quotes or _quoted)(word) for word in words]
     seen = [unicodedata.normalize("NFKC", one) for one in told]

@@ -45,11 +45,11 @@ def build_wave(
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.core import Item
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> ask = AskTable(protocol="respond", benchmark="b", path="p", replications=3)
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p", replications=3)
     >>> me = Voice(name="m", fingerprint="0")
     >>> frame = AskFrame(index=0, ask=ask, items=(item,), judges=(me,),
     ...                  templates=(load_template("respond", "default"),))

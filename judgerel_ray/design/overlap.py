@@ -84,11 +84,11 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols.frame import Voice
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
-    >>> frames = [AskFrame(index=i, ask=AskTable(protocol="respond", benchmark="b", path="p"),
+    >>> frames = [AskFrame(index=i, ask=ask_table(protocol="respond", benchmark="b", path="p"),
     ...                    items=(item,), judges=(Voice(name="m", fingerprint="0"),),
     ...                    templates=(load_template("respond", "default"),)) for i in range(2)]
     >>> check_asks(frames)
@@ -152,7 +152,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
     """
     drawn: dict[tuple[str, str], dict[int, int]] = {}
     for frame in frames:
-        if frame.protocol.shares_orders:
+        if frame.protocol.compares:
             for item in frame.items:
                 seeds = drawn.setdefault((item.benchmark, item.item_id), {})
                 seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
@@ -203,7 +203,7 @@ def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
     it is asked on.
     """
     one, two = first.ask, second.ask
-    alike = first.protocol is second.protocol and first.protocol.shares_orders
+    alike = first.protocol is second.protocol and first.protocol.compares
     return alike and one.order_seed != two.order_seed and one.adaptive == two.adaptive
 
 

@@ -42,8 +42,8 @@ def check_own_forms(frame: AskFrame) -> None:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
     >>> check_own_forms(AskFrame(index=0, ask=ask, items=(), templates=(), judges=())) is None
     True
     """

@@ -1,21 +1,33 @@
 """``[[ask]]``: what is asked of the judges, about which items, how often.
 
+Keys that several protocols take; each has a table of its own, which adds what it alone takes and
+leaves out what has no meaning there.
+
 How often a condition is asked: a number, or as often as its verdict needs.
 
 Sampling temperatures as sweep files write them and as engines take them.
-
-Thresholds of uncertainty labels, as sweep files state them.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from judgerel_ray.core import GoldIs
 from judgerel_ray.core.table import Flag, Name, Number, Table, Text, Whole
-from judgerel_ray.protocols.combining import refuse_combinations
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 MOST_REPLICATIONS = 100_000
 NUMBER, TABLE = "a whole number", "a table"
@@ -88,49 +100,67 @@ def plain_temperature(value: float) -> float:
     return value
 
 
-def checked_thresholds(values: tuple[float, ...]) -> tuple[float, ...]:
-    """Refuse thresholds that label all or nothing, and repeats.
+MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
+MOST_KEPT = 2**31 - 1  # what the column of the table holds
+
+ModeName = Literal["sample", "exact", "columns", "paper", "single"]
+MOST_EXACT_TOP_K = 56
+OTHERS_KEY = "key_of_another_protocol"
+ONCE_OF_ALL: Mapping[str, object] = {
+    "option_labels": "letters",
+    "option_probability": "whole",
+    "thresholds": [],
+    "criteria": [],
+    "definitions": [],
+    "scales": [],
+    "candidates": 0,
+    "roles": [],
+    "answer_temperature": None,
+    "cascade": None,
+}
+"""Keys of single protocols that every ask once had, with what said nothing: sweep files may say so
+still, and identities of runs hold them."""
+
+
+def checked_names(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse repeats.
 
     Raises
     ------
     ValueError
-        If a threshold is not between 0 and 1, or two are one.
+        If two are one.
 
     Examples
     --------
-    >>> checked_thresholds((0.6, 0.8))
-    (0.6, 0.8)
+    >>> checked_names(("default", "paraphrase"))
+    ('default', 'paraphrase')
     """
-    for value in values:
-        if not 0 < value < 1:
-            raise ValueError(f"must be above 0 and below 1, got {value:g}")
     if len(set(values)) < len(values):
         raise ValueError(f"must all differ, got {list(values)}")
     return values
 
 
-Thresholds = Annotated[tuple[Number, ...], AfterValidator(checked_thresholds)]
-"""Thresholds in (0, 1), each once."""
+def checked_count(value: int | AdaptiveReplications) -> int | AdaptiveReplications:
+    """Refuse a stated 0: only a key that is left out means the default.
+
+    Raises
+    ------
+    ValueError
+        If it is 0.
+
+    Examples
+    --------
+    >>> checked_count(2)
+    2
+    """
+    if isinstance(value, int) and value < 1:
+        raise ValueError(f"must be at least 1, got {value}")
+    return value
 
 
-MOST_TOKENS = 1_000_000  # longer than any context; far above it a plan's own texts fill the memory
-MOST_KEPT = 2**31 - 1  # what the column of the table holds
-
-ProtocolName = Literal["respond", "best_of", "correctness", "confusion", "rating", "think_twice"]
-DefinitionName = Literal["none", "short", "long"]
-JudgeRole = Literal["participant", "evaluator_only"]
-ModeName = Literal["sample", "exact", "columns", "paper", "single"]
-
-
-# Temperature, replications and max_tokens, where a file leaves them out.
-_DEFAULTS: dict[str, tuple[float, int, int]] = {
-    "respond": (0.75, 1, 150),
-    "best_of": (1.0, 5, 150),
-    "correctness": (1.0, 5, 16),
-    "confusion": (0.0, 1, 256),
-    "rating": (1.0, 5, 64),
-    "think_twice": (1.0, 5, 512),
-}
+Names = Annotated[tuple[Text, ...], AfterValidator(checked_names)]
+Often = Annotated[Replications, AfterValidator(checked_count)]
+Tokens = Annotated[Whole, Field(ge=0, le=MOST_TOKENS), AfterValidator(checked_count)]
 
 
 class Sample(Table):
@@ -185,11 +215,15 @@ class ExactSettings(Table):
 class AskTable(Table):
     """One ``[[ask]]``: what is asked of the judges, about which items, how often."""
 
-    protocol: ProtocolName
-    """respond, best_of, correctness, confusion, rating or think_twice."""
+    leaves_out: ClassVar[Mapping[str, str]] = {}
+    """Keys below that a protocol does not take, and why where that does not go without saying."""
+    adapts: ClassVar[bool] = False
+    """Whether it may be asked as often as a verdict needs."""
+
+    protocol: str
+    """What is asked: best_of, correctness, rating, confusion, think_twice or respond."""
     mode: ModeName = "sample"
-    """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact); of
-    confusion columns (default), paper or single."""
+    """How verdicts are had: sampled replies (sample) or probabilities of all replies (exact)."""
     exact: ExactSettings | None = None
     """How far mode exact goes; beside sampling it waits for `judgerel exact`."""
     benchmark: Name
@@ -203,61 +237,95 @@ class AskTable(Table):
     index (from 0), or a reference answer; by default the one reading that fits the whole file."""
     sample: Sample | None = None
     """Which items; default all."""
-    temperatures: tuple[Number, ...] = ()
-    """Sampling temperatures; default 1.0, 0.75 for responders and 0 for confusion."""
-    replications: Replications = 0
-    """How often each condition is asked; default 5, and 1 for responders and confusion. A table
-    asks until the verdict is settled: { adaptive = 0.05, first = 5, max = 100, step = 5 }."""
+    temperatures: tuple[Number, ...] = (1.0,)
+    """Sampling temperatures."""
+    replications: Often = 5
+    """How often each condition is asked. Of best_of and correctness a table asks until the verdict
+    is settled: { adaptive = 0.05, first = 5, max = 100, step = 5 }."""
     repeat_greedy: Whole = Field(default=0, ge=0, le=MOST_REPLICATIONS)
     """How often temperature 0 is asked, to see serving noise; 0 asks it once."""
     top_k: Whole = Field(default=50, ge=0, le=MOST_KEPT)
     """Most probable tokens kept; 0 keeps all."""
     top_p: Number = Field(default=1.0, gt=0, le=1)
     """Probability mass kept."""
-    max_tokens: Whole = Field(default=0, ge=0, le=MOST_TOKENS)
-    """New tokens at most; default 150, 16 for correctness, 256 for confusion, 64 for rating and
-    512 for think_twice."""
+    max_tokens: Tokens = 150
+    """New tokens at most."""
     verdict_logprobs: Flag = False
     """Read, where each reply writes its verdict, how probable every other one was."""
     early_stop: Flag = False
     """Stop a reply after its verdict, where the template asks the verdict first."""
     reader: Literal["first", "last", "unanimous", "schroeder2024"] = "first"
     """Which verdict counts when a reply holds several."""
-    templates: tuple[Text, ...] = ("default",)
+    templates: Names = ("default",)
     """Names of shipped templates, or folders; several are crossed."""
     option_orders: Whole = Field(default=1, ge=1, le=1000)
     """Orders of the options, of think_twice of the models; each item's are drawn once and held."""
     order_seed: Whole = 0
     """The draw of the orders."""
-    option_labels: Literal["letters", "ids"] = "letters"
-    """What confusion calls the options: A, B, ... or their own ids."""
-    option_probability: Literal["whole", "last_token"] = "whole"
-    """What confusion takes for an option's: all its tokens', or its last's given the others."""
-    thresholds: Thresholds = ()
-    """Of the uncertainty labels of confusion, reported beside the ones that are searched."""
-    criteria: tuple[Text, ...] = ()
-    """What responses are rated by: names of shipped criteria, or files; several are crossed."""
-    definitions: tuple[DefinitionName, ...] = ()
-    """How much of each criterion's definition is put: none, short (default) or long; crossed."""
-    scales: tuple[Text, ...] = ()
-    """What ratings are on: names of shipped scales (default points5), or files; crossed."""
-    candidates: Whole = Field(default=0, ge=0, le=100)
-    """How many options a model selects, or answers it writes, before it thinks twice; default 2."""
-    roles: tuple[JudgeRole, ...] = ()
-    """What judges of think_twice compare: answers with their own among them (participant), or the
-    others' (evaluator_only); default both."""
-    answer_temperature: Number | None = None
-    """Temperature of the answers that judges of think_twice compare; default the first."""
-    cascade: Number | None = Field(default=None, gt=0, le=1)
-    """Nobody judges: a question goes on to the next of `responders`, in the order named, only where
-    the confidence of the one before falls short of this; after the last, to a person."""
-    responders: tuple[Text, ...] = ()
+    responders: Names = ()
     """Judges that write the candidate answers first, or recorded option ids to keep; of think_twice
     those that answer, default all."""
     respond: RespondSettings | None = None
     """How they write them."""
-    judges: tuple[Text, ...] = ()
+    judges: Names = ()
     """Judges asked; default every judge that is no responder, of think_twice every responder."""
+
+    @classmethod
+    def taken(cls) -> tuple[str, ...]:
+        """Keys that its protocol takes."""
+        return tuple(key for key in cls.model_fields if key not in cls.leaves_out)
+
+    @classmethod
+    def of(cls, ask: AskTable) -> Self:
+        """An ask that is known to be of this protocol.
+
+        Raises
+        ------
+        TypeError
+            If it is of another.
+        """
+        if not isinstance(ask, cls):
+            raise TypeError(f"expected {cls.__name__}, got {type(ask).__name__}")
+        return ask
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Its schema without the keys that it leaves out."""
+        spec = handler(core_schema)
+        for key in cls.leaves_out:
+            handler.resolve_ref_schema(spec)["properties"].pop(key, None)
+        return spec
+
+    @model_validator(mode="before")
+    @classmethod
+    def _takes(cls, given: object) -> object:
+        """Refuse keys of other protocols; one that says what its default says is left out."""
+        if not isinstance(given, dict):
+            return given
+        kept = dict(given)
+        for key in sorted(given.keys() - set(cls.taken())):
+            takers = protocol_names(lambda one, key=key: key in one.table.taken())  # type: ignore[misc]
+            if not takers:
+                continue
+            left_out = key in cls.leaves_out
+            nothing = cls.model_fields[key].default if left_out else ONCE_OF_ALL.get(key)
+            if given[key] != nothing or (nothing == 0 and not left_out):
+                why = cls.leaves_out.get(key)
+                raise PydanticCustomError(
+                    OTHERS_KEY,
+                    "{key} needs protocol {takers}, got {protocol}{why}",
+                    {
+                        "key": key,
+                        "takers": _either(takers),
+                        "protocol": given.get("protocol"),
+                        "why": f": {why}" if why else "",
+                        "taken": ", ".join(sorted(cls.taken())),
+                    },
+                )
+            del kept[key]
+        return kept
 
     @field_validator("temperatures")
     @classmethod
@@ -270,35 +338,58 @@ class AskTable(Table):
             raise ValueError(f"must all differ, got {list(values)}")
         return plain
 
-    @field_validator("answer_temperature")
-    @classmethod
-    def _plain(cls, value: float | None) -> float | None:
-        """Map machine epsilon to 0."""
-        return None if value is None else plain_temperature(value)
-
-    @field_validator("replications", "max_tokens", "candidates")
-    @classmethod
-    def _asked_for_some(cls, value: int | AdaptiveReplications) -> int | AdaptiveReplications:
-        """Refuse a stated 0: only a key that is left out means the default."""
-        if isinstance(value, int) and value < 1:
-            raise ValueError(f"must be at least 1, got {value}")
-        return value
-
-    @field_validator(
-        "templates", "responders", "judges", "criteria", "definitions", "scales", "roles"
-    )
-    @classmethod
-    def _all_differ(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Refuse repeats."""
-        if len(set(values)) < len(values):
-            raise ValueError(f"must all differ, got {list(values)}")
-        return values
-
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         """Refuse keys that would have no effect, or a wrong one, beside the others."""
-        refuse_combinations(self)
+        if not self.templates:
+            raise ValueError("templates must name at least one template")
+        right = protocol_named(self.protocol).has_right_option
+        if self.gold_is not in (None, "reference") and not right:
+            raise ValueError(
+                "gold_is needs a protocol whose verdicts are the items' options, got "
+                f"{self.protocol}, to which gold is a reference answer"
+            )
+        if self.adaptive is not None and not self.adapts:
+            takers = protocol_names(lambda one: one.table.adapts)
+            raise ValueError(
+                f"adaptive replications need protocol {_either(takers)}, got {self.protocol}"
+            )
+        if self.respond is not None and not self.responders:
+            raise ValueError("respond says how responders write: name them in responders")
+        if self.early_stop and self.reader != "first":
+            raise ValueError(
+                f'early_stop needs reader = "first", got {self.reader!r}: '
+                "a reply cut after one verdict cannot show a later one"
+            )
+        if self.mode == "exact":
+            self._explores()
+        if self.repeat_greedy and 0.0 not in self.temperatures:
+            raise ValueError(
+                f"repeat_greedy repeats temperature 0, got temperatures {list(self.temperatures)}"
+            )
+        if self.responders and self.respond is None and "respond" in self.taken():
+            object.__setattr__(self, "respond", RespondSettings())
         return self
+
+    def _explores(self) -> None:
+        """Refuse what has no effect, or no exact answer, where no reply is sampled."""
+        if self.reader != "first":
+            raise ValueError(
+                f'mode exact needs reader = "first", got {self.reader!r}: only the first verdict '
+                "is settled before a reply ends"
+            )
+        for key in ("replications", "repeat_greedy", "early_stop"):
+            if key in self.model_fields_set and getattr(self, key):
+                raise ValueError(f"mode exact samples nothing: leave out {key}")
+        if self.top_p != 1:
+            raise ValueError(f"mode exact needs top_p = 1, got {self.top_p}")
+        if self.top_k > MOST_EXACT_TOP_K:
+            raise ValueError(
+                f"mode exact needs top_k = 0 or at most {MOST_EXACT_TOP_K}, got {self.top_k}: "
+                "engines list no more tokens"
+            )
+        if self.exact is None:
+            object.__setattr__(self, "exact", ExactSettings())
 
     @property
     def adaptive(self) -> AdaptiveReplications | None:
@@ -315,35 +406,26 @@ class AskTable(Table):
         """Replications that no sampled condition exceeds."""
         return self.replications if isinstance(self.replications, int) else self.replications.max
 
-    @model_validator(mode="after")
-    def _defaults_by_protocol(self) -> Self:
-        """Fill the defaults that differ by protocol."""
-        temperature, replications, max_tokens = _DEFAULTS[self.protocol]
-        defaults: dict[str, object] = {
-            "temperatures": self.temperatures or (temperature,),
-            "replications": self.replications or replications,
-            "max_tokens": self.max_tokens or max_tokens,
-        }
-        if self.protocol == "rating":
-            defaults["definitions"] = self.definitions or ("short",)
-            defaults["scales"] = self.scales or ("points5",)
-        if self.protocol == "think_twice":
-            defaults["candidates"] = self.candidates or 2
-            if self.cascade is None:
-                defaults["roles"] = self.roles or ("participant", "evaluator_only")
-            first = (self.temperatures or (temperature,))[0]
-            given = self.answer_temperature
-            defaults["answer_temperature"] = first if given is None else given
-        if self.mode == "exact" and self.exact is None:
-            defaults["exact"] = ExactSettings()
-        if self.protocol == "confusion" and self.mode == "sample":
-            defaults["mode"] = "columns"
-        if self.responders and self.respond is None and self.protocol != "think_twice":
-            defaults["respond"] = RespondSettings()
-        for key, value in defaults.items():
-            object.__setattr__(self, key, value)
-        if self.repeat_greedy and 0.0 not in self.temperatures:
-            raise ValueError(
-                f"repeat_greedy repeats temperature 0, got temperatures {list(self.temperatures)}"
-            )
-        return self
+
+def ask_table(**keys: object) -> AskTable:
+    """Make the table of an ask whose ``protocol`` is among its keys.
+
+    Raises
+    ------
+    SweepError
+        If there is no such protocol.
+    pydantic.ValidationError
+        If a key is not of the protocol, or wrong.
+
+    Examples
+    --------
+    >>> ask_table(protocol="confusion", benchmark="b", path="p").temperatures
+    (0.0,)
+    """
+    return protocol_named(str(keys.get("protocol"))).table.model_validate(keys)
+
+
+def _either(names: Sequence[str]) -> str:
+    """Names as a choice."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last

@@ -40,12 +40,12 @@ def count_stages(frames: Sequence[AskFrame]) -> tuple[StageCount, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols import load_template
     >>> options = tuple(Option(option_id=x, text=x) for x in "abc")
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options)
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p", replications=100,
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p", replications=100,
     ...                temperatures=(1.0, 0.75, 0.5, 0.25, 0.0))
     >>> me = Voice(name="m", fingerprint="0")
     >>> frame = AskFrame(index=0, ask=ask, items=(item,), judges=(me,),

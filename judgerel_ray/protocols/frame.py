@@ -122,8 +122,8 @@ def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="respond", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
     >>> me = Voice(name="m", fingerprint="0")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(me,))
     >>> [voice.name for voice in voices_of(frame, 0)]
@@ -156,8 +156,8 @@ def check_items(frame: AskFrame) -> None:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
     >>> check_items(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
     Traceback (most recent call last):
         ...

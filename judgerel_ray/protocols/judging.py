@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from judgerel_ray.core import Ask, Condition, Item, Message, Scoring
-from judgerel_ray.protocols.conditions import keyed_condition
+from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.protocols.forms import answer_frame
-from judgerel_ray.protocols.frame import AskFrame, Texts
+from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols.own_forms import TIE
 from judgerel_ray.protocols.responding import Answer, respond_settings, written_answer
 from judgerel_ray.protocols.templates import Template
@@ -19,11 +19,12 @@ def verdict_ids(frame: AskFrame, item: Item, template: Template) -> tuple[str, .
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols import load_template
+    >>> from judgerel_ray.core import Option
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
     ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
     >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
     >>> verdict_ids(frame, item, load_template("best_of", "default"))
     ('x', 'y')
@@ -37,10 +38,11 @@ def answer_names(frame: AskFrame, item: Item) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
+    >>> from judgerel_ray.core import Option
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?",
     ...             options=(Option(option_id="x", text="1"), Option(option_id="y", text="2")))
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
     >>> answer_names(AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=()), item)
     ('x', 'y')
     """
@@ -114,3 +116,42 @@ def _explored(
         scoring=scoring,
     )
     return Ask(condition=keyed_condition(condition, prompt, parents=parents), first=0, n=1)
+
+
+def singly_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
+    """Each answer by itself, as its protocol puts it: answer x template x temperature."""
+    asks: list[Ask] = []
+    impossible: list[tuple[Ask, str]] = []
+    n_blocked = 0
+    protocol = frame.protocol
+    for name in answer_names(frame, item):
+        answer = judged_answer(frame, item, name, texts)
+        if answer is None:
+            n_blocked += len(frame.templates) * per_condition(frame)
+            continue
+        for template in frame.templates:
+            menu = protocol.menu(frame, item, template)
+            blank = blank_condition(
+                voice,
+                item,
+                protocol=frame.ask.protocol,
+                stage="judge",
+                role="judge",
+                template=template,
+            )
+            blank = replace(blank, menu=menu, responder=name)
+            text = answer.text
+            prompt = protocol.prompt(template, item, text or "")
+            parents = (answer.key,) if answer.key else ()
+            made = over_temperatures(frame, blank, prompt, parents)
+            if text is None:
+                impossible += [(each, f"no answer of {name}") for each in made]
+            else:
+                asks += made
+    return ItemWork(
+        judge=voice.name,
+        item_id=item.item_id,
+        asks=tuple(asks),
+        impossible=tuple(impossible),
+        n_blocked=n_blocked,
+    )

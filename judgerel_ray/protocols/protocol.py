@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from judgerel_ray.core import Item, Menu, SweepError
+from judgerel_ray.core import Item, Menu, Message, SweepError
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.counts import StageCount, answer_counts, judge_count
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import answer_names, verdict_ids
+from judgerel_ray.protocols.judging import answer_names, singly_work, verdict_ids
 from judgerel_ray.protocols.marks import Mark, Settings, judgment_marks, judgment_rows
 from judgerel_ray.protocols.orders import most_orders
-from judgerel_ray.protocols.rendering import labels_for, question_form
+from judgerel_ray.protocols.rendering import labels_for, menu_for, question_form
 from judgerel_ray.protocols.responding import respond_work
 from judgerel_ray.protocols.templates import Template
 
@@ -57,8 +57,8 @@ class Protocol:
     """Whether verdicts are values of a scale."""
     makes_matrices: ClassVar[bool] = False
     """Whether a run lays out confusion matrices."""
-    shares_orders: ClassVar[bool] = False
-    """Whether asks with order seeds of their own may draw some orders alike."""
+    compares: ClassVar[bool] = False
+    """Whether judges are shown all answers, in drawn orders, and name one."""
 
     @property
     def templates(self) -> Path:
@@ -141,7 +141,16 @@ class Protocol:
         self, frame: AskFrame, wave: int, voice: Voice, item: Item, texts: Texts
     ) -> ItemWork | None:
         """What a judge is asked about one item, given the texts of the waves before."""
-        raise NotImplementedError(f"{type(self).__name__}.judging_work")
+        return singly_work(frame, voice, item, texts)
+
+    def prompt(self, template: Template, item: Item, answer: str) -> tuple[Message, ...]:
+        """Put one answer to a judge, where each is judged by itself."""
+        raise NotImplementedError(f"{type(self).__name__}.prompt")
+
+    def menu(self, frame: AskFrame, item: Item, template: Template) -> Menu:
+        """What a judge may say of one answer."""
+        labels = self.labels(frame, item)
+        return menu_for(template, labels, labels=labels, reader=frame.ask.reader)
 
     # What is asked, before any prompt is written.
 
@@ -195,8 +204,14 @@ class Protocol:
     def menus(
         self, frame: AskFrame, template: Template, where: Mapping[str, object]
     ) -> Iterator[tuple[Menu, Mapping[str, object]]]:
-        """Every menu by which a template's own form is read, and where it is of."""
-        raise NotImplementedError(f"{type(self).__name__}.menus")
+        """Every menu by which a template's own form is read, and where it is of.
+
+        Yields
+        ------
+        tuple of (Menu, mapping)
+        """
+        for item in frame.items[:1]:
+            yield self.menu(frame, item, template), where
 
     # What is refused, and remarked, before anything is asked.
 

@@ -11,7 +11,7 @@ from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
 from judgerel_ray.analyses.distributions.sections import Distributed
 from judgerel_ray.analyses.reliability.reducing import Judged
-from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.declared import declared_scales, of_protocols
 from judgerel_ray.counting.given import Given
 from judgerel_ray.protocols.registry import protocol_names
 from judgerel_ray.reporting.chances import Probabilities
@@ -51,7 +51,7 @@ def _distributed(run: RunDirectory) -> Distributed | None:
 
 def _made_matrices() -> pl.Expr:
     """Rows that confusion matrices are made of."""
-    return pl.col("protocol").is_in(protocol_names(lambda one: one.makes_matrices))
+    return of_protocols(lambda one: one.makes_matrices)
 
 
 def replicated(judged: Judged) -> Judged:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgerel_ray.asking.plan.identity import _plain, ask_identity
-from judgerel_ray.config import AskTable
+from judgerel_ray.config import ask_table
 from judgerel_ray.core import HumanRating, Item, Option, digest
 from judgerel_ray.design import AskFrame
 
@@ -48,7 +48,7 @@ def test_the_content_of_an_item_is_every_field_of_it(item):
 
 def test_thresholds_are_said_of_what_lands_and_ask_nothing():
     def identity(**said):
-        ask = AskTable(protocol="confusion", benchmark="b", path="p", **said)
+        ask = ask_table(protocol="confusion", benchmark="b", path="p", **said)
         return ask_identity(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
 
     assert identity(thresholds=(0.7,)) == identity()

@@ -15,7 +15,7 @@ from judgerel_ray.core import SweepError
         (b"\xef\xbb\xbfa\ncaf\xe9", "line 2 is not UTF-8: byte 0xe9"),
         (b"\xff\xfea", "line 1 is not UTF-16: byte 0x61"),
         ("a,b".encode("utf-16-le"), "it holds zero bytes, the first in line 1"),
-        (gzip.compress(b"a"), "let its name end in .gz"),
+        (gzip.compress(b"a", mtime=0), "let its name end in .gz"),
         (b"PAR1\xe9", "let its name end in .parquet"),
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \r\n", "the file is empty"),
@@ -30,7 +30,9 @@ def test_bytes_that_are_no_text(tmp_path, content, said):
     assert "a.csv" in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"no gzip at all", gzip.compress(b"cut off here")[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip at all", gzip.compress(b"cut off here", mtime=0)[:-9]]
+)
 def test_broken_compression(tmp_path, content):
     (tmp_path / "a.csv.gz").write_bytes(content)
     with pytest.raises(SweepError, match=r"cannot be read: .*a\.csv\.gz"):

@@ -3,13 +3,17 @@
 import doctest
 import inspect
 import json
+from dataclasses import dataclass, field
 
+import polars as pl
 import pytest
 
 import judgerel_ray
+from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.cli import main
 from judgerel_ray.cli.parsing import commands
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.verb import VERBS, Written, flag, verb
 
 ASKED = {
     "by": (["--by", "template"], {"by": "template"}),
@@ -112,3 +116,36 @@ def test_mistakes_are_one_line(scores):
         judgerel_ray.reduce(scores, block=1)
     with pytest.raises(SweepError, match="unknown coefficient 'alpha'"):
         judgerel_ray.reduce(scores, coefficients="alpha")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountingRequest(Written):
+    least: int = field(default=0, metadata=flag("rows that there must be", "N"))
+
+
+def test_a_function_under_the_decorator_is_a_verb_with_all_that_goes_with_it(scores, capsys):
+    def show(found):
+        return Printed(tables=found, text=lambda: f"{found.height} row", rows=found)
+
+    @verb(CountingRequest, group="Analyse", help="rows, counted", show=show, name="counted")
+    def counted(path, asked):
+        """Count rows."""
+        n = pl.read_csv(str(path)).height
+        if n < asked.least:
+            raise SweepError(f"expected {asked.least} rows, got {n}")
+        return pl.DataFrame({"n": [n]})
+
+    try:
+        assert counted(scores, least=3)["n"].to_list() == [40]
+        assert main(["counted", scores, "--format", "json,table"]) == 0
+        out, err = capsys.readouterr()
+        assert (out, err) == ('[\n {"n": 40}\n]\n1 row\n', "")
+        assert main(["counted", scores, "--least", "41"]) == 2
+        assert capsys.readouterr().err == "judgerel: expected 41 rows, got 40\n"
+        with pytest.raises(SystemExit):
+            main(["counted", "--help"])
+        assert "--least N" in capsys.readouterr().out
+        with pytest.raises(TypeError, match="most"):
+            counted(scores, most=3)
+    finally:
+        VERBS.pop("counted")

@@ -71,19 +71,9 @@ def test_a_small_sweep_gets_every_default():
         "templates": ("default",),
         "option_orders": 1,
         "order_seed": 0,
-        "option_labels": "letters",
-        "option_probability": "whole",
-        "thresholds": (),
-        "criteria": (),
-        "definitions": (),
-        "scales": (),
         "responders": (),
         "respond": None,
         "judges": (),
-        "candidates": 0,
-        "roles": (),
-        "answer_temperature": None,
-        "cascade": None,
     }
     assert sweep.fleet.model_dump() == {
         "lease_seconds": 10.0,
@@ -170,7 +160,6 @@ def test_what_engines_would_change_silently_is_refused(temperature):
             "replications = { adaptive = 0.05 }",
             "adaptive replications need protocol best_of or correctness, got think_twice",
         ),
-        ("ask", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
         ("ask", "option_orders = 0", "option_orders must be at least 1"),
         ("ask", "option_orders = 1001", "option_orders must be at most 1000"),
         ("ask", "sample = { n = 0 }", "ask[0].sample.n must be at least 1"),
@@ -203,9 +192,8 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", "temperatures = 1.0", "ask[0].temperatures must be a list, got 1.0"),
         ("ask", 'temperatures = ["1"]', "ask[0].temperatures[0] must be a number, got '1'"),
         ("ask", "replications = 2.5", "replications must be a whole number, got 2.5"),
-        ("ask", 'criteria = ["x"]', "criteria, definitions and scales need protocol rating"),
-        ("ask", 'scales = ["x"]', "criteria, definitions and scales need protocol rating"),
-        ("ask", 'definitions = ["medium"]', "definitions[0] must be one of"),
+        ("ask", 'criteria = ["x"]', "ask[0].criteria needs protocol rating, got best_of"),
+        ("ask", 'scales = ["x"]', "ask[0].scales needs protocol rating, got best_of"),
         ("ask", "replications = true", "replications must be a whole number, got true"),
         ("ask", "replications = [1]", "replications must be a whole number, got [1]"),
         ("ask", "replications = { first = 3 }", "ask[0].replications.adaptive is missing"),
@@ -225,15 +213,15 @@ def test_what_engines_would_change_silently_is_refused(temperature):
         ("ask", 'mode = "exact"\nreader = "last"', 'mode exact needs reader = "first"'),
         ("ask", 'mode = "exact"\ntop_p = 0.9', "mode exact needs top_p = 1, got 0.9"),
         ("ask", 'mode = "exact"\ntop_k = 60', "mode exact needs top_k = 0 or at most 56, got 60"),
-        ("ask", 'mode = "columns"', "mode columns needs protocol confusion, got best_of"),
+        ("ask", 'mode = "columns"', 'ask[0].mode must be one of "sample" or "exact"'),
         ("ask", 'verdict_logprobs = true\nreader = "last"', 'needs reader = "first"'),
         ("ask", "verdict_logprobs = true\ntop_k = 0\ntop_p = 0.5", "needs top_p = 1 and top_k = 0"),
-        ("ask", 'option_labels = "ids"', "need protocol confusion, got best_of"),
-        ("ask", "thresholds = [0.5]", "ask[0]: thresholds needs protocol confusion, got best_of"),
-        ("ask", "thresholds = [0]", "ask[0].thresholds: must be above 0 and below 1, got 0"),
-        ("ask", "thresholds = [0.5, 1]", "ask[0].thresholds: must be above 0 and below 1, got 1"),
-        ("ask", "thresholds = [0.5, 0.5]", "ask[0].thresholds: must all differ, got [0.5, 0.5]"),
-        ("ask", 'thresholds = ["0.5"]', "ask[0].thresholds[0] must be a number, got '0.5'"),
+        (
+            "ask",
+            'option_labels = "ids"',
+            "option_labels needs protocol confusion, got best_of",
+        ),
+        ("ask", "thresholds = [0.5]", "ask[0].thresholds needs protocol confusion, got best_of"),
         # what does not go together
         ("ask", 'early_stop = true\nreader = "last"', 'early_stop needs reader = "first"'),
         ("ask", "repeat_greedy = 3", "repeat_greedy repeats temperature 0"),
@@ -252,6 +240,44 @@ def test_a_wrong_key_is_named(place, line, words):
     assert words in problem(**{place: line})
 
 
+@pytest.mark.parametrize(
+    ("protocol", "line", "words"),
+    [
+        ("think_twice", "candidates = 0", "ask[0].candidates: must be at least 1, got 0"),
+        ("confusion", "thresholds = [0]", "thresholds: must be above 0 and below 1, got 0"),
+        ("confusion", "thresholds = [0.5, 1]", "thresholds: must be above 0 and below 1, got 1"),
+        ("confusion", "thresholds = [0.5, 0.5]", "thresholds: must all differ, got [0.5, 0.5]"),
+        ("confusion", 'thresholds = ["0.5"]', "ask[0].thresholds[0] must be a number, got '0.5'"),
+        ("rating", 'definitions = ["medium"]', "ask[0].definitions[0] must be one of"),
+        ("rating", 'critera = ["x"]', "ask[0].critera is not a key of an ask"),
+        ("think_twice", "respond = {}", "got think_twice: its models answer as they judge"),
+        ("think_twice", 'mode = "exact"', "got think_twice: it samples replies"),
+        ("correctness", "cascade = 0.5", "ask[0].cascade needs protocol think_twice, got correct"),
+    ],
+)
+def test_a_wrong_key_of_a_protocol_is_named(protocol, line, words):
+    text = sweep_text(ask=line).replace("best_of", protocol)
+    with pytest.raises(SweepError, match=re.escape(words)):
+        parse_sweep(text)
+
+
+def test_a_key_of_another_protocol_tells_what_this_one_takes():
+    told = problem(ask="thresholds = [0.5]")
+    assert "Try: leave it out; best_of takes answers, benchmark, early_stop, exact" in told
+    assert "thresholds" not in told.partition("Try:")[2]
+    close = sweep_text(ask="threshold = [0.5]").replace("best_of", "confusion")
+    with pytest.raises(
+        SweepError, match=r"ask\[0\].threshold is not a key of an ask.*: thresholds"
+    ):
+        parse_sweep(close)
+
+
+def test_what_every_ask_once_had_may_be_written_where_it_says_nothing():
+    nothing = 'thresholds = []\noption_labels = "letters"\ncriteria = []\nscales = []\n'
+    ask = parse_sweep(sweep_text(ask=nothing + "early_stop = false")).ask
+    assert ask == parse_sweep(sweep_text()).ask
+
+
 @pytest.mark.parametrize("protocol", ["respond", "correctness"])
 @pytest.mark.parametrize("line", ["early_stop = true", "option_orders = 2"])
 def test_keys_of_best_of_are_refused_elsewhere(protocol, line):
@@ -261,7 +287,7 @@ def test_keys_of_best_of_are_refused_elsewhere(protocol, line):
 
 
 def test_respond_asks_judges_not_responders():
-    with pytest.raises(SweepError, match="protocol respond asks its judges"):
+    with pytest.raises(SweepError, match="got respond: its judges answer, name them in judges"):
         parse_sweep(sweep_text(ask='responders = ["x"]').replace("best_of", "respond"))
 
 

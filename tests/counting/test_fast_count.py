@@ -32,6 +32,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(rows=st.lists(ROW, min_size=1, max_size=12), first=st.integers(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_few_kinds_are_counted_as_many_are(rows, first, tmp_path_factory):
@@ -197,6 +198,7 @@ SHOWN = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(rows=st.lists(SHOWN, min_size=1, max_size=14), looked_at=st.sampled_from([1, 3, 99]))
 @settings(max_examples=60, deadline=None)
 def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):

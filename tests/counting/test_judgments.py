@@ -73,6 +73,35 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
     assert load_judgments(write(pl.DataFrame(rows), tmp_path / "r.csv")).collect().height == 4
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "line"),
+    [
+        ("block", [0, 1, 1], "2 rows of other blocks than 0; reduce --block all counts them"),
+        ("role", ["judge", "Judge", None], "1 row whose role is 'Judge'; a judge's is judge, part"),
+    ],
+)
+def test_rows_that_no_coefficient_counts_are_named(column, values, line):
+    """A column of another meaning left half of a file out, and nothing said so."""
+    rows = {"item_id": ["q", "q", "q"], "replication": [0, 1, 2], "verdict": ["A", "B", "A"]}
+    (note,) = tally_file(pl.LazyFrame({**rows, column: values})).notes
+    assert note.startswith(f"left out: {line}")
+    none = ["x" if column == "role" else 1] * 3
+    with pytest.raises(SweepError, match=r"no row of a judge in block 0\. Try: 3 rows "):
+        reduce_judgments(tally_file(pl.LazyFrame({**rows, column: none})))
+
+
+def test_a_comma_between_thousands_is_no_point(tmp_path):
+    path = tmp_path / "r.csv"
+    for name, told in {
+        "replication": r"Try: write 1000: digits without commas$",
+        "score": r"Try: write 1000: digits without commas, or 1\.000 where a point is meant$",
+    }.items():
+        rows = {"item_id": "q", "replication": "1", "score": "2"} | {name: "1,000"}
+        path.write_text(";".join(rows) + "\n" + ";".join(rows.values()) + "\n")
+        with pytest.raises(SweepError, match=told):
+            tally_file(str(path))
+
+
 @pytest.mark.parametrize("name", ["TOTAL", " Mean", "Grand total"])
 def test_a_line_of_totals_is_named(name, tmp_path):
     """It was one more question, and nothing said so."""

@@ -4,17 +4,17 @@ import warnings
 
 import polars as pl
 import pytest
-from test_places import coin, content, first_shown, pairs, value
 
 import judgerel_ray
 from judgerel_ray.analyses.advice.advice import advise_judgments
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.analyses.comparison.from_run import compare_with_serving
 from judgerel_ray.analyses.reliability.reducing import open_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting import placeless
 from judgerel_ray.counting.placeless import placed, placed_tally
 from judgerel_ray.counting.tally import tally_judgments
+from tests.counting.test_places import coin, content, first_shown, pairs, value
 
 OF_PLACES = ("krippendorff_alpha", "swap_consistency", "place_consistency", "position_bias")
 
@@ -60,7 +60,7 @@ def test_a_tie_of_another_name_is_known_by_its_own_letter():
     assert found == right
     assert said == [
         "label C and verdict same occur with each other alone, in every order, and options move: "
-        "taken for a tie, that stands nowhere"
+        "taken for a tie, which stands nowhere"
     ]
 
 
@@ -175,7 +175,7 @@ def test_a_declared_number_goes_before_the_labels_that_occur(tmp_path):
     three, two = str(tmp_path / "three.csv"), str(tmp_path / "two.csv")
     frame.with_columns(n_options=3).write_csv(three)
     frame.write_csv(two)
-    for measured in (judgerel_ray.reduce, lambda file: compare_with_serving(file, two)):
+    for measured in (judgerel_ray.reduce, lambda file: judgerel_ray.compare(file, two)):
         declared, by_labels = measured(three), measured(two)
         alpha = {"coefficient": "krippendorff_alpha", "conditions": "reproducibility"}
         name = "value" if "value" in declared.columns else "value_a"
@@ -215,3 +215,33 @@ def test_compare_and_advise_take_no_tie_for_a_place(label):
         assert found.equals(expected)
         advice, known = (advise_judgments(one.lazy()).tables() for one in (frame, right))
     assert advice["components"].equals(known["components"])
+
+
+def test_templates_that_name_places_their_own_way_have_the_options_of_one():
+    letters = pairs(content, menu=shared).with_columns(template=pl.lit("letters"))
+    by_number = pl.col("label").replace_strict({"A": "1", "B": "2"})
+    numbers = letters.with_columns(template=pl.lit("numbers"), label=by_number)
+    *found, said = figures(pl.concat([letters, numbers]), by=["template"])
+    *right, _ = figures(letters, by=["template"])
+    alphas = [row[3] for row in found if row[:2] == ("krippendorff_alpha", "reproducibility")]
+    # Not those of two of the 24 orders that four options have.
+    assert alphas == pytest.approx([right[0][3]] * 2, abs=1e-12)
+    assert right[0][:2] == ("krippendorff_alpha", "reproducibility")
+    assert said == []
+
+
+def test_a_letter_of_its_own_takes_no_second_count(monkeypatch):
+    frame = pairs(coin, menu=shared)
+    own, none = (tally_judgments(tied(frame, "tie", label).lazy()) for label in ("C", None))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("rows were counted again")
+
+    monkeypatch.setattr(placeless, "tally_judgments", refuse)
+    found, notes = placed_tally(own)
+    columns = ["item_id", "option_order"]
+    counted = [one.nested.by_place().long(columns).sort(pl.all()) for one in (found, none)]
+    assert counted[0].equals(counted[1])
+    assert notes == ()
+    with pytest.raises(AssertionError, match="counted again"):
+        placed_tally(tally_judgments(tied(frame, "tie", "B").lazy()))

@@ -100,6 +100,19 @@ def test_items_that_no_eye_tells_apart_are_told_by_their_code_points():
     assert line == ("items kept apart that differ in spelling alone: 'cafe\\u0301' and 'caf\\xe9'")
 
 
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("criterion", "criteria"), ("scale", "scales"), ("benchmark", "benchmarks"),
+        ("template", "templates"), ("responder", "responders"), ("definition", "definitions"),
+    ],
+)  # fmt: skip
+def test_conditions_that_differ_in_spelling_alone_are_named(column, told):
+    """Ratings of one criterion were two groups of half the replications each, in silence."""
+    (line,) = tally_file(rows(["A", "B"], **{column: ["help", "Help "]})).notes
+    assert line == f"{told} kept apart that differ in spelling alone: 'Help ' and 'help'"
+
+
 def test_minus_nan_is_no_verdict_and_nat_is_said_to_be_one():
     tally = tally_file(rows(["A", "-nan", "-NaN", "NaT", "A"]))
     assert shown(tally) == {None: 2, "A": 2, "NaT": 1}

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgerel_ray.config import AskTable
+from judgerel_ray.config import ask_table
 from judgerel_ray.core import Item, Option, request_key
 from judgerel_ray.design import AskFrame, Voice, build_wave, voices_of
 from judgerel_ray.protocols import load_criterion, load_scale, load_template
+from judgerel_ray.protocols.registry import protocol_named
 
 
 def voice(name):
@@ -30,7 +31,7 @@ def item(name, *, form="question", options="abc", gold="right"):
 
 def frame(items, *, judges="j", responders="", index=0, recorded=(), shipped=None, **keys):
     """An ask, resolved as a sweep resolves it."""
-    ask = AskTable(
+    ask = ask_table(
         **{
             "protocol": "best_of",
             "benchmark": "b",
@@ -40,6 +41,7 @@ def frame(items, *, judges="j", responders="", index=0, recorded=(), shipped=Non
         }
     )
     templates = shipped or tuple(load_template(ask.protocol, name) for name in ask.templates)
+    criteria, scales = protocol_named(ask.protocol).wordings(ask)
     return AskFrame(
         index=index,
         ask=ask,
@@ -50,8 +52,8 @@ def frame(items, *, judges="j", responders="", index=0, recorded=(), shipped=Non
         recorded=tuple(recorded),
         respond=ask.respond if responders else None,
         respond_template=load_template("respond", "default") if responders else None,
-        criteria=tuple(load_criterion(name) for name in ask.criteria),
-        scales=tuple(load_scale(name) for name in ask.scales),
+        criteria=tuple(load_criterion(name) for name in criteria),
+        scales=tuple(load_scale(name) for name in scales),
     )
 
 

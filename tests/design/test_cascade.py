@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgerel_ray.config import AskTable
+from judgerel_ray.config import ask_table
 from judgerel_ray.core import Item, Option, SweepError, request_key
 from judgerel_ray.design import AskFrame, CutText, Voice, build_wave, check_asks, count_stages
 from judgerel_ray.protocols import load_template
@@ -19,7 +19,7 @@ def item(name="q", *, benchmark="b"):
 def cascade(*, index=0, items=None, templates=("default",), **keys):
     asked = {"temperatures": (1.0, 0.0), "replications": 3, "repeat_greedy": 2, "cascade": 0.8}
     wanted = {**asked, **keys}
-    ask = AskTable(
+    ask = ask_table(
         protocol="think_twice", benchmark="b", path="p", responders=("small", "large"), **wanted
     )
     return AskFrame(

@@ -294,6 +294,7 @@ def accepted(make, drawn):
     return frames
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(st.lists(asks(), min_size=2, max_size=3))
 def test_of_every_sweep_that_is_accepted_the_plan_counts_each_key_once(make, drawn):

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.config import AskTable
+from judgerel_ray.config import ask_table
 from judgerel_ray.core import Item, Option, SweepError
 from judgerel_ray.design import AskFrame, check_own_forms
 from judgerel_ray.engines.simulated.replies import own_reply
@@ -32,7 +32,7 @@ def frame_of(table, names, tie, reader):
     template = Template(
         name="t", protocol="best_of", form="own", verdict_first=False, texts={}, sha="", own=own
     )
-    ask = AskTable(protocol="best_of", benchmark="b", path="p", reader=reader)
+    ask = ask_table(protocol="best_of", benchmark="b", path="p", reader=reader)
     return AskFrame(index=0, ask=ask, items=(item,), templates=(template,), judges=())
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgerel_ray.config import AskTable
+from judgerel_ray.config import ask_table
 from judgerel_ray.core import Item, Option, SweepError, request_key
 from judgerel_ray.design import (
     AskFrame,
@@ -30,7 +30,7 @@ def voice(name):
 
 
 def frame(*, items=None, judges=NAMES, responders=NAMES, templates=("default",), **keys):
-    ask = AskTable(
+    ask = ask_table(
         protocol="think_twice",
         benchmark="b",
         path="p",

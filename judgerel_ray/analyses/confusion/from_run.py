@@ -19,6 +19,7 @@ from judgerel_ray.analyses.confusion.worth import no_baselines
 from judgerel_ray.benchmarks import SCALES
 from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.config import parse_sweep
+from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.counting.people import people_labels
 from judgerel_ray.protocols.registry import protocol_named
@@ -45,7 +46,7 @@ def matrix_tokens(run: RunDirectory) -> pl.DataFrame:
     )
     return (
         scan_judgments(run, columns=CHEAP_COLUMNS)
-        .filter(pl.col("protocol") == "confusion")
+        .filter(of_protocols(lambda one: one.makes_matrices))
         .group_by(*_ITEM, "template", "temperature")
         .agg(tokens=computed.sum().cast(pl.Float64))
         .group_by(*_ITEM)
@@ -74,7 +75,7 @@ def plain_scores(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         As :func:`judgerel_ray.analyses.confusion.worth.no_baselines`.
     """
     asked = (
-        (pl.col("protocol") == "best_of")
+        (of_protocols(lambda one: one.compares))
         & (pl.col("role") == "judge")
         & (pl.col("stage") != "exact")
         & (pl.col("block") == 0)
@@ -140,7 +141,7 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         return empty
     spent = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
-        .filter((pl.col("stage") == "exact") & (pl.col("protocol") == "best_of"))
+        .filter((pl.col("stage") == "exact") & (of_protocols(lambda one: one.compares)))
         .group_by(*_ITEM)
         .agg(
             tokens=(pl.col("prompt_tokens").fill_null(0) + pl.col("completion_tokens"))
@@ -206,7 +207,7 @@ def run_uncertainty_tables(
     confusions = read_confusions(run)
     own = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
-        .filter((pl.col("protocol") == "confusion") & (pl.col("role") == "judge"))
+        .filter((of_protocols(lambda one: one.makes_matrices)) & (pl.col("role") == "judge"))
         .select(_OWN)
         .collect()
     )

@@ -21,7 +21,7 @@ from judgerel_ray.analyses.distributions.settled import settled_summary
 from judgerel_ray.analyses.distributions.weighted import weighted_summary, weighted_table
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import StoreError
-from judgerel_ray.counting.declared import declared_scales
+from judgerel_ray.counting.declared import declared_scales, of_protocols
 from judgerel_ray.counting.given import Given, run_of
 from judgerel_ray.protocols import labels_for
 from judgerel_ray.store import RunDirectory, reading, scan_completions, scan_judgments
@@ -95,7 +95,7 @@ def run_reasoning(path: str | Given) -> pl.DataFrame:
             where={"run": run.url},
             hint="verdict_logprobs = true in an [[ask]] of best_of does",
         )
-    scored = (pl.col("role") == "judge") & (pl.col("protocol") == "best_of")
+    scored = (pl.col("role") == "judge") & (of_protocols(lambda one: one.compares))
     judged = scan_judgments(run).filter(scored & (pl.col("outcome") != "failed"))
     texts = scan_completions(run, columns=("key", "logprobs"))
     place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)

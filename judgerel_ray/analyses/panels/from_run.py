@@ -21,10 +21,10 @@ from judgerel_ray.analyses.selection.from_run import known_items, open_systems
 from judgerel_ray.analyses.selection.spending import Price
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import ask_benchmarks
+from judgerel_ray.counting.declared import ask_benchmarks, of_protocols
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.protocols.registry import protocol_named, protocol_names
+from judgerel_ray.protocols.registry import protocol_named
 
 MOST_ON_PAGE = 300_000
 """Verdicts of which a page still tells panels."""
@@ -189,7 +189,7 @@ def cascaded_of(judged: Judged) -> pl.DataFrame | None:
         return None
     items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
     gold = items.select("benchmark", "item_id", "gold")
-    models = pl.col("protocol").is_in(protocol_names(lambda one: one.models_answer))
+    models = of_protocols(lambda one: one.models_answer)
     mine = judged.frame.filter(models & (pl.col("role") == "responder"))
     casts = {name: pl.String for name in ("benchmark", "judge", "template", "stage", "verdict")}
     rows = mine.select(_COLUMNS).cast(casts).collect()  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
 from judgerel_ray.counting.columns import is_judge, outcome_column
+from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.grouping import Block
 from judgerel_ray.counting.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
@@ -132,8 +133,9 @@ def is_correctness(rows: pl.DataFrame) -> bool:
     True
     """
     shown = rows[SHOWN].drop_nulls().str.to_lowercase().unique()
+    all_shown = of_protocols(lambda one: one.shows_gold).fill_null(False).all() & (pl.len() > 0)
     words = not shown.is_empty() and set(shown) <= {"correct", "incorrect"}
-    return words or ("protocol" in rows.columns and set(rows["protocol"]) == {"correctness"})
+    return words or ("protocol" in rows.columns and bool(rows.select(all_shown).item()))
 
 
 _FIVE = ("min", "q1", "median", "q3", "max")

@@ -16,7 +16,12 @@ from judgerel_ray.analyses.serving.from_run import (
     with_serving,
 )
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.counting.declared import declared_menus, declared_scales, right_verdicts
+from judgerel_ray.counting.declared import (
+    declared_menus,
+    declared_scales,
+    of_protocols,
+    right_verdicts,
+)
 from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, warn_of
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
@@ -187,7 +192,7 @@ def with_gold(judged: Judged) -> Judged:
     right = right_verdicts(judged.run, items).select("benchmark", "item_id", "gold")
     if right.is_empty():
         return judged
-    asked = pl.when(pl.col("protocol") == "best_of").then(pl.col("gold")).alias("gold")
+    asked = pl.when(of_protocols(lambda one: one.compares)).then(pl.col("gold")).alias("gold")
     joined = judged.frame.join(right.lazy(), on=["benchmark", "item_id"], how="left")
     return replace(judged, frame=joined.with_columns(asked))
 

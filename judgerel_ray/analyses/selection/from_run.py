@@ -27,7 +27,7 @@ from judgerel_ray.analyses.selection.systems_cost import read_spending
 from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.declared import right_verdicts
+from judgerel_ray.counting.declared import of_protocols, right_verdicts
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.records import is_nested, refuse_inside
 from judgerel_ray.counting.right_answers import GOLD, ITEM
@@ -238,7 +238,7 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
         .unique(_PLACE, keep="first", maintain_order=True)
     )
     names = ["judge", "benchmark", "template", "temperature"]
-    asked = sampled.filter(pl.col("protocol") == "best_of").select(names).unique().collect()
+    asked = sampled.filter(of_protocols(lambda one: one.compares)).select(names).unique().collect()
     asked = asked.cast({name: best.schema[name] for name in names})
     answers = best.join(asked, on=names, how="anti").select(*_PLACE, "verdict")
     scored = pl.when(pl.col("verdict").is_not_null()).then(pl.lit("scored"))
@@ -273,7 +273,9 @@ def _probabilities(run: RunDirectory) -> pl.DataFrame:
 def _read_at_verdicts(run: RunDirectory) -> pl.DataFrame:
     """The probability of each sampled verdict, read at its place in the reply."""
     judged = scan_judgments(run).filter(
-        pl.col("protocol") == "best_of", pl.col("role") == "judge", pl.col("verdict").is_not_null()
+        of_protocols(lambda one: one.compares),
+        pl.col("role") == "judge",
+        pl.col("verdict").is_not_null(),
     )
     place = pl.col("label").replace_strict(_LABELS, range(len(_LABELS)), default=None)
     texts = scan_completions(run).filter(pl.col("logprobs").list.len() > 0)

@@ -18,6 +18,7 @@ from judgerel_ray.analyses.serving.noise import (
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.counting.greedy import SERVING_NOISE, TEMPERATURE
 from judgerel_ray.counting.policy import COLUMNS
+from judgerel_ray.protocols.registry import protocol_names
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions
@@ -229,7 +230,8 @@ def _asks(sweep: Mapping[str, object]) -> list[str] | None:
     asks = sweep.get("ask")
     if not isinstance(asks, list):
         return None
-    if any(ask.get("respond") or ask.get("protocol") in ("respond", "confusion") for ask in asks):
+    known = protocol_names(lambda one: one.judges and not one.makes_matrices)
+    if any(ask.get("respond") or ask.get("protocol") not in known for ask in asks):
         return None
     kept = [{key: value for key, value in ask.items() if key not in AMOUNTS} for ask in asks]
     return sorted(json.dumps(one, sort_keys=True) for one in kept)

@@ -9,6 +9,7 @@ from itertools import islice
 
 from judgerel_ray.core import HumanRating, Item, Option, digest
 from judgerel_ray.design import AskFrame, build_wave, voices_of
+from judgerel_ray.protocols.ask import ONCE_OF_ALL
 
 KEYED_ITEMS = 4
 # Of an ask: what these name goes into its identity by content, wherever it lies.
@@ -61,7 +62,7 @@ def ask_identity(frame: AskFrame) -> dict[str, object]:
     ask = frame.ask
     plain = {
         key: value
-        for key, value in ask.model_dump(mode="json").items()
+        for key, value in {**ONCE_OF_ALL, **ask.model_dump(mode="json")}.items()
         if key not in LOCATED_KEYS | SAID_KEYS
     }
     if ask.respond is not None:

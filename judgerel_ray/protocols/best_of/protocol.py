@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judgerel_ray.core import Item, Menu, SweepError
 from judgerel_ray.protocols.ask import AskTable
+from judgerel_ray.protocols.best_of.table import BestOfAsk
 from judgerel_ray.protocols.best_of.waves import best_of_work, sayable_menus
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
@@ -20,7 +21,7 @@ class BestOf(Protocol):
     """Judges are shown all answers in an order, and name one by its label."""
 
     name = "best_of"
-    table = AskTable
+    table = BestOfAsk
     texts = {
         "question": ("question", "responses"),
         "context": ("context", "question", "responses"),
@@ -28,7 +29,7 @@ class BestOf(Protocol):
     }
     own_forms = ties = True
     has_right_option = True
-    shares_orders = True
+    compares = True
 
     def judging_work(
         self,

@@ -68,9 +68,9 @@ def best_of_menu(frame: AskFrame, template: Template, shown: Sequence[Option]) -
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols import load_template
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
     >>> shown = [Option(option_id=one, text=one) for one in ("y", "x")]
     >>> best_of_menu(frame, load_template("best_of", "default"), shown).option_ids

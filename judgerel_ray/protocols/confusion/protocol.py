@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
+from judgerel_ray.protocols.confusion.table import ConfusionAsk
 from judgerel_ray.protocols.confusion.waves import check_options, confusion_counts, confusion_work
 from judgerel_ray.protocols.counts import StageCount
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
@@ -19,7 +20,7 @@ class Confusion(Protocol):
     """Judges give a verdict and argue for every option; then probabilities are read."""
 
     name = "confusion"
-    table = AskTable
+    table = ConfusionAsk
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),
@@ -35,11 +36,11 @@ class Confusion(Protocol):
 
     def thresholds(self, ask: AskTable) -> tuple[float, ...]:
         """As the ask states them."""
-        return ask.thresholds
+        return ConfusionAsk.of(ask).thresholds
 
     def reads_last_token(self, ask: AskTable) -> bool:
         """As the ask says."""
-        return ask.option_probability == "last_token"
+        return ConfusionAsk.of(ask).option_probability == "last_token"
 
     def reads_probabilities(self, ask: AskTable) -> str:
         """In every mode."""
@@ -75,7 +76,7 @@ class Confusion(Protocol):
 
     def wording(self, frame: AskFrame, item: Item, template: Template) -> object:
         """All of a template's texts: every stage has one."""
-        return tuple(sorted(template.texts.items())), frame.ask.option_labels
+        return tuple(sorted(template.texts.items())), ConfusionAsk.of(frame.ask).option_labels
 
     def check_answers(self, item: Item, n_options: int, place: Mapping[str, object]) -> None:
         """Refuse an item whose options an assessment cannot be written for."""

@@ -24,6 +24,7 @@ from judgerel_ray.protocols.confusion.prompts import (
     render_together,
     render_verdict,
 )
+from judgerel_ray.protocols.confusion.table import ConfusionAsk
 from judgerel_ray.protocols.counts import StageCount
 from judgerel_ray.protocols.forms import FORMS, answer_frame
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
@@ -168,18 +169,18 @@ def confusion_menu(frame: AskFrame, item: Item, template: Template) -> Menu:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.core import Option
     >>> from judgerel_ray.protocols import load_template
     >>> options = (Option(option_id="yes", text="Yes"), Option(option_id="no", text="No"))
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options)
-    >>> ask = AskTable(protocol="confusion", benchmark="b", path="p", option_labels="ids")
+    >>> ask = ask_table(protocol="confusion", benchmark="b", path="p", option_labels="ids")
     >>> frame = AskFrame(index=0, ask=ask, items=(item,), templates=(), judges=())
     >>> confusion_menu(frame, item, load_template("confusion", "default")).labels
     ('yes', 'no')
     """
     ids = tuple(option.option_id for option in item.options)
-    labels = ids if frame.ask.option_labels == "ids" else labels_for(len(ids))
+    labels = ids if ConfusionAsk.of(frame.ask).option_labels == "ids" else labels_for(len(ids))
     return Menu(labels=labels, option_ids=ids, form=template.form or "", reader=frame.ask.reader)
 
 
@@ -222,12 +223,12 @@ def n_scored(frame: AskFrame, item: Item) -> int:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.core import Option
     >>> options = tuple(Option(option_id=x, text=x) for x in "abc")
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?", options=options)
     >>> def count(mode):
-    ...     ask = AskTable(protocol="confusion", benchmark="b", path="p", mode=mode)
+    ...     ask = ask_table(protocol="confusion", benchmark="b", path="p", mode=mode)
     ...     return n_scored(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()), item)
     >>> [count(mode) for mode in ("columns", "paper", "single")]
     [3, 9, 1]
@@ -295,7 +296,7 @@ def check_options(frame: AskFrame, item: Item) -> None:
         menu = confusion_menu(frame, item, template)
         seen: dict[str, str] = {}
         # A label of letters tells nothing of an option but its text.
-        texts = menu.labels if frame.ask.option_labels == "ids" else _texts(item)
+        texts = menu.labels if ConfusionAsk.of(frame.ask).option_labels == "ids" else _texts(item)
         for option_id, text in zip(menu.option_ids, texts, strict=True):
             other = seen.setdefault(text, option_id)
             if other != option_id:

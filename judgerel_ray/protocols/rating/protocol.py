@@ -11,6 +11,7 @@ from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols.judging import answer_names
 from judgerel_ray.protocols.marks import Mark, Settings
 from judgerel_ray.protocols.protocol import Protocol
+from judgerel_ray.protocols.rating.table import RatingAsk
 from judgerel_ray.protocols.rating.waves import (
     check_facets,
     facets_of,
@@ -26,7 +27,7 @@ class Rating(Protocol):
     """Judges are shown one response; criteria, definitions, scales and templates are crossed."""
 
     name = "rating"
-    table = AskTable
+    table = RatingAsk
     texts = {
         "question": ("question", "response", "criterion", "scale"),
         "context": ("context", "question", "response", "criterion", "scale"),
@@ -45,7 +46,8 @@ class Rating(Protocol):
 
     def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Criteria and scales."""
-        return ask.criteria, ask.scales
+        own = RatingAsk.of(ask)
+        return own.criteria, own.scales
 
     def judging_work(
         self,
@@ -91,7 +93,8 @@ class Rating(Protocol):
 
     def subject_told(self, ask: AskTable) -> str:
         """What responses are rated by, and on."""
-        by, lengths, on = map(", ".join, (ask.criteria, ask.definitions, ask.scales))
+        own = RatingAsk.of(ask)
+        by, lengths, on = map(", ".join, (own.criteria, own.definitions, own.scales))
         return f"Responses are rated by {by} (definition: {lengths}) on {on}. "
 
 

@@ -14,6 +14,7 @@ from judgerel_ray.protocols.judging import answer_names, judged_answer, over_tem
 from judgerel_ray.protocols.marks import Mark, Settings, origin_of, recorded_sampling
 from judgerel_ray.protocols.numerals import number_text
 from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
+from judgerel_ray.protocols.rating.table import RatingAsk
 from judgerel_ray.protocols.rendering import menu_for
 from judgerel_ray.protocols.scales import scale_labels
 from judgerel_ray.protocols.templates import Template
@@ -47,9 +48,9 @@ def facets_of(frame: AskFrame) -> Iterator[Facet]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols import load_criterion, load_scale, load_template
-    >>> ask = AskTable(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",),
+    >>> ask = ask_table(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",),
     ...                definitions=("none", "long"))
     >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(),
     ...                  templates=(load_template("rating", "default"),),
@@ -59,7 +60,8 @@ def facets_of(frame: AskFrame) -> Iterator[Facet]:
     [('helpfulness', 'none', 'points5'), ('helpfulness', 'none', 'binary'), \
 ('helpfulness', 'long', 'points5'), ('helpfulness', 'long', 'binary')]
     """
-    crossed = product(frame.criteria, frame.ask.definitions, frame.scales, frame.templates)
+    definitions = RatingAsk.of(frame.ask).definitions
+    crossed = product(frame.criteria, definitions, frame.scales, frame.templates)
     for criterion, definition, scale, template in crossed:
         yield Facet(criterion=criterion, definition=definition, scale=scale, template=template)
 
@@ -122,8 +124,8 @@ def check_facets(frame: AskFrame) -> None:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="best_of", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="rating", benchmark="b", path="p", criteria=("helpfulness",))
     >>> check_facets(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
     """
     for kind, named in (("criteria", frame.criteria), ("scales", frame.scales)):

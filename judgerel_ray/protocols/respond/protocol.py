@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Item
-from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.frame import AskFrame
 from judgerel_ray.protocols.marks import Mark, Settings, answer_mark
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.rendering import question_form
+from judgerel_ray.protocols.respond.table import RespondAsk
 from judgerel_ray.protocols.responding import respond_settings
 
 
@@ -17,7 +17,7 @@ class Respond(Protocol):
     """Its judges answer questions; nobody judges what they wrote."""
 
     name = "respond"
-    table = AskTable
+    table = RespondAsk
     texts = {
         "question": ("question",),
         "context": ("context", "question"),

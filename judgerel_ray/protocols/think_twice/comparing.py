@@ -17,6 +17,7 @@ from judgerel_ray.protocols.frame import AskFrame, Texts, Voice, voices_of
 from judgerel_ray.protocols.orders import most_orders, order_names
 from judgerel_ray.protocols.think_twice.prompts import render_compare
 from judgerel_ray.protocols.think_twice.steps import Thought, blank_step, landed_thought
+from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
 
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:
@@ -73,8 +74,8 @@ def roles_of(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(one, two),
     ...                  responders=(one,))
@@ -83,7 +84,7 @@ def roles_of(frame: AskFrame, voice: Voice) -> tuple[Role, ...]:
     """
     answers = voice.name in {one.name for one in frame.responders}
     roles: list[Role] = []
-    for role in frame.ask.roles:
+    for role in ThinkTwiceAsk.of(frame.ask).roles:
         if role == "participant" and answers:
             roles.append("participant")
         if role == "evaluator_only" and compared(frame, voice, role):
@@ -96,8 +97,8 @@ def compared(frame: AskFrame, voice: Voice, role: Role) -> tuple[Voice, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(one,),
     ...                  responders=(one, two))
@@ -118,11 +119,11 @@ def check_thinking(frame: AskFrame) -> None:
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> check_thinking(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
     """
-    where = {"ask": frame.index, "benchmark": frame.ask.benchmark}
+    where, own = {"ask": frame.index, "benchmark": frame.ask.benchmark}, ThinkTwiceAsk.of(frame.ask)
     for item in frame.items:
         place = {**where, "item": item.item_id}
         if item.turns:
@@ -132,10 +133,9 @@ def check_thinking(frame: AskFrame) -> None:
                 hint="give the turns as the item's context",
             )
         n_options = len(item.options)
-        if n_options == 1 or 0 < n_options < frame.ask.candidates:
+        if n_options == 1 or 0 < n_options < own.candidates:
             raise SweepError(
-                f"think_twice selects {frame.ask.candidates} of at least 2 options, "
-                f"got {n_options}",
+                f"think_twice selects {own.candidates} of at least 2 options, got {n_options}",
                 where=place,
                 hint="fewer candidates; or no options at all, for an open question",
             )
@@ -150,7 +150,7 @@ def check_thinking(frame: AskFrame) -> None:
         roles = roles_of(frame, voice)
         if not roles:
             raise SweepError(
-                f"nobody's answers are left to compare, roles are {', '.join(frame.ask.roles)}",
+                f"nobody's answers are left to compare, roles are {', '.join(own.roles)}",
                 where={**where, "judge": voice.name},
                 hint="name a second responder, or another role",
             )
@@ -180,8 +180,8 @@ def n_conditions(frame: AskFrame, voice: Voice, wave: int) -> Iterator[tuple[Rol
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p", temperatures=(1.0, 0.0))
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p", temperatures=(1.0, 0.0))
     >>> one, two = (Voice(name=name, fingerprint="0") for name in "ab")
     >>> from judgerel_ray.protocols import load_template
     >>> frame = AskFrame(index=0, ask=ask, items=(), judges=(one,), responders=(one, two),
@@ -216,7 +216,7 @@ def thinking_counts(frame: AskFrame) -> Iterator[StageCount]:
             for role, n in n_conditions(frame, voice, wave):
                 # Prompts of the second step are one for each reply to the first.
                 requests = n if stage == "choose" else n // len(frame.temperatures) * n_each
-                later = frame.ask.cascade is not None and wave > 1
+                later = ThinkTwiceAsk.of(frame.ask).cascade is not None and wave > 1
                 yield StageCount(
                     ask=frame.index,
                     judge=voice.name,
@@ -245,7 +245,10 @@ def refuse_thinking_again(frames: Sequence[AskFrame]) -> None:
     for frame in frames:
         for item in frame.items:
             other = asked.setdefault(item.benchmark, frame)
-            is_cascade = frame.ask.cascade is not None or other.ask.cascade is not None
+            is_cascade = (
+                ThinkTwiceAsk.of(frame.ask).cascade is not None
+                or ThinkTwiceAsk.of(other.ask).cascade is not None
+            )
             if other is not frame and is_cascade:
                 raise SweepError(
                     f"ask[{other.index}] and ask[{frame.index}] think twice about one benchmark, "

@@ -18,13 +18,14 @@ from judgerel_ray.protocols.think_twice.comparing import (
     thinking_counts,
 )
 from judgerel_ray.protocols.think_twice.steps import thinking_work
+from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
 
 
 class ThinkTwice(Protocol):
     """Models select options and choose one; judges compare, or a cascade goes on to the next."""
 
     name = "think_twice"
-    table = AskTable
+    table = ThinkTwiceAsk
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),
@@ -44,11 +45,11 @@ class ThinkTwice(Protocol):
 
     def cascade(self, ask: AskTable) -> float | None:
         """As the ask says."""
-        return ask.cascade
+        return ThinkTwiceAsk.of(ask).cascade
 
     def answer_temperature(self, ask: AskTable) -> float | None:
         """As the ask says."""
-        return ask.answer_temperature
+        return ThinkTwiceAsk.of(ask).answer_temperature
 
     def menu_sizes(self, ask: AskTable, options: Sequence[int], ties: int) -> set[int]:
         """Options; an open question has judges choose among models, fewer in one role."""
@@ -56,19 +57,19 @@ class ThinkTwice(Protocol):
 
     def answer_waves(self, frame: AskFrame) -> int:
         """Two steps; of a cascade two for each model."""
-        return 2 if frame.ask.cascade is None else 2 * len(frame.responders)
+        return 2 if self.cascade(frame.ask) is None else 2 * len(frame.responders)
 
     def judging_waves(self, frame: AskFrame) -> int:
         """Nobody judges a cascade."""
-        return 1 if frame.ask.cascade is None else 0
+        return 1 if self.cascade(frame.ask) is None else 0
 
     def later_waves(self, frame: AskFrame) -> tuple[int, ...]:
         """Of a cascade all after the first model's."""
-        return () if frame.ask.cascade is None else tuple(range(2, frame.n_waves))
+        return () if self.cascade(frame.ask) is None else tuple(range(2, frame.n_waves))
 
     def voices(self, frame: AskFrame, wave: int) -> tuple[Voice, ...]:
         """Of a cascade one model after another."""
-        if frame.ask.cascade is not None:
+        if self.cascade(frame.ask) is not None:
             return (frame.responders[wave // 2],)
         return super().voices(frame, wave)
 
@@ -123,7 +124,7 @@ class ThinkTwice(Protocol):
 
     def remarks(self, frame: AskFrame) -> Iterator[str]:
         """That counts of a cascade depend on answers."""
-        if frame.ask.cascade is not None:
+        if self.cascade(frame.ask) is not None:
             lead, *rest = (voice.name for voice in frame.responders)
             yield (
                 f"ask[{frame.index}]: a cascade, so counts are of {lead}, and of "

@@ -15,6 +15,7 @@ from judgerel_ray.protocols.correctness_form import read_confidence
 from judgerel_ray.protocols.frame import AskFrame, CutText, Texts, Voice
 from judgerel_ray.protocols.templates import Template
 from judgerel_ray.protocols.think_twice.prompts import read_selection, render_choose, render_select
+from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
 from judgerel_ray.protocols.verdicts import read_verdict
 
 
@@ -95,13 +96,14 @@ def _goes_on(
 
 def _is_sure(frame: AskFrame, menu: Menu | None, text: str | None) -> bool:
     """Whether an answer can be read, and is stated with the confidence a cascade asks for."""
-    if text is None or menu is None or frame.ask.cascade is None:
+    threshold = ThinkTwiceAsk.of(frame.ask).cascade
+    if text is None or menu is None or threshold is None:
         return False
     end = "length" if isinstance(text, CutText) else "stop"  # as its row was read
     if read_verdict(text, finish_reason=end, menu=menu).label is None:
         return False
     stated = read_confidence(text, finish_reason=end, form=menu.form, reader=menu.reader)
-    return stated is not None and stated >= frame.ask.cascade
+    return stated is not None and stated >= threshold
 
 
 def landed_thought(
@@ -111,16 +113,16 @@ def landed_thought(
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols import load_template
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
     >>> landed_thought(frame, Voice(name="m", fingerprint="0"), item,
     ...                load_template("think_twice", "default"), {}) is None
     True
     """
-    temperature = frame.ask.answer_temperature or 0.0
+    temperature = ThinkTwiceAsk.of(frame.ask).answer_temperature or 0.0
     select = _select(frame, voice, item, template, temperature)
     first = request_key(select.condition_key, 0)
     if first not in texts:
@@ -137,7 +139,7 @@ def _select(
 ) -> Condition:
     """The condition of a model's first step."""
     blank = blank_step(frame, voice, item, template, stage="select", role="responder")
-    most = frame.ask.candidates
+    most = ThinkTwiceAsk.of(frame.ask).candidates
     blank = replace(blank, temperature=temperature, menu=_selecting(item, most))
     return keyed_condition(blank, render_select(template, item, most=most))
 
@@ -153,7 +155,7 @@ def _choose(
 ) -> Condition:
     """The condition of the second step; without a prompt where the first has no text."""
     blank = blank_step(frame, voice, item, template, stage="choose", role="responder")
-    most = frame.ask.candidates
+    most = ThinkTwiceAsk.of(frame.ask).candidates
     offered = _selecting(item, most)
     end = "length" if isinstance(selected, CutText) else "stop"  # as its row was read
     read = read_selection(selected, finish_reason=end, menu=offered)
@@ -191,9 +193,9 @@ def blank_step(
 
     Examples
     --------
-    >>> from judgerel_ray.config import AskTable
+    >>> from judgerel_ray.config import ask_table
     >>> from judgerel_ray.protocols import load_template
-    >>> ask = AskTable(protocol="think_twice", benchmark="b", path="p")
+    >>> ask = ask_table(protocol="think_twice", benchmark="b", path="p")
     >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=())
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
     >>> blank_step(frame, Voice(name="m", fingerprint="0"), item,
@@ -206,5 +208,5 @@ def blank_step(
     )
     ask = frame.ask
     names = [one.name for one in frame.responders]
-    block = int(ask.cascade is not None and voice.name in names[1:])
+    block = int(ThinkTwiceAsk.of(ask).cascade is not None and voice.name in names[1:])
     return replace(blank, top_k=ask.top_k, top_p=ask.top_p, max_tokens=ask.max_tokens, block=block)

@@ -117,9 +117,7 @@ def test_the_judge_of_a_run_is_told_by_its_commits(tmp_path):
     assert "PROJECT 1/32" in frame.select("judge", "item_id").explain()
 
 
-@pytest.mark.parametrize(
-    "arguments", [["reduce"], ["reduce", "--questions"], ["reduce", "--panels"], ["advise"]]
-)
+@pytest.mark.parametrize("arguments", [["reduce"], ["questions"], ["panels"], ["advise"]])
 def test_a_run_in_which_nothing_landed_says_how_to_go_on(tmp_path, capsys, arguments):
     """It said that no row of a judge is in block 0."""
     run = RunDirectory.create(str(tmp_path / "r"))

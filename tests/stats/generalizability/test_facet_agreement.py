@@ -173,6 +173,7 @@ def test_closed_null_is_what_permutations_show(uneven, monkeypatch):
         assert "closed form" in other.method
 
 
+@pytest.mark.slow
 def test_noise_is_called_noise_though_position_is_not():
     """p under a null with position bias: at most 5 % below .05, with Monte-Carlo error."""
     rng = np.random.default_rng(9)

@@ -53,6 +53,7 @@ def shares(rng, n_questions, n_labels):
     return np.array([rng.permutation(row) for row in preferred])
 
 
+@pytest.mark.slow
 def test_both_are_without_bias_where_order_does_nothing():
     rng = np.random.default_rng(2)
     biases, losses, covered = [], [], []

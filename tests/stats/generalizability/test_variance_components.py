@@ -269,6 +269,7 @@ def test_on_balanced_data_fixed_facets_change_nothing_but_the_words():
     assert "t fixed" in within.estimator
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_expected_sums_of_squares_with_fixed_facets_are_those_of_brute_force(seed):
     levels = unbalanced(seed)

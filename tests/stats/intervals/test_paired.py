@@ -107,6 +107,7 @@ def test_questions_of_one_side_only_are_left_out():
     assert single.n_questions == 1
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_difference_and_pairing_narrows_them():
     # Shares of b are those of a drawn together: difference of alpha from the shares themselves.
     rng = np.random.default_rng(6)
@@ -124,6 +125,7 @@ def test_intervals_cover_the_difference_and_pairing_narrows_them():
     assert narrower > 130
 
 
+@pytest.mark.slow
 def test_a_true_difference_is_covered():
     rng = np.random.default_rng(9)
     pi = np.full(3, 1 / 3)

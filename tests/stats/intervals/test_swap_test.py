@@ -180,6 +180,7 @@ def test_two_judges_of_one_law_are_not_told_apart_by_few_questions():
     assert found.few_informative
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bases", "questions", "replications", "before"),
     [

@@ -107,6 +107,7 @@ def test_with_replications_it_is_the_null_one_can_enumerate(mapping):
     assert floor.sd == pytest.approx(null.std(), rel=0.05)
 
 
+@pytest.mark.slow
 def test_of_three_scales_two_are_dealt_within_the_items_that_have_them():
     gap = [1.0, 2, 5, 3, np.nan]
     tables = [[1.0, 2, 4, 5, 5], [1.0, 3, 4, 4, 5], gap]

@@ -72,6 +72,7 @@ def test_what_permuting_would_show_of_many_units_is_not_permuted(monkeypatch, n_
     assert closed.p == pytest.approx(dealt.p, abs=0.06)
 
 
+@pytest.mark.slow
 def test_noise_of_many_units_is_called_noise():
     p = [inter_scale_floor(rated(3, "interval", n, agreeing=0.0)).p for n in range(200)]
     # A twentieth of 200 is 10, its standard deviation 3; half of 200 is 100, and 7.

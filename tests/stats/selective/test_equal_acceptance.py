@@ -142,6 +142,7 @@ def test_what_cannot_be_compared_says_why():
     assert equal_acceptance(one, silent).undefined == "nothing_accepted"
 
 
+@pytest.mark.slow
 def test_two_systems_of_one_law_with_few_errors_differ_as_seldom_as_they_should():
     rng = np.random.default_rng(8)
     alarms = 0
