@@ -253,6 +253,23 @@ def _names_cases() -> Iterator[Case]:
         files={"t.csv": as_csv(judges, (*HEADER, "judge"))},
         expect=Expect(check=_names_both("spelling alone")),
     )
+    criteria = [[*row, ("help", "Help ")[row[1] % 2]] for row in CELLS]
+    yield Case(
+        family="Words and names that look alike",
+        what="criteria help and Help with a blank",
+        commands=(reduce_json("t.csv"),),
+        files={"t.csv": as_csv(criteria, (*HEADER, "criterion"))},
+        expect=Expect(check=_names_both("spelling alone")),
+    )
+    for column, value in {"block": 1, "role": "Judge"}.items():
+        some = [[*row, value if row[1] % 2 else ""] for row in CELLS]
+        yield Case(
+            family="Words and names that look alike",
+            what=f"a {column} of another meaning in half the rows",
+            commands=(reduce_json("t.csv"),),
+            files={"t.csv": as_csv(some, (*HEADER, column))},
+            expect=Expect(check=_names_both("left out: 24 rows")),
+        )
     other = as_csv([[i[1:] + ".0", r, v] for i, r, v in ROWS])
     some = as_csv([[i.upper() if int(i[1:]) < 4 else i, r, v] for i, r, v in ROWS])
     plain = as_csv([[i[1:], r, v] for i, r, v in ROWS])
@@ -262,6 +279,15 @@ def _names_cases() -> Iterator[Case]:
         commands=(("compare", "a.csv", "b.csv"),),
         files={"a.csv": plain, "b.csv": other},
         expect=Expect(refusal="must", names=("item_id", r"'0\.0'")),
+        fast=True,
+    )
+    two = as_csv([[*row, "xy"[row[1] % 2]] for row in CELLS], (*HEADER, "judge"))
+    yield Case(
+        family="Words and names that look alike",
+        what="compare where one side has two judges, the other names none",
+        commands=(("compare", "a.csv", "b.csv"),),
+        files={"a.csv": as_csv(CELLS), "b.csv": two},
+        expect=must_name("judge"),
         fast=True,
     )
     yield Case(

@@ -260,6 +260,8 @@ def pairs_between(
             _by_role(all_b, all_a, frame_b, block),
         )
     a, b = sampled(all_a), sampled(all_b)
+    if by is None:
+        _refuse_pooled(a, b, names)
     shared = tuple(by) if by is not None else _shared(a, b)
     others = {tuple(key.values()): rows for key, rows in _parts(b.frame, shared)}
     found = False
@@ -290,6 +292,20 @@ def _said(a: tuple[str, str], b: tuple[str, str]) -> str:
     if a[1] == b[1]:
         return a[1]
     return "; ".join(f"{said} ({name})" for name, said in (a, b) if said)
+
+
+def _refuse_pooled(a: CountedJudgments, b: CountedJudgments, names: tuple[str, str]) -> None:
+    """Refuse a side of several judges (criteria, ...) beside one that names none (SweepError)."""
+    for one, other, name, lacking in ((a, b, *names), (b, a, *names[::-1])):
+        for column in one.groups:
+            values = set(one.frame[column].to_list())
+            if column not in other.groups and len(values) > 1:
+                raise SweepError(
+                    f"{column} has several values in {name}, got {_listed(values)}, and none in "
+                    f"{lacking}",
+                    where=_sides(names),
+                    hint=f"compare files of one {column} each, or give both the column",
+                )
 
 
 def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:

@@ -83,6 +83,23 @@ def test_two_files_are_compared_where_their_groups_are_equal(three):
     assert found["coefficient"].to_list() == ["krippendorff_alpha", "percent_agreement"]
 
 
+@pytest.mark.parametrize("column", ["judge", "criterion"])
+def test_several_judges_are_not_one_beside_a_file_that_names_none(column):
+    """Two judges that each agree with themselves were one that agrees more than the other side."""
+    both = pl.concat([judged(0.5, 2), judged(0.5, 3)])
+    both = both.with_columns(
+        pl.Series(column, ["y"] * (both.height // 2) + ["z"] * (both.height // 2))
+    )
+    alone = judged(0.5, 1)
+    for sides in ((alone, both), (both, alone)):
+        with pytest.raises(
+            SweepError, match=f"{column} has several values in .*, got y, z, and no"
+        ):
+            compare_judgments(*(side.lazy() for side in sides))
+    one = both.filter(pl.col(column) == "y")
+    assert compare_judgments(alone.lazy(), one.lazy()).height == 2
+
+
 def test_a_column_that_differs_between_files_is_what_is_compared():
     a, b = judged(0.5, 1, judge="x"), judged(0.5, 2, judge="y")
     found = compare_judgments(a.lazy(), b.lazy())
