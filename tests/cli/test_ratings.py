@@ -104,6 +104,7 @@ def test_ranks_are_the_same_everywhere(ratings, capsys):
         assert f"at {number(row['value'])}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "chief"), [("scales", "inter_scale"), ("rank", "ranks")])
 def test_json_that_is_written_holds_every_table(verb, chief, ratings, capsys, tmp_path):
     path, out = ratings / "ratings.parquet", tmp_path / "out.json"

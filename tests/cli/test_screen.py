@@ -88,6 +88,7 @@ def command(*arguments, **environment):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["0", "1", "7"])
 def test_no_columns_are_no_reason_to_say_nothing(judgments, columns):
     found = command("reduce", judgments, COLUMNS=columns)
@@ -95,6 +96,7 @@ def test_no_columns_are_no_reason_to_say_nothing(judgments, columns):
     assert len(found.stdout.splitlines()) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
 @pytest.mark.parametrize(
     ("verb", "flags"), [("reduce", []), ("questions", []), ("reduce", ["--by", "ж"])]

@@ -439,6 +439,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "name"), WRITERS[:3] + WRITERS[5:], ids=str)
 def test_a_disk_that_is_full_destroys_nothing(here, arguments, name):
     assert main([*arguments, name]) == 0

@@ -57,6 +57,7 @@ def test_endless_questions_leave_what_replications_do_not_tell():
     assert highs[-1] == pytest.approx(0.9, abs=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("questions", "m"), [(55, 2), (55, 5), (200, 5)])
 def test_the_truth_of_two_kinds_of_questions_is_held(questions, m):
     rng, runs = np.random.default_rng(questions + m), 25
