@@ -99,6 +99,7 @@ def test_an_interval_takes_questions_more_than_replications(plain):
     assert questions["now"] == pytest.approx(alpha["high"] - alpha["low"], rel=0.15)
 
 
+@pytest.mark.slow
 def test_the_data_meet_a_target_only_with_their_whole_interval(plain):
     one = advise_judgments(plain.lazy()).designs.filter(n_judgments=5).row(0, named=True)
     middle = one["generalizability"]
