@@ -326,7 +326,7 @@ def as_exact(sweep: Sweep) -> Sweep:
             is_head = table[1] == "ask"
             if is_head:
                 ask = next(asks)
-                samples = ask.mode == "sample" and protocol_named(ask.protocol).judges
+                samples = ask.mode == "sample" and protocol_named(ask.protocol).traits.judges
             is_dropped = samples and table[1] in _SAMPLING_TABLES
         if is_dropped:
             continue

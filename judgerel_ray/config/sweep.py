@@ -19,8 +19,9 @@ from pydantic_core import CoreSchema, core_schema
 from judgerel_ray.config.judge import SHARED, Judge, Limits
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.table import Name, Number, Table, Whole
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.registry import SHIPPED, protocol_named, protocol_names
+from judgerel_ray.protocols.registry import protocol_named, protocol_names
 
 UNKNOWN = "of no protocol"
 
@@ -85,7 +86,7 @@ class FleetTable(Table):
 class Sweep(Table):
     """A whole sweep file."""
 
-    _known: ClassVar[tuple[str, ...]] = SHIPPED
+    _known: ClassVar[tuple[str, ...]] = tuple(SHIPPED)
 
     name: Name
     """Name of the sweep."""
@@ -116,7 +117,7 @@ class Sweep(Table):
                     raise ValueError(f"ask[{index}].judges names {name!r}, known are {names}")
             known = [name in names for name in ask.responders]
             protocol = protocol_named(ask.protocol)
-            if protocol.models_answer and not all(known):
+            if protocol.traits.models_answer and not all(known):
                 raise ValueError(
                     f"ask[{index}].responders must be judges of the sweep, got "
                     f"{list(ask.responders)}, judges are {names}"
@@ -165,7 +166,7 @@ class Sweep(Table):
         protocol = protocol_named(ask.protocol)
         if ask.judges:
             return tuple(judge for judge in self.judge if judge.name in ask.judges)
-        if protocol.models_answer:
+        if protocol.traits.models_answer:
             return self.responders_of(index) if protocol.cascade(ask) is None else ()
         responders = {name for ask in self.ask for name in ask.responders}
         return tuple(judge for judge in self.judge if judge.name not in responders)
@@ -174,7 +175,7 @@ class Sweep(Table):
         """Judges that write the candidate answers of ``ask[index]``; of think_twice default all."""
         ask = self.ask[index]
         wanted, protocol = ask.responders, protocol_named(ask.protocol)
-        if not wanted and protocol.models_answer:
+        if not wanted and protocol.traits.models_answer:
             return self.judge
         named = {judge.name: judge for judge in self.judge if judge.name in wanted}
         # A cascade asks them in the order in which they are named.

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from judgerel_ray.core import Scale
+from judgerel_ray.core.traits import Traits, protocols_where
 
 if TYPE_CHECKING:  # coefficients of a file are there before these are imported
     from judgerel_ray.config import Sweep
-    from judgerel_ray.protocols.protocol import Protocol
     from judgerel_ray.store import RunDirectory
 
 
-def of_protocols(where: Callable[[Protocol], bool]) -> pl.Expr:
+def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:
     """Tell rows of the protocols that something holds of.
 
     Examples
@@ -24,9 +24,7 @@ def of_protocols(where: Callable[[Protocol], bool]) -> pl.Expr:
     >>> rows.select(of_protocols(lambda one: one.makes_matrices))["protocol"].to_list()
     [False, True, None]
     """
-    from judgerel_ray.protocols.registry import protocol_names
-
-    return pl.col("protocol").cast(pl.String).is_in(protocol_names(where))
+    return pl.col("protocol").cast(pl.String).is_in(protocols_where(where))
 
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
@@ -63,7 +61,7 @@ def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[st
     menus: dict[tuple[str, str], set[int]] = {}
     for index, ask in enumerate(sweep.ask):
         asked = protocol_named(ask.protocol)
-        if not asked.judges:
+        if not asked.traits.judges:
             continue
         for benchmark in ask_benchmarks(sweep, index, items):
             mine = items.filter(pl.col("benchmark") == benchmark)

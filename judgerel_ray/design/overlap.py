@@ -113,7 +113,7 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
             first, known = seen.setdefault((item.benchmark, item.item_id), (frame, item))
             if known == item:
                 continue
-            shown = first.protocol.shows_gold or frame.protocol.shows_gold
+            shown = first.protocol.traits.shows_gold or frame.protocol.traits.shows_gold
             differ = [one for one in parts if getattr(item, one) != getattr(known, one)]
             if differ != ["gold"] or not shown:
                 raise SweepError(
@@ -126,7 +126,7 @@ def _refuse_clashing_items(frames: Sequence[AskFrame]) -> None:
 
 def _refuse_equal_wordings(frames: Sequence[AskFrame]) -> None:
     """No two templates of an ask that put items to its judges in the same words."""
-    for frame in (frame for frame in frames if frame.protocol.judges):
+    for frame in (frame for frame in frames if frame.protocol.traits.judges):
         first_of = {frame.protocol.first_texts(item): item for item in reversed(frame.items)}
         for forms, item in first_of.items():
             for one, two in combinations(frame.templates, 2):
@@ -152,7 +152,7 @@ def with_shared_orders(frames: Sequence[AskFrame]) -> tuple[AskFrame, ...]:
     """
     drawn: dict[tuple[str, str], dict[int, int]] = {}
     for frame in frames:
-        if frame.protocol.compares:
+        if frame.protocol.traits.compares:
             for item in frame.items:
                 seeds = drawn.setdefault((item.benchmark, item.item_id), {})
                 seed, n_orders = frame.ask.order_seed, frame.ask.option_orders
@@ -203,7 +203,7 @@ def _may_coincide(first: AskFrame, second: AskFrame) -> bool:
     it is asked on.
     """
     one, two = first.ask, second.ask
-    alike = first.protocol is second.protocol and first.protocol.compares
+    alike = first.protocol is second.protocol and first.protocol.traits.compares
     return alike and one.order_seed != two.order_seed and one.adaptive == two.adaptive
 
 

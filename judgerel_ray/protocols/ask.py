@@ -343,7 +343,7 @@ class AskTable(Table):
         """Refuse keys that would have no effect, or a wrong one, beside the others."""
         if not self.templates:
             raise ValueError("templates must name at least one template")
-        right = protocol_named(self.protocol).has_right_option
+        right = protocol_named(self.protocol).traits.has_right_option
         if self.gold_is not in (None, "reference") and not right:
             raise ValueError(
                 "gold_is needs a protocol whose verdicts are the items' options, got "

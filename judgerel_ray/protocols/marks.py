@@ -84,7 +84,7 @@ def judgment_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]
         for temperature in frame.temperatures:
             sampling, more = recorded_sampling(ask, temperature)
             mark = (ask.protocol, item.benchmark, item.item_id, template.name, *sampling)
-            if frame.protocol.compares:
+            if frame.protocol.traits.compares:
                 # What is asked on, and how far, is told by the same columns. Numbers of orders are
                 # of one set of options: with another they say something else.
                 menu = frozenset(answer_names(frame, item))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from judgerel_ray.core import Item, Menu, Message, SweepError
+from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.counts import StageCount, answer_counts, judge_count
@@ -31,6 +32,8 @@ class Protocol:
     """What ``protocol`` is in a sweep file and in every table."""
     table: ClassVar[type[AskTable]]
     """Its ``[[ask]]``."""
+    traits: ClassVar[Traits] = Traits()
+    """What whoever counts its judgments must know."""
     texts: ClassVar[Mapping[str, tuple[str, ...]]]
     """Texts of a template, by question form and stage, with the placeholders each must have."""
     stage_texts: ClassVar[tuple[str, ...]] = ()
@@ -43,22 +46,6 @@ class Protocol:
     """Whether that form may have a tie."""
     template_keys: ClassVar[tuple[str, ...]] = ("form", "verdict")
     """Keys of ``template.toml``."""
-    judges: ClassVar[bool] = True
-    """Whether verdicts are asked for, and not answers only."""
-    models_answer: ClassVar[bool] = False
-    """Whether its judges are the models whose answers they compare."""
-    has_right_option: ClassVar[bool] = False
-    """Whether verdicts are options of the items, of which gold says which is right."""
-    shows_gold: ClassVar[bool] = False
-    """Whether judges are shown the gold of an item, so that it is part of what is asked."""
-    judges_singly: ClassVar[bool] = False
-    """Whether each answer is judged by itself, and not all of an item together."""
-    on_scales: ClassVar[bool] = False
-    """Whether verdicts are values of a scale."""
-    makes_matrices: ClassVar[bool] = False
-    """Whether a run lays out confusion matrices."""
-    compares: ClassVar[bool] = False
-    """Whether judges are shown all answers, in drawn orders, and name one."""
 
     @property
     def templates(self) -> Path:
@@ -114,13 +101,13 @@ class Protocol:
 
     def answer_waves(self, frame: AskFrame) -> int:
         """Waves that write candidate answers: 0, 1, or 2 where there are dialogues."""
-        if self.judges and not frame.responders:
+        if self.traits.judges and not frame.responders:
             return 0
         return 2 if frame.has_dialogues else 1
 
     def judging_waves(self, frame: AskFrame) -> int:
         """Waves that ask judges."""
-        return 1 if self.judges else 0
+        return 1 if self.traits.judges else 0
 
     def later_waves(self, frame: AskFrame) -> tuple[int, ...]:
         """Waves that ask more, or at all, only as what landed before wants it."""
@@ -128,7 +115,7 @@ class Protocol:
 
     def voices(self, frame: AskFrame, wave: int) -> tuple[Voice, ...]:
         """Who is asked in a wave: responders while answers are written, judges after."""
-        judging = not self.judges or wave >= frame.respond_waves
+        judging = not self.traits.judges or wave >= frame.respond_waves
         return frame.judges if judging else frame.responders
 
     def answering_work(
@@ -166,7 +153,7 @@ class Protocol:
         for wave in range(frame.respond_waves):
             for voice in self.voices(frame, wave):
                 yield from answer_counts(frame, wave, voice, written)
-        for voice in frame.judges if self.judges else ():
+        for voice in frame.judges if self.traits.judges else ():
             yield judge_count(frame, voice, judged)
 
     def shown(self, frame: AskFrame, item: Item) -> Sequence[Mark]:

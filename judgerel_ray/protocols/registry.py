@@ -1,4 +1,4 @@
-"""Which protocols there are: one line each; a shipped one is loaded when it is asked for."""
+"""Which protocols there are; a shipped one is loaded when it is asked for."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.traits import SHIPPED, add_traits
 
 if TYPE_CHECKING:
     from judgerel_ray.protocols.protocol import Protocol
-
-SHIPPED = (
-    "respond",
-    "best_of",
-    "correctness",
-    "confusion",
-    "rating",
-    "think_twice",
-)
-"""Folders of this room that hold a protocol: the object ``PROTOCOL`` of their ``protocol.py``."""
 
 _known: dict[str, Protocol | None] = dict.fromkeys(SHIPPED)
 
@@ -51,8 +42,8 @@ def protocol_names(where: Callable[[Protocol], bool] | None = None) -> tuple[str
 
     Examples
     --------
-    >>> protocol_names(lambda protocol: protocol.makes_matrices)
-    ('confusion',)
+    >>> protocol_names(lambda protocol: protocol.ties)
+    ('best_of',)
     """
     return tuple(name for name in _known if where is None or where(protocol_named(name)))
 
@@ -68,3 +59,4 @@ def register_protocol(protocol: Protocol) -> None:
     if _known.get(protocol.name, protocol) is not protocol or protocol.name in SHIPPED:
         raise SweepError(f"a protocol named {protocol.name} is there already")
     _known[protocol.name] = protocol
+    add_traits(protocol.name, protocol.traits)

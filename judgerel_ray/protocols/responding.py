@@ -38,7 +38,7 @@ class Answer:
 def respond_settings(frame: AskFrame) -> Iterator[Settings]:
     """Every way in which this ask has answers written."""
     ask = frame.ask
-    if not frame.protocol.judges:
+    if not frame.protocol.traits.judges:
         for template in frame.templates:
             for temperature in ask.temperatures:
                 yield Settings(

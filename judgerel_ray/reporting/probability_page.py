@@ -11,9 +11,9 @@ from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
 from judgerel_ray.analyses.distributions.sections import Distributed
 from judgerel_ray.analyses.reliability.reducing import Judged
+from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.declared import declared_scales, of_protocols
 from judgerel_ray.counting.given import Given
-from judgerel_ray.protocols.registry import protocol_names
 from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.store import CHEAP_COLUMNS, RunDirectory, scan_judgments
 from judgerel_ray.store.made_tables import CONFUSIONS, DISTRIBUTIONS, read_distributions
@@ -56,7 +56,7 @@ def _made_matrices() -> pl.Expr:
 
 def replicated(judged: Judged) -> Judged:
     """Leave out judgments of confusion asks: each is made once, so agreement has no meaning."""
-    once = protocol_names(lambda one: one.makes_matrices)
+    once = protocols_where(lambda one: one.makes_matrices)
     if judged.run is None or not judged.menus.keys() & set(once):
         return judged
     menus = {name: menu for name, menu in judged.menus.items() if name not in once}

@@ -110,7 +110,7 @@ def read_confusions(run: RunDirectory) -> pl.DataFrame:
         run,
         CONFUSIONS,
         Confusions,
-        asked=lambda ask: protocol_named(ask.protocol).makes_matrices,
+        asked=lambda ask: protocol_named(ask.protocol).traits.makes_matrices,
         nothing=nothing,
     )
 

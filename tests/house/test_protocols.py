@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from judgerel_ray.protocols.registry import SHIPPED
+from judgerel_ray.core.traits import SHIPPED
 
 COMPARING = {"eq", "eq_missing", "get", "is_in", "ne", "ne_missing"}
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.traits import SHIPPED as PROTOCOLS
 from judgerel_ray.protocols import load_template, shipped_templates
-from judgerel_ray.protocols.registry import SHIPPED as PROTOCOLS
 from judgerel_ray.protocols.registry import protocol_named
 
 SHIPPED = [(protocol, name) for protocol in PROTOCOLS for name in shipped_templates(protocol)]

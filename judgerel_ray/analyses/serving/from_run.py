@@ -16,9 +16,9 @@ from judgerel_ray.analyses.serving.noise import (
     shared_requests,
 )
 from judgerel_ray.core import FileGone, StoreError, SweepError
+from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.greedy import SERVING_NOISE, TEMPERATURE
 from judgerel_ray.counting.policy import COLUMNS
-from judgerel_ray.protocols.registry import protocol_names
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions
@@ -230,7 +230,7 @@ def _asks(sweep: Mapping[str, object]) -> list[str] | None:
     asks = sweep.get("ask")
     if not isinstance(asks, list):
         return None
-    known = protocol_names(lambda one: one.judges and not one.makes_matrices)
+    known = protocols_where(lambda one: one.judges and not one.makes_matrices)
     if any(ask.get("respond") or ask.get("protocol") not in known for ask in asks):
         return None
     kept = [{key: value for key, value in ask.items() if key not in AMOUNTS} for ask in asks]

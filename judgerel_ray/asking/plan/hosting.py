@@ -25,7 +25,7 @@ def check_served(frames: Sequence[AskFrame], specs: Mapping[str, EngineSpec]) ->
         if frame.respond is not None:
             kept = frame.respond.top_k
             asked += [(kept, "respond.top_k", voice) for voice in frame.responders]
-        if frame.protocol.models_answer:  # its models answer as its judges judge
+        if frame.protocol.traits.models_answer:  # its models answer as its judges judge
             asked += [(frame.ask.top_k, "top_k", voice) for voice in frame.responders]
         for top_k, key, voice in asked:
             spec = specs[voice.name]

@@ -98,7 +98,7 @@ def items_digest(frame: AskFrame, gold: Mapping[tuple[str, str], str] | None = N
 
 def shows_gold(frame: AskFrame) -> bool:
     """Whether judges of an ask are shown the gold of its items, so that it is part of its keys."""
-    return frame.protocol.shows_gold
+    return frame.protocol.traits.shows_gold
 
 
 def _forms(frame: AskFrame) -> dict[str, object]:

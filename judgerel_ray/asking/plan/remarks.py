@@ -68,7 +68,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
 
 def _gold_notes(frame: AskFrame, read: GoldReading | None) -> Iterator[str]:
     """How gold was read where nobody said how, and of how many items it is nothing to choose."""
-    if not frame.protocol.has_right_option:
+    if not frame.protocol.traits.has_right_option:
         return
     if read is not None and not read.declared:
         yield f"ask[{frame.index}]: {gold_note(read)}"
@@ -99,7 +99,7 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
         own = template.own
         if own is None:
             continue
-        names = "values of the scale" if frame.protocol.on_scales else f"{own.naming}"
+        names = "values of the scale" if frame.protocol.traits.on_scales else f"{own.naming}"
         if own.words:
             names = ", ".join("/".join(words) for words in own.words)
         also = [("a tie", own.ties), ("a refusal", own.refusals)]

@@ -83,7 +83,7 @@ class Resolved:
         for frame in self.frames:
             for item in frame.items:
                 name = (item.benchmark, item.item_id)
-                if frame.protocol.has_right_option or name not in found:
+                if frame.protocol.traits.has_right_option or name not in found:
                     found[name] = item
         return tuple(found.values())
 
@@ -231,7 +231,7 @@ def _gold_is(sweep: Sweep, index: int) -> GoldIs | None:
     ask = sweep.ask[index]
     if ask.gold_is is not None or _counts_right(sweep, index):
         return ask.gold_is
-    if protocol_named(ask.protocol).shows_gold:
+    if protocol_named(ask.protocol).traits.shows_gold:
         return REFERENCE  # judges are shown it as it stands
     # Two asks of one file must have the same items.
     for other, one in enumerate(sweep.ask):
@@ -244,8 +244,8 @@ def _counts_right(sweep: Sweep, index: int) -> bool:
     """Whether verdicts of an ask are options of its items, and not what responders write."""
     ask = sweep.ask[index]
     protocol = protocol_named(ask.protocol)
-    written = bool(sweep.responders_of(index)) and not protocol.models_answer
-    return protocol.has_right_option and not written
+    written = bool(sweep.responders_of(index)) and not protocol.traits.models_answer
+    return protocol.traits.has_right_option and not written
 
 
 def _named(sweep: Sweep, name: str, shipped: tuple[str, ...]) -> str:
@@ -301,7 +301,7 @@ def _check_templates(frame: AskFrame) -> None:
             )
     if frame.respond_template is not None:
         _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
-    if not frame.protocol.judges:
+    if not frame.protocol.traits.judges:
         return
     endless = [scale.name for scale in frame.scales if scale.decimals]
     if frame.ask.mode == "exact" and endless:
@@ -357,7 +357,7 @@ def _check_texts(template: Template, forms: Set[str], where: Mapping[str, object
 
 def _responds(template: Template) -> bool:
     """Whether a template asks for answers, not for verdicts."""
-    return not protocol_named(template.protocol).judges
+    return not protocol_named(template.protocol).traits.judges
 
 
 def check_tolerance(tolerance: Mapping[str, float]) -> None:

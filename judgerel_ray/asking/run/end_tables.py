@@ -120,7 +120,7 @@ def _asked(frames: Sequence[AskFrame]) -> dict[Place, tuple[AskFrame, tuple[str,
         ask = frame.ask
         for item in frame.items:
             judged: tuple[str | None, ...] = (None,)
-            if frame.protocol.judges_singly:
+            if frame.protocol.traits.judges_singly:
                 judged = answer_names(frame, item)
             name = (ask.protocol, item.benchmark, item.item_id)
             for template, temperature, responder in product(
@@ -142,7 +142,7 @@ def write_confusions(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> i
     int or None
         Cells written; None where the sweep asks for no confusion.
     """
-    frames = [frame for frame in resolved.frames if frame.protocol.makes_matrices]
+    frames = [frame for frame in resolved.frames if frame.protocol.traits.makes_matrices]
     if not frames:
         return None
     texts = landed_texts(run, ledger)

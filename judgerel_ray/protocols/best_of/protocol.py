@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgerel_ray.core import Item, Menu, SweepError
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.best_of.table import BestOfAsk
 from judgerel_ray.protocols.best_of.waves import best_of_work, sayable_menus
@@ -22,14 +23,13 @@ class BestOf(Protocol):
 
     name = "best_of"
     table = BestOfAsk
+    traits = SHIPPED["best_of"]
     texts = {
         "question": ("question", "responses"),
         "context": ("context", "question", "responses"),
         "dialogue": ("question_1", "question_2", "responses"),
     }
     own_forms = ties = True
-    has_right_option = True
-    compares = True
 
     def judging_work(
         self,

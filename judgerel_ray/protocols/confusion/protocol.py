@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.confusion.table import ConfusionAsk
@@ -21,6 +22,7 @@ class Confusion(Protocol):
 
     name = "confusion"
     table = ConfusionAsk
+    traits = SHIPPED["confusion"]
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),
@@ -31,8 +33,6 @@ class Confusion(Protocol):
         "single": ("assessments",),
     }
     stage_texts = ("verdict", "assessment", "neutral", "choice", "single")
-    has_right_option = True
-    makes_matrices = True
 
     def thresholds(self, ask: AskTable) -> tuple[float, ...]:
         """As the ask states them."""

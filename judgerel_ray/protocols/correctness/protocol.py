@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from judgerel_ray.core import Item, Message, SweepError
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.correctness.table import CorrectnessAsk
 from judgerel_ray.protocols.frame import AskFrame
@@ -20,14 +21,13 @@ class Correctness(Protocol):
 
     name = "correctness"
     table = CorrectnessAsk
+    traits = SHIPPED["correctness"]
     texts = {
         "question": ("question", "ground_truth", "prediction"),
         "context": ("context", "question", "ground_truth", "prediction"),
         "dialogue": ("question_1", "question_2", "ground_truth", "prediction"),
     }
     own_forms = True
-    shows_gold = True
-    judges_singly = True
 
     def prompt(self, template: Template, item: Item, answer: str) -> tuple[Message, ...]:
         """An answer beside the gold one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgerel_ray.core import Item, Menu
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
@@ -28,6 +29,7 @@ class Rating(Protocol):
 
     name = "rating"
     table = RatingAsk
+    traits = SHIPPED["rating"]
     texts = {
         "question": ("question", "response", "criterion", "scale"),
         "context": ("context", "question", "response", "criterion", "scale"),
@@ -41,8 +43,6 @@ class Rating(Protocol):
     forms = ("rating", "score")
     own_forms = True
     template_keys = ("form", "verdict", "criterion")
-    judges_singly = True
-    on_scales = True
 
     def wordings(self, ask: AskTable) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Criteria and scales."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Item
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.frame import AskFrame
 from judgerel_ray.protocols.marks import Mark, Settings, answer_mark
 from judgerel_ray.protocols.protocol import Protocol
@@ -18,12 +19,12 @@ class Respond(Protocol):
 
     name = "respond"
     table = RespondAsk
+    traits = SHIPPED["respond"]
     texts = {
         "question": ("question",),
         "context": ("context", "question"),
         "dialogue": ("question_1", "response_1", "question_2"),
     }
-    judges = False
 
     def marks(self, frame: AskFrame, item: Item) -> Iterator[tuple[Mark, str, int, int]]:
         """Answers, one way after another."""

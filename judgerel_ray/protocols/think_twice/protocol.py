@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from judgerel_ray.core import Item
+from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.counts import StageCount
@@ -26,6 +27,7 @@ class ThinkTwice(Protocol):
 
     name = "think_twice"
     table = ThinkTwiceAsk
+    traits = SHIPPED["think_twice"]
     texts = {
         "question": ("question", "options"),
         "context": ("context", "question", "options"),
@@ -40,8 +42,6 @@ class ThinkTwice(Protocol):
     }
     stage_texts = tuple(name for name in texts if name not in ("question", "context"))
     forms = ("correct_answer",)
-    models_answer = True
-    has_right_option = True
 
     def cascade(self, ask: AskTable) -> float | None:
         """As the ask says."""
