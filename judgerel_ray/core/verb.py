@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from textwrap import wrap
-from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from judgerel_ray.core.errors import SweepError
 
@@ -251,20 +251,27 @@ def verb(
     def made(
         act: Callable[[Source, Options], Found],
     ) -> Callable[Concatenate[Source, P], Found]:
-        @wraps(act)
-        def called(read: Source, /, *args: P.args, **asked: P.kwargs) -> Found:
-            return act(read, options(*args, **asked))
-
         own = inspect.signature(act)
         first = next(iter(own.parameters.values()))
         asked = list(inspect.signature(options).parameters.values())
-        called.__signature__ = own.replace(parameters=[first, *asked])  # type: ignore[attr-defined]
+        signature = own.replace(parameters=[first, *asked])
+
+        @wraps(act)
+        def called(*args: Any, **named: Any) -> Found:
+            try:
+                bound = signature.bind(*args, **named)
+            except TypeError as error:  # else it would name the class of the options
+                raise TypeError(f"{act.__name__}(): {error}") from None
+            read, *more = bound.args
+            return act(read, options(*more, **bound.kwargs))
+
+        called.__signature__ = signature  # type: ignore[attr-defined]
         called.__doc__ = _with_parameters(act.__doc__ or "", options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
             source=source, prints=prints, show=show,
         )  # fmt: skip
-        return called
+        return cast("Callable[Concatenate[Source, P], Found]", called)
 
     return made
 

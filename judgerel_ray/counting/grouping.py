@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
-from judgerel_ray.core import JUDGE_ROLES, SweepError
+from judgerel_ray.core import JUDGE_ROLES, Role, SweepError
 from judgerel_ray.counting.columns import FACETS, KINDS, is_judge
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.tally import Tally, tally_judgments
@@ -115,13 +115,12 @@ def count_judgments(
         tally = tally_judgments(tally.rows, extra=wanted)
     units = _judges(tally.nested.units, block)
     if units.is_empty():
+        found = [
+            line.removeprefix("left out: ") for line in lines_left_out(tally.nested.units, block)
+        ]
         raise SweepError(
-            f"no judgments to reduce: no row of a judge in block {block}",
-            hint="; ".join(
-                line.removeprefix("left out: ")
-                for line in lines_left_out(tally.nested.units, block)
-            )
-            or None,
+            ": ".join([f"no judgments: no row of a judge in block {block}", *found]),
+            hint="rename the columns role and block if they mean something else" if found else None,
         )
     recorded = [name for name in FACETS if name in units.columns]
     if groups is None:
@@ -225,7 +224,9 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
     """
     lines = []
     if "role" in units.columns:
-        others = units.filter(~is_judge(units.columns))
+        # Answers and probabilities that judges rest on are no judgments, and meant to be none.
+        own = pl.col("role").is_in(get_args(Role))
+        others = units.filter(~is_judge(units.columns), ~own)
         if others.height:
             roles = ", ".join(map(repr, others["role"].unique().sort().to_list()))
             judges = ", ".join(JUDGE_ROLES)

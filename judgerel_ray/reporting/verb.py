@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.analyses.ratings.verb import RankRequest
+from judgerel_ray.analyses.ratings.verb import RankRequest, scale_files
 from judgerel_ray.core.verb import FORCE, Named, flag, flag_of, verb
 from judgerel_ray.counting.given import given
 
@@ -26,7 +26,9 @@ class ReportRequest(Named):
     mapping: str | None = field(default=None, metadata=_RANKS["mapping"])
     preset: str | None = field(default=None, metadata=_RANKS["preset"])
     pairing: str = field(default="all", metadata=_RANKS["pairing"])
-    scale: Sequence[str | PathLike[str]] = field(default=(), metadata=_RANKS["scale"])
+    scale: Sequence[str | PathLike[str]] | str | PathLike[str] = field(
+        default=(), metadata=_RANKS["scale"]
+    )
     reference: str | PathLike[str] | None = field(
         default=None, metadata=flag("agreement of ratings with a judge, human, or a file", "WHO")
     )
@@ -69,7 +71,7 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
         mapping=asked.mapping,
         preset=asked.preset,
         pairing=asked.pairing,
-        scale=tuple(fspath(one) for one in asked.scale),
+        scale=scale_files(asked.scale),
     )
     opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
     return report_path(opened, fspath(asked.out), options, force=asked.force)

@@ -145,7 +145,10 @@ def test_a_function_under_the_decorator_is_a_verb_with_all_that_goes_with_it(sco
         with pytest.raises(SystemExit):
             main(["counted", "--help"])
         assert "--least N" in capsys.readouterr().out
-        with pytest.raises(TypeError, match="most"):
+        assert counted(path=scores).height == 1
+        with pytest.raises(TypeError, match=r"counted\(\): got an unexpected .* 'most'"):
             counted(scores, most=3)
+        with pytest.raises(TypeError, match=r"counted\(\): missing a required argument: 'path'"):
+            counted(least=3)
     finally:
         VERBS.pop("counted")

@@ -86,7 +86,7 @@ def test_rows_that_no_coefficient_counts_are_named(column, values, line):
     (note,) = tally_file(pl.LazyFrame({**rows, column: values})).notes
     assert note.startswith(f"left out: {line}")
     none = ["x" if column == "role" else 1] * 3
-    with pytest.raises(SweepError, match=r"no row of a judge in block 0\. Try: 3 rows "):
+    with pytest.raises(SweepError, match=r"no row of a judge in block 0: 3 rows .* Try: rename"):
         reduce_judgments(tally_file(pl.LazyFrame({**rows, column: none})))
 
 

@@ -6,7 +6,7 @@ Which groups of judgments are compared with which.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -137,6 +137,42 @@ class ComparedSides:
         n_first = self.rows.filter(pl.col(SIDE) == 0).select(pl.struct(self.unit).n_unique()).item()
         n = self.rows.select(pl.struct(self.unit).n_unique()).item()
         return np.arange(n_first), np.arange(n_first, n)
+
+
+def on_shared_levels(pair: Pair) -> tuple[Pair, tuple[str, ...]]:
+    """Leave out what one side alone was asked of an order, template or definition.
+
+    A habit of place counts as signal in one order, and the verdicts of several orders have another
+    chance agreement than those of one: a side that was asked in more is compared on what both have.
+
+    Returns
+    -------
+    pair : Pair
+    notes : tuple of str
+        What was left out, a line each.
+
+    Examples
+    --------
+    >>> a = pl.DataFrame({"item_id": ["q", "q"], "option_order": [0, 1], "n": [3, 3]})
+    >>> found, notes = on_shared_levels(Pair(key={}, a=a, b=a.head(1), names=("a", "b")))
+    >>> found.a.height, notes
+    (1, ('a and b are compared in option_order 0 alone, the only one that both were asked in',))
+    """
+    notes = []
+    for name in NUISANCE:
+        if name not in pair.a.columns or name not in pair.b.columns:
+            continue
+        levels_a, levels_b = (set(one[name].drop_nulls()) for one in (pair.a, pair.b))
+        shared = levels_a & levels_b
+        if len(shared) == 1 and (len(levels_a) > 1) != (len(levels_b) > 1):
+            (level,) = shared
+            pair = replace(pair, a=pair.a.filter(pl.col(name) == level),
+                           b=pair.b.filter(pl.col(name) == level))  # fmt: skip
+            notes.append(
+                f"{pair.names[0]} and {pair.names[1]} are compared in {name} {level} alone, the "
+                "only one that both were asked in"
+            )
+    return pair, tuple(notes)
 
 
 def compared_sides(

@@ -17,6 +17,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     Pair,
     Row,
     compared_sides,
+    on_shared_levels,
     pairs_between,
     pairs_inside,
 )
@@ -239,6 +240,9 @@ def compare_judgments(
         pairs = tuple(pairs_inside(frame_a, by, block))
     else:
         pairs = tuple(pairs_between(frame_a, frame_b, by, block, names))
+    matched = [on_shared_levels(pair) for pair in pairs]
+    warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
+    pairs = tuple(pair for pair, _ in matched)
     if not any(pair.a["item_id"].is_in(pair.b["item_id"].implode()).any() for pair in pairs):
         first = pairs[0]
         where = {"a": first.names[0], "b": first.names[1]}

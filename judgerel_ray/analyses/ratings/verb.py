@@ -23,12 +23,18 @@ REFERENCE = flag(_REFERENCE, "WHO")
 OUTSIDE = flag("a .csv or .parquet of judge, score: ranked beside the rest", "FILE")
 
 
+def scale_files(scale: Sequence[str | PathLike[str]] | str | PathLike[str]) -> tuple[str, ...]:
+    """Files of scales: one or several."""
+    several = (scale,) if isinstance(scale, str | PathLike) else scale
+    return tuple(fspath(one) for one in several)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnScales(Written):
     """Options of verbs that read ratings on scales."""
 
     by: Names = field(default=None, metadata=BY)
-    scale: Sequence[str | PathLike[str]] = field(
+    scale: Sequence[str | PathLike[str]] | str | PathLike[str] = field(
         default=(),
         metadata=flag("a scale of one's own, a .toml", "FILE", repeats=True),
     )
@@ -36,7 +42,7 @@ class OwnScales(Written):
     @property
     def files(self) -> tuple[str, ...]:
         """Files of scales."""
-        return tuple(fspath(one) for one in self.scale)
+        return scale_files(self.scale)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

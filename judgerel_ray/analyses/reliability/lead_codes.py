@@ -32,6 +32,7 @@ NEARLY_ALL = 0.95
 FEW_FLAG, SOME_FLAG = "few verdicts", "replies without a verdict"
 """How ``estimator`` begins its remark in either case."""
 _TWO = 2
+_HALF = 0.5
 
 
 class LeadCode(StrEnum):
@@ -369,6 +370,8 @@ def leading_row(rows: Sequence[Mapping[str, object]]) -> Mapping[str, object] | 
 def follows_place(rows: Sequence[Mapping[str, object]]) -> bool:
     """Tell whether verdicts in another order keep their place more surely than their option.
 
+    Where ties were given, whether more than half of the pairs without a tie keep their place.
+
     Examples
     --------
     >>> kept = {"coefficient": "place_consistency", "value": 0.9, "low": 0.8, "high": 1.0,
@@ -382,6 +385,10 @@ def follows_place(rows: Sequence[Mapping[str, object]]) -> bool:
     if kept is None or option is None:
         return False
     low = kept["low"] if kept["low"] is not None else kept["value"]
+    if cast(int, kept.get("n_missing") or 0) > cast(int, option.get("n_missing") or 0):
+        # Ties stand at no place and differ from every option: the two shares are of other pairs.
+        # Of those that name two places, no more than the rest name the same option.
+        return cast(float, low) > _HALF
     high = option["high"] if option["high"] is not None else option["value"]
     return cast(float, low) > cast(float, high)
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import ReadingWarning, SweepError
 
 
 def asked(name, choose, *, items=80, orders=2, replications=4, seed=0) -> pl.DataFrame:
@@ -58,8 +58,18 @@ def test_asked_in_one_order_alone_the_same_prompt_is_compared():
 
 def test_one_side_in_one_order_leaves_repeatability():
     one = asked("place", by_place).filter(pl.col("option_order") == 0)
-    rows = compared(asked("content", by_content), one)
+    with pytest.warns(ReadingWarning, match="option_order 0 alone, the only one that both"):
+        rows = compared(asked("content", by_content), one)
     assert rows["krippendorff_alpha"]["conditions"] == "repeatability"
+
+
+@pytest.mark.filterwarnings("ignore::judgerel_ray.core.ReadingWarning")
+def test_a_side_asked_in_one_order_more_is_no_other_judge():
+    """Its verdicts have another chance agreement over two orders: alpha was 'higher' by that."""
+    both = asked("j", lambda _rng: lambda _order: 0.75)
+    rows = compared(both, both.filter(pl.col("option_order") == 0).with_columns(judge=pl.lit("k")))
+    alpha = rows["krippendorff_alpha"]
+    assert (alpha["value_a"], alpha["standing"]) == (alpha["value_b"], "undecided")
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import re
 import polars as pl
 import pytest
 
+from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.blocks.words import number, percent
 from judgerel_ray.cli import main
 from judgerel_ray.core import HumanRating, Item
@@ -265,3 +266,17 @@ def test_nothing_is_met_banded_or_higher_where_few_replies_hold_a_verdict(tmp_pa
     assert main(["advise", path]) == 0
     assert "silent: " in (text := " ".join(capsys.readouterr().out.split()))
     assert "replies hold a verdict: nothing is said of what more judgments are worth." in text
+
+
+@pytest.mark.parametrize(("share", "follows"), [(0.5, False), (0.95, True)])
+def test_ties_make_no_judge_follow_the_place(share, follows):
+    """They stand nowhere: shares of the same place and of the same option are of other pairs."""
+    rng = random.Random(4)
+
+    def pick(_, order):
+        tie = {"verdict": "tie", "label": None}
+        return tie if rng.random() < 0.4 else shown(often(rng, "A", share), order)
+
+    rows = pl.LazyFrame(asked(pick, items=200, orders=(0, 1), times=3))
+    leads = set(reduce_judgments(rows)["lead"])
+    assert (leads == {"follows_place"}) is follows
