@@ -115,9 +115,7 @@ def count_judgments(
         tally = tally_judgments(tally.rows, extra=wanted)
     units = _judges(tally.nested.units, block)
     if units.is_empty():
-        found = [
-            line.removeprefix("left out: ") for line in lines_left_out(tally.nested.units, block)
-        ]
+        found = lines_left_out(tally.nested.units, block)
         raise SweepError(
             ": ".join([f"no judgments: no row of a judge in block {block}", *found]),
             hint="rename the columns role and block if they mean something else" if found else None,
@@ -219,8 +217,8 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
     >>> units = pl.DataFrame({"role": ["judge", "Judge"], "block": [1, 0], "n": [[2], [1]]})
     >>> for line in lines_left_out(units):
     ...     print(line)
-    left out: 1 row whose role is 'Judge'; a judge's is judge, participant, evaluator_only or none
-    left out: 2 rows of other blocks than 0; reduce --block all counts them
+    1 row whose role is 'Judge' left out: a judge's is judge, participant, evaluator_only or none
+    2 rows of other blocks than 0 count with reduce --block all only
     """
     lines = []
     if "role" in units.columns:
@@ -230,14 +228,16 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
         if others.height:
             roles = ", ".join(map(repr, others["role"].unique().sort().to_list()))
             judges = ", ".join(JUDGE_ROLES)
-            lines.append(f"{_n_rows(others)} whose role is {roles}; a judge's is {judges} or none")
+            lines.append(
+                f"{_n_rows(others)} whose role is {roles} left out: a judge's is {judges} or none"
+            )
     if "block" in units.columns and block != "all":
         others = units.filter(pl.col("block").fill_null(0) != block)
         if others.height:
             lines.append(
-                f"{_n_rows(others)} of other blocks than {block}; reduce --block all counts them"
+                f"{_n_rows(others)} of other blocks than {block} count with reduce --block all only"
             )
-    return tuple(f"left out: {line}" for line in lines)
+    return tuple(lines)
 
 
 def _n_rows(units: pl.DataFrame) -> str:

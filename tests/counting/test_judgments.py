@@ -76,15 +76,15 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
 @pytest.mark.parametrize(
     ("column", "values", "line"),
     [
-        ("block", [0, 1, 1], "2 rows of other blocks than 0; reduce --block all counts them"),
-        ("role", ["judge", "Judge", None], "1 row whose role is 'Judge'; a judge's is judge, part"),
+        ("block", [0, 1, 1], "2 rows of other blocks than 0 count with reduce --block all only"),
+        ("role", ["judge", "Judge", None], "1 row whose role is 'Judge' left out: a judge's is ju"),
     ],
 )
 def test_rows_that_no_coefficient_counts_are_named(column, values, line):
     """A column of another meaning left half of a file out, and nothing said so."""
     rows = {"item_id": ["q", "q", "q"], "replication": [0, 1, 2], "verdict": ["A", "B", "A"]}
     (note,) = tally_file(pl.LazyFrame({**rows, column: values})).notes
-    assert note.startswith(f"left out: {line}")
+    assert note.startswith(line)
     none = ["x" if column == "role" else 1] * 3
     with pytest.raises(SweepError, match=r"no row of a judge in block 0: 3 rows .* Try: rename"):
         reduce_judgments(tally_file(pl.LazyFrame({**rows, column: none})))

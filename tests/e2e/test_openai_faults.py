@@ -141,7 +141,7 @@ def test_what_an_outage_outlasts_is_owed_and_lands_with_the_next_run(
     # Long enough for a true answer on a busy machine: what is late here must be what hangs. All
     # are there at once, and so all that hang are given up together.
     limits = "timeout = 15, deadline = 16, retries = 3, concurrency = 60"
-    with fault_server(shares={"hang": 0.6}) as server:
+    with fault_server(shares={"hang": 0.85}) as server:
         file = write(server, limits=limits, replications=6)
         assert main(["run", str(file), "--out", str(run)]) == 1
         landed = rows_of(run)

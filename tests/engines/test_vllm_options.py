@@ -60,10 +60,10 @@ def test_vouching_for_a_name_does_not_open_what_the_house_sets():
         make_engine(spec(seed=1, unchecked=["seed"]))
 
 
-def test_vouching_is_no_part_of_who_the_judge_is(tiny_tokenizer):
+def test_vouching_is_no_part_of_who_the_judge_is(tiny_model):
     one, two = (
         judge_fingerprint(
-            EngineSpec(name="j", engine="vllm", model=str(tiny_tokenizer), engine_options=options)
+            EngineSpec(name="j", engine="vllm", model=str(tiny_model), engine_options=options)
         )
         for options in ({}, {"unchecked": ["max_num_seqs"]})
     )

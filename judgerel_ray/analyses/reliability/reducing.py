@@ -248,7 +248,9 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool 
     if run is not None:
         from judgerel_ray.store import CHEAP_COLUMNS, checked_ledger, scan_judgments
 
-        if not empty and not checked_ledger(run).n_rows:
+        # One without a session has not begun, one without its sweep lost it: readers say which.
+        begun = run.exists("sweep.toml") and run.names("commits")
+        if begun and not empty and not checked_ledger(run).n_rows:
             raise SweepError(
                 "nothing has landed in the run yet",
                 where={"run": str(path)},
