@@ -39,11 +39,11 @@ PYTEST := OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest \
 	-n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (5 minutes)
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (6 minutes)
 	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but those for a CUDA machine or a browser (20 minutes)
+test-all: $(READY) ## all tests but those for a CUDA machine or a browser (about half an hour)
 	$(PYTEST) -m "not gpu and not browser"
 
 .PHONY: test-hostile
