@@ -43,7 +43,7 @@ test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the 
 	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but those for a CUDA machine or a browser (about half an hour)
+test-all: $(READY) ## all tests but those for a CUDA machine or a browser
 	$(PYTEST) -m "not gpu and not browser"
 
 .PHONY: test-hostile

@@ -208,9 +208,9 @@ def _group(
     coded = part.join(units, on=unit, nulls_equal=True)
     scores = {}
     for name in scales:
-        mine = coded.filter(pl.col(SCALE) == name)
-        if mine.height:
-            scores[name] = _table(mine, units.height)
+        on_scale = coded.filter(pl.col(SCALE) == name)
+        if on_scale.height:
+            scores[name] = _table(on_scale, units.height)
     names = [pl.col(name).cast(pl.String) for name in unit if name in (QUESTION, "benchmark")]
     questions = units.select(pl.concat_str(names, separator="\x1f"))
     return RatedGroup(
@@ -229,11 +229,11 @@ def _shared(part: pl.DataFrame, others: Container[str]) -> dict[str, pl.Expr]:
     return {name: pl.lit(one, part.schema[name]) for name, one in first.items() if one is not None}
 
 
-def _table(mine: pl.DataFrame, n_units: int) -> Floats:
+def _table(on_scale: pl.DataFrame, n_units: int) -> Floats:
     """Scores on one scale, one row a unit and one column a replication."""
-    number = pl.col(REPLICATION) if REPLICATION in mine.columns else pl.lit(0)
+    number = pl.col(REPLICATION) if REPLICATION in on_scale.columns else pl.lit(0)
     placed = (
-        mine.with_columns(__number=number)
+        on_scale.with_columns(__number=number)
         .sort("__unit", "__number", "score")
         # Two rows of one replication each keep a column of their own.
         .with_columns(__again=pl.int_range(pl.len()).over("__unit", "__number"))

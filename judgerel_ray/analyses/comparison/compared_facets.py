@@ -315,12 +315,12 @@ def pairs_between(
 
 
 def _by_role(
-    mine: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: Block
+    one_side: CountedJudgments, other: CountedJudgments, frame: pl.LazyFrame, block: Block
 ) -> CountedJudgments:
     """Tell roles apart where the other side has several of them, though this one has one."""
-    if "role" not in other.groups or "role" in mine.groups or "role" not in mine.columns:
-        return mine
-    return count_judgments(frame, by=[*mine.groups, "role"], block=block, extra=mine.extra)
+    if "role" not in other.groups or "role" in one_side.groups or "role" not in one_side.columns:
+        return one_side
+    return count_judgments(frame, by=[*one_side.groups, "role"], block=block, extra=one_side.extra)
 
 
 def _said(a: tuple[str, str], b: tuple[str, str]) -> str:

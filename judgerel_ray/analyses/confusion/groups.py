@@ -188,12 +188,12 @@ def labellings(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[Labe
     for threshold in options.thresholds.get(group.benchmark, ()):
         if threshold != options.threshold:
             yield _at(group, threshold)
-    lucky = wagner2024_threshold(group.edges, group.correct_N)
+    in_sample = wagner2024_threshold(group.edges, group.correct_N)
     low_N = np.zeros_like(group.correct_N)
-    if lucky.threshold is not None:
-        low_N = group.edges.low(lucky.threshold)
+    if in_sample.threshold is not None:
+        low_N = group.edges.low(in_sample.threshold)
     yield Labelling(
-        kind="in-sample", low_N=low_N, threshold=lucky.threshold, undefined=lucky.undefined
+        kind="in-sample", low_N=low_N, threshold=in_sample.threshold, undefined=in_sample.undefined
     )
 
 

@@ -92,16 +92,16 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
     inside_NO = np.zeros_like(there_NO)
     ordered = _is_scale(kept, options.scales.get(group.benchmark))
     for fold in range(FOLDS):
-        mine = fold_N == fold
+        tested_N = fold_N == fold
         rule = conformal_rule(
-            shares_NO[~mine],
-            right_N[~mine],
+            shares_NO[~tested_N],
+            right_N[~tested_N],
             error=options.error,
             ordered=ordered,
-            clusters_N=text_N[~mine],
+            clusters_N=text_N[~tested_N],
             seed=options.seed,
         )
-        inside_NO[mine] = conformal_sets(shares_NO[mine], rule) & there_NO[mine]
+        inside_NO[tested_N] = conformal_sets(shares_NO[tested_N], rule) & there_NO[tested_N]
     held = inside_NO[np.arange(len(kept)), right_N]
     share = clustered_share(held, clusters_N=text_N)
     yield quantity_row("conformal_coverage", share, estimator=told)

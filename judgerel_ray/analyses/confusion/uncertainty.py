@@ -218,15 +218,15 @@ def scored_matrices(
             normalised=options.normalised,
             strict=options.strict,
         )
-        mine = known.get((place["benchmark"], place["item_id"]), {"right": None})
+        item_facts = known.get((place["benchmark"], place["item_id"]), {"right": None})
         yield ScoredMatrix(
-            row=_row(place, shown, one, verdict, mine["right"]),
+            row=_row(place, shown, one, verdict, item_facts["right"]),
             scores=one,
             matrix_OA=matrix,
             argued=tuple(argued),
-            text=str(mine.get("text", place["item_id"])),
-            basis=mine.get("basis"),
-            raters=mine.get("raters"),
+            text=str(item_facts.get("text", place["item_id"])),
+            basis=item_facts.get("basis"),
+            raters=item_facts.get("raters"),
         )
 
 

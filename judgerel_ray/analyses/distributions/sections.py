@@ -95,7 +95,7 @@ def _limit_table(limits: pl.DataFrame) -> str:
     first = [part.row(0, named=True) for part in parts]
 
     def column(name: str) -> Column:
-        rows = [mine[name] for mine in found]
+        rows = [group_rows[name] for group_rows in found]
         return Column(
             head=reason(name),
             cells=[
@@ -106,7 +106,7 @@ def _limit_table(limits: pl.DataFrame) -> str:
             is_number=True,
         )
 
-    levels = [mine[_ALPHA]["measurement"] for mine in found]
+    levels = [group_rows[_ALPHA]["measurement"] for group_rows in found]
     columns = [
         *key_columns(first, by),
         counts("questions", [row["n_items"] for row in first]),
@@ -141,10 +141,10 @@ def _figure(part: pl.DataFrame) -> str:
     plane = Plane(x_to=max(1.0, *heats), y_from=max(-1.0, least))
     shapes = [*axes(plane, across="temperature", xs=heats, ys=_QUARTERS)]
     for name, kind in _DRAWN:
-        mine = [row for row in drawn if row["coefficient"] == name]
-        points = [(cast(float, row["temperature"]), cast(float, row["value"])) for row in mine]
+        of_name = [row for row in drawn if row["coefficient"] == name]
+        points = [(cast(float, row["temperature"]), cast(float, row["value"])) for row in of_name]
         shapes += [curve(plane, "join", list(pair)) for pair in pairwise(points)]
-        for (x, y), row in zip(points, mine, strict=True):
+        for (x, y), row in zip(points, of_name, strict=True):
             if row["low"] is not None:
                 low, high = (plane.y(cast(float, row[end])) for end in ("low", "high"))
                 shapes.append(segment("interval", plane.x(x), low, plane.x(x), high))

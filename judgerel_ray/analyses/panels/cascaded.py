@@ -106,11 +106,13 @@ def _rows(
     n_put = first.height
     answers = []
     for name in order:
-        mine = chosen.filter(pl.col("judge") == name).with_columns(sure=sure.fill_null(False))
+        asked_rows = chosen.filter(pl.col("judge") == name).with_columns(sure=sure.fill_null(False))
         took = float(group.filter(pl.col("judge") == name)["spent"].sum())
-        answers.append(mine.filter("sure"))
-        share = clustered_share(mine["sure"].to_numpy(), clusters_N=mine["item_id"].to_numpy())
-        yield {"asked": name, **_told(mine, answers[-1], share), **_spent(group, took, n_put)}
+        answers.append(asked_rows.filter("sure"))
+        share = clustered_share(
+            asked_rows["sure"].to_numpy(), clusters_N=asked_rows["item_id"].to_numpy()
+        )
+        yield {"asked": name, **_told(asked_rows, answers[-1], share), **_spent(group, took, n_put)}
     given = pl.concat(answers)
     asked = first.select("item_id", "replication").join(
         given.select("item_id", "replication"), on=["item_id", "replication"], how="anti"

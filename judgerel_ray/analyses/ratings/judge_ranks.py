@@ -248,18 +248,18 @@ def rank_table(
     """
     if not groups or "judge" not in groups[0].key:
         raise SweepError("to rank judges takes a column judge, and groups by it")
-    mine = [group for group in groups if group.key["judge"] != name or reference is None]
-    asked = sorted({str(group.key["judge"]) for group in mine})
+    candidates = [group for group in groups if group.key["judge"] != name or reference is None]
+    asked = sorted({str(group.key["judge"]) for group in candidates})
     if outside is not None and not set(asked) & set(outside):
         raise SweepError(
             f"no judge that rated has a score from outside, rated have {', '.join(asked)}, scores "
             f"are of {', '.join(sorted(outside)) or 'nobody'}",
             hint="names of judges as the sweep has them",
         )
-    heats = list(dict.fromkeys(group.key.get("temperature") for group in mine))
+    heats = list(dict.fromkeys(group.key.get("temperature") for group in candidates))
     rows: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
     for heat in heats:
-        there = [group for group in mine if group.key.get("temperature") == heat]
+        there = [group for group in candidates if group.key.get("temperature") == heat]
         judges = list(dict.fromkeys(str(group.key["judge"]) for group in there))
         if len(judges) < _LEAST:
             continue
@@ -346,7 +346,7 @@ def _cells(groups: Sequence[RatedGroup], measure: Measure) -> Cells:
             for name, value in group.key.items()
             if name not in ("judge", "temperature")
         )
-        mine = found.setdefault(str(group.key["judge"]), {})
+        by_cell = found.setdefault(str(group.key["judge"]), {})
         for what, one in measure(group).items():
-            mine[cell, what] = one
+            by_cell[cell, what] = one
     return found

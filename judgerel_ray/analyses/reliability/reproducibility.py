@@ -156,17 +156,17 @@ def reproducible_rows(
     chosen = levels or (group.level,)
     for policy in policies:
         for level in dict.fromkeys(("nominal", *chosen)):
-            mine = [
+            pair_names = [
                 name
                 for name in named
                 if (level in chosen if name in _OF_SCORES else level == "nominal")
             ]
             # Of numbers there is one analysis of variance, whatever alpha makes of their order.
             if level in ("ordinal", "ratio"):
-                mine = [name for name in mine if name != "icc1"]
+                pair_names = [name for name in pair_names if name != "icc1"]
                 if "icc1" in named and "interval" not in chosen:
                     yield from _rows(group, facets, policy, ["icc1"], "interval", moments_U3)
-            yield from _rows(group, facets, policy, mine, level, moments_U3)
+            yield from _rows(group, facets, policy, pair_names, level, moments_U3)
         if moments_U3 is None:
             others = [name for name in coefficients if name.startswith(_POOLED)]
             yield from _pooled_rows(group, facets, policy, others)
@@ -365,8 +365,10 @@ def _by_question(
     if not n:
         return np.zeros((0, units.shape[1]))
     owner = np.minimum(np.searchsorted(terms.questions_C, group.table.clusters_U), n - 1)
-    mine = terms.questions_C[owner] == group.table.clusters_U
-    columns = [np.bincount(owner[mine], column[mine], n).astype(np.float64) for column in units.T]
+    in_table = terms.questions_C[owner] == group.table.clusters_U
+    columns = [
+        np.bincount(owner[in_table], column[in_table], n).astype(np.float64) for column in units.T
+    ]
     return np.stack(columns, axis=1)
 
 

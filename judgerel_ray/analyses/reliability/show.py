@@ -206,8 +206,10 @@ def print_coefficients(
             say("")
             if label := group_label(rows[0], told):
                 say(label, style="bold")
-            mine = failed.get(tuple(cell(rows[0][name]) for name in group_columns(coefficients)))
-            for line in _basis(rows, notes, mine or {}):
+            failures_here = failed.get(
+                tuple(cell(rows[0][name]) for name in group_columns(coefficients))
+            )
+            for line in _basis(rows, notes, failures_here or {}):
                 say(line)
             for text in _blocks(rows, notes):
                 say(f"\n{text}")
@@ -354,8 +356,10 @@ def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
             yield said.pop()
         kinds = dict.fromkeys(row["conditions"] for row in of_policy) if both else [None]
         for kind in kinds:
-            mine = [row for row in of_policy if not both or row["conditions"] == kind]
-            yield _block(mine, [*said, *(_compared(mine[0], of_policy) if both else [])], notes)
+            of_kind = [row for row in of_policy if not both or row["conditions"] == kind]
+            yield _block(
+                of_kind, [*said, *(_compared(of_kind[0], of_policy) if both else [])], notes
+            )
 
 
 def _compared(row: Row, rows: Sequence[Row]) -> list[str]:

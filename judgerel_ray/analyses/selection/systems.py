@@ -107,13 +107,13 @@ def _with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     )
     keyed = rows.join(votes, on=[*unit, "verdict"], how="left", nulls_equal=True)
     keyed = keyed.join(most, on=list(unit), how="left", nulls_equal=True)
-    mine, first, second = pl.col("__mine"), pl.col("__first"), pl.col("__second")
+    own_votes, first, second = pl.col("__mine"), pl.col("__first"), pl.col("__second")
     spoke = pl.col("verdict").is_not_null()
-    alone_on_top = spoke & (mine == first) & (second < first)
+    alone_on_top = spoke & (own_votes == first) & (second < first)
     others = pl.when(pl.col("__all") > 1).then(pl.col("__all") - 1)
     leading = pl.when(alone_on_top).then(pl.max_horizontal(first - 1, second)).otherwise(first)
     return keyed.with_columns(
-        agreement=leading / others, support=pl.when(spoke).then((mine - 1) / others)
+        agreement=leading / others, support=pl.when(spoke).then((own_votes - 1) / others)
     ).drop("__mine", "__all", "__first", "__second")
 
 
@@ -228,15 +228,15 @@ def read_systems(
     keys = known.select(names).unique().sort(names, nulls_last=False).to_dicts() or [{}]
     found = []
     for key in keys:
-        mine = pl.all_horizontal(
+        of_system = pl.all_horizontal(
             pl.lit(True), *(pl.col(name).eq_missing(pl.lit(value)) for name, value in key.items())
         )
         found.append(
             System(
                 name=key,
                 label=system_label(key, told),
-                rows=known.filter(mine).sort(QUESTION, "replication", nulls_last=True),
-                n_without_gold=rows.filter(mine & pl.col(GOLD).is_null()).height,
+                rows=known.filter(of_system).sort(QUESTION, "replication", nulls_last=True),
+                n_without_gold=rows.filter(of_system & pl.col(GOLD).is_null()).height,
             )
         )
     return found
