@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DONE, SOME_FAILED, MISTAKE, CLUSTER_FAILED, STOPPED = 0, 1, 2, 3, 130
 STDOUT, STDERR = 1, 2
 ASKING = ("run", "exact")
-EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,s3]'"
+EXTRAS = "make setup, or pip install 'judgerel_ray[vllm,legacy,report,s3]'"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from judgerel_ray.analyses.distributions.sections import Distributed, distributi
 from judgerel_ray.analyses.distributions.show import weighted_body
 from judgerel_ray.analyses.ratings.page import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions
-from judgerel_ray.blocks.markup import paragraph, section
+from judgerel_ray.blocks.blocks import Block, Paragraph, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,28 +34,29 @@ class Probabilities:
         return bool(probability_sections(self))
 
 
-def probability_lead(found: Probabilities | None) -> str:
+def probability_lead(found: Probabilities | None) -> list[Block]:
     """Say first what probabilities show; nothing where there are none.
 
     Examples
     --------
     >>> probability_lead(None)
-    ''
+    []
     """
     if found is None:
-        return ""
-    lead = uncertainty_lead(found.uncertain) if found.uncertain else ""
+        return []
+    lead = uncertainty_lead(found.uncertain) if found.uncertain else []
     if found.distributed and not found.distributed.limits.is_empty():
-        lead += paragraph(
+        said = (
             "The probability of every verdict was computed at every temperature asked: see "
-            "Endless replications."
+            "Infinitely many replications."
         )
+        lead.append(Paragraph(said))
     return lead
 
 
 def probability_sections(
     found: Probabilities | None, questions: Questions | None = None
-) -> list[str]:
+) -> list[Block]:
     """Write the sections on probabilities; single questions by their texts, where known.
 
     Examples
@@ -71,12 +72,12 @@ def probability_sections(
     ]
 
 
-def _distributed(found: Distributed) -> list[str]:
+def _distributed(found: Distributed) -> list[Block]:
     """Distributions, and what they make of ratings."""
     if found.limits.is_empty():
         return []
     return [
         *distribution_sections(found),
-        section("Probability-weighted scores", weighted_body(found.weighted)),
+        Section("Probability-weighted scores", weighted_body(found.weighted)),
         *alignment_section(found.aligned),
     ]

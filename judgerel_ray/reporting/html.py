@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
-from string import Template
 
 import polars as pl
 
@@ -27,9 +25,10 @@ from judgerel_ray.analyses.reliability.page import (
 from judgerel_ray.analyses.reliability.show import failure_lines
 from judgerel_ray.analyses.selection.page import Selected, selection_sections
 from judgerel_ray.analyses.serving.show import serving_section
-from judgerel_ray.blocks.markup import facts, paragraph, section
+from judgerel_ray.blocks.blocks import Block, Facts, Figures, Lines, Paragraph, Section
+from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.blocks.ordering import in_order
-from judgerel_ray.blocks.words import escape, group_columns
+from judgerel_ray.blocks.words import group_columns
 from judgerel_ray.reporting.chances import Probabilities, probability_lead, probability_sections
 from judgerel_ray.reporting.unfinished import no_verdicts, unfinished_notice
 
@@ -143,40 +142,36 @@ def render_report(
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    page = Template(files("judgerel_ray.reporting").joinpath("page.html").read_text("utf-8"))
     measured = _ordered(measured) if measured else None
-    lead = (_lead(measured) if measured else "") + probability_lead(probabilities)
-    sections = [
-        section("What was asked", facts(asked)) if asked else "",
-        *probability_sections(probabilities, questions),
-        *(_measured(measured, questions) if measured else ()),
-        section("Candidate answers", answer_section(answers)),
-    ]
-    body = {
-        "notice": unfinished_notice(standing) if standing else "",
-        "lead": lead or no_verdicts(absent),
-        "sections": "\n".join(text for text in sections if text),
-        "footer": escape(_FOOTER if measured else ""),
-    }
-    # A number and its percent sign stay on one line.
-    tied = {name: text.replace(" %", "\u00a0%") for name, text in body.items()}
-    return page.substitute(title=escape(title), **tied)
+    lead = [*(_lead(measured) if measured else ()), *probability_lead(probabilities)]
+    return rendered_page(
+        "reporting/page.html",
+        title=title,
+        notice=unfinished_notice(standing) if standing else [],
+        blocks=[
+            *(lead or no_verdicts(absent)),
+            *([Section("What was asked", [Facts(asked)])] if asked else ()),
+            *probability_sections(probabilities, questions),
+            *(_measured(measured, questions) if measured else ()),
+            Section("Candidate answers", answer_section(answers)),
+        ],
+        footer=_FOOTER if measured else "",
+    )
 
 
-def _lead(measured: Measured) -> str:
+def _lead(measured: Measured) -> list[Block]:
     """What a reader should know first."""
     told = [
         *failure_lines(measured.failures, measured.outcomes),
         *cautions(measured.coefficients),
     ]
-    warned = "".join(f"<li>{escape(line)}</li>" for line in told)
-    lines = [f'<ul class="cautions">{warned}</ul>' if warned else ""]
+    found: list[Block] = [Lines(told, "cautions")] if told else []
     leads = group_leads(measured.coefficients)
     if len(leads) == 1 and leads[0][0].code not in WARNINGS:
-        lines.append(paragraph(leads[0][1], "lead"))
-    found = headline_table(measured.coefficients)
-    lines += [found, paragraph(_HOW_TO_READ, "soft")] if found else []
-    return "\n".join(line for line in lines if line)
+        found.append(Paragraph(leads[0][1], "lead"))
+    if table := headline_table(measured.coefficients):
+        found += [*table, Paragraph(_HOW_TO_READ, "soft")]
+    return found
 
 
 def _ordered(measured: Measured) -> Measured:
@@ -194,40 +189,40 @@ def _ordered(measured: Measured) -> Measured:
     )
 
 
-def _measured(measured: Measured, questions: Questions | None) -> list[str]:
+def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
     """Sections on verdicts."""
     coefficients = measured.coefficients
     groups = group_columns(coefficients)
     return [
-        section("What came back", outcome_section(measured.outcomes)),
+        Section("What came back", outcome_section(measured.outcomes)),
         *selection_sections(measured.selected),
         *panel_sections(measured.together),
         *cascaded_sections(measured.cascaded),
         *rating_sections(measured.rated),
-        section("Alpha against temperature", _charts(coefficients)),
-        section("Serving noise", serving_section(measured.serving)),
-        section("Stable verdicts", _settled(measured.settled)),
-        section("Where the verdicts fall", place_section(measured.positions)),
-        section("All coefficients", coefficient_section(coefficients)),
-        section(
+        Section("Alpha against temperature", _charts(coefficients)),
+        Section("Serving noise", serving_section(measured.serving)),
+        Section("Stable verdicts", _settled(measured.settled)),
+        Section("Where the verdicts fall", place_section(measured.positions)),
+        Section("All coefficients", coefficient_section(coefficients)),
+        Section(
             "The least stable questions", unstable_section(measured.unstable, groups, questions)
         ),
     ]
 
 
-def _settled(summary: pl.DataFrame | None) -> str:
+def _settled(summary: pl.DataFrame | None) -> list[Block]:
     """What was asked on until it was settled, where anything was."""
-    return "" if summary is None else settled_section(summary)
+    return [] if summary is None else settled_section(summary)
 
 
-def _charts(coefficients: pl.DataFrame) -> str:
+def _charts(coefficients: pl.DataFrame) -> list[Block]:
     """Alpha against temperature, where there are temperatures."""
     figures = alpha_charts(coefficients)
     if not figures:
-        return ""
+        return []
     told = (
         "1 is perfect agreement of a judge with itself, asked the same prompt again; 0 is what "
         "chance gives. The band is where 95 % of noise falls; hollow points are not "
         "distinguishable from it. Bars are 95 % intervals."
     )
-    return f'{paragraph(told)}<div class="charts">{"".join(figures)}</div>'
+    return [Paragraph(told), Figures(figures)]

@@ -22,6 +22,7 @@ from judgerel_ray.analyses.reliability.stability import least_stable
 from judgerel_ray.analyses.reliability.tolerance import AT_MOST
 from judgerel_ray.analyses.selection.from_run import selected_of
 from judgerel_ray.analyses.serving.from_run import serving_of
+from judgerel_ray.blocks.charts import can_draw
 from judgerel_ray.blocks.words import (
     coefficient_name,
     group_columns,
@@ -68,8 +69,10 @@ def report_path(
     Raises
     ------
     SweepError
-        If the judgments or an option are wrong, or `out` must not be written.
+        If the judgments or an option are wrong, `out` must not be written, or the extra ``report``
+        is not installed.
     """
+    can_draw()
     options = options or RatingOptions()
     reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import cast
 
-from judgerel_ray.blocks.markup import Column, paragraph, table
-from judgerel_ray.blocks.words import Row, escape
+from judgerel_ray.blocks.blocks import Block, Column, Lines, Notice, Paragraph, Span, Table
+from judgerel_ray.blocks.words import Row
 
 
-def unfinished_notice(standing: Mapping[str, object]) -> str:
+def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     """Say that a run is not done, of whom how much is owed, why, and how to go on.
 
     Parameters
@@ -21,22 +21,22 @@ def unfinished_notice(standing: Mapping[str, object]) -> str:
 
     Returns
     -------
-    str
-        A notice in HTML; nothing where the run is done.
+    list of Block
+        A notice; nothing where the run is done.
 
     Examples
     --------
     >>> unfinished_notice({"state": "done"})
-    ''
+    []
     >>> judge = {"judge": "j", "asked": 2, "landed": 1, "owed": 1, "failed": 0, "state": "waiting",
     ...          "error": None}
-    >>> notice = unfinished_notice({"state": "incomplete", "run": "r", "live": None, "asked": 2,
+    >>> [notice] = unfinished_notice({"state": "incomplete", "run": "r", "live": None, "asked": 2,
     ...                             "landed": 1, "owed": 1, "failed": 0, "judges": [judge]})
-    >>> "judgerel run SWEEP.toml --out r" in notice
-    True
+    >>> notice.blocks[-1].spans[1].text
+    'judgerel run SWEEP.toml --out r'
     """
     if standing["state"] == "done":
-        return ""
+        return []
     landed, failed = (cast(int, standing[name]) for name in ("landed", "failed"))
     asked, owed = (cast("int | None", standing[name]) for name in ("asked", "owed"))
     running = standing["state"] == "running"
@@ -49,13 +49,10 @@ def unfinished_notice(standing: Mapping[str, object]) -> str:
     elif not asked:
         counts = "it ended before anything was asked"
     judges = cast("Sequence[Row]", standing["judges"])
-    why = _reasons(standing)
-    return (
-        '<aside class="notice" aria-label="This run is unfinished">'
-        f"<p><strong>This run is {what}: {escape(counts)}.</strong> "
-        f"Every number below rests on what landed.</p>{_judges(judges)}{why}"
-        f"{_how(standing, running=running)}</aside>"
-    )
+    stands = Span(f"This run is {what}: {counts}.", "strong")
+    found: list[Block] = [Paragraph([stands, " Every number below rests on what landed."])]
+    found += [*_judges(judges), *_reasons(standing), _how(standing, running=running)]
+    return [Notice("This run is unfinished", found)]
 
 
 def _known(n: int | None) -> str:
@@ -63,10 +60,10 @@ def _known(n: int | None) -> str:
     return "-" if n is None else f"{n:,}"
 
 
-def _judges(judges: Sequence[Row]) -> str:
+def _judges(judges: Sequence[Row]) -> list[Block]:
     """Counts by judge."""
     if not judges:
-        return ""
+        return []
 
     def counts(name: str, cells: Sequence[int | None]) -> Column:
         return Column(head=name, cells=[_known(n) for n in cells], is_number=True)
@@ -84,10 +81,10 @@ def _judges(judges: Sequence[Row]) -> str:
         *(counts(name, cells) for name, cells in numbers.items()),
         counts("not asked yet", untried),
     ]
-    return table("Requests of each judge; what is owed failed or was not asked yet", columns)
+    return [Table("Requests of each judge; what is owed failed or was not asked yet", columns)]
 
 
-def _reasons(standing: Mapping[str, object]) -> str:
+def _reasons(standing: Mapping[str, object]) -> list[Block]:
     """Why requests are owed, by judge."""
     judges = cast("Sequence[Row]", standing["judges"])
     problems = [(str(row["judge"]), str(row["error"])) for row in judges if row["error"]]
@@ -100,31 +97,31 @@ def _reasons(standing: Mapping[str, object]) -> str:
                 f"{judge}: {n:,} request{'s' if n != 1 else ''} failed "
                 f"({str(row['kind']).replace('_', ' ')}): {message}"
             )
-    items = "".join(f"<li>{escape(line)}</li>" for line in said)
-    return f"<p>Why:</p><ul>{items}</ul>" if said else ""
+    return [Paragraph("Why:"), Lines(said)] if said else []
 
 
-def _how(standing: Mapping[str, object], *, running: bool) -> str:
+def _how(standing: Mapping[str, object], *, running: bool) -> Paragraph:
     """How to go on."""
     run = quote(str(standing["run"]))
     if running:
-        return (
-            f"<p>It goes on: <code>judgerel status {escape(run)}</code> tells how far it is; make "
-            "this page again when it is done.</p>"
-        )
-    return (
-        "<p>To go on, mend what is said above, if anything is, and run the same sweep into the "
-        f"same directory: <code>judgerel run SWEEP.toml --out {escape(run)}</code>. It asks only "
-        "what is owed; what landed is kept.</p>"
-    )
+        return Paragraph([
+            "It goes on: ", Span(f"judgerel status {run}", "code"), " tells how far it is; make "
+            "this page again when it is done.",
+        ])  # fmt: skip
+    return Paragraph([
+        "To go on, mend what is said above, if anything is, and run the same sweep into the "
+        "same directory: ", Span(f"judgerel run SWEEP.toml --out {run}", "code"), ". It asks only "
+        "what is owed; what landed is kept.",
+    ])  # fmt: skip
 
 
-def no_verdicts(asked: str) -> str:
+def no_verdicts(asked: str) -> list[Block]:
     """Say that there is nothing to measure.
 
     Examples
     --------
-    >>> no_verdicts("Only answers were asked for.")
-    '<p class="lead">There are no verdicts here, so nothing is measured. Only answers were asked for.</p>'
-    """  # noqa: E501
-    return paragraph(f"There are no verdicts here, so nothing is measured. {asked}", "lead")
+    >>> no_verdicts("Only answers were asked for.")[0].text
+    'There are no verdicts here, so nothing is measured. Only answers were asked for.'
+    """
+    said = f"There are no verdicts here, so nothing is measured. {asked}"
+    return [Paragraph(said, "lead")]

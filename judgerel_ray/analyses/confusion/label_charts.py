@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from judgerel_ray.blocks.plot import Plane, area, axes, curve, dot, figure, segment, text
+from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.blocks.words import Row, group_label, number
 
 GROUP = ("judge", "benchmark", "template", "temperature", "mode")
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ROW = 40.0  # height of a judge in a figure of judges
+_SHARE = Axis(values=QUARTERS, grid=True)
 _TOLD = (0.1, 0.3, 0.5, 0.7, 0.9)
+_MOST_POINTS = 12  # of a curve that is drawn with its points
 
 
 def told_columns(frame: pl.DataFrame) -> list[str]:
@@ -31,7 +32,7 @@ def told_columns(frame: pl.DataFrame) -> list[str]:
     ]  # fmt: skip
 
 
-def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[tuple[str, str]]:
+def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure]:
     """Draw accuracy and share of low against the threshold, one figure a group.
 
     Parameters
@@ -40,11 +41,6 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[tuple[
         From :func:`judgerel_ray.analyses.confusion.curves.threshold_curves`.
     labels : pl.DataFrame
         From :func:`judgerel_ray.analyses.confusion.curves.label_table`, for the thresholds marked.
-
-    Returns
-    -------
-    list of (str, str)
-        The name of each group, and its figure.
 
     Examples
     --------
@@ -56,56 +52,49 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[tuple[
     told = told_columns(curves)
     found = []
     for name, part in curves.group_by(*GROUP, maintain_order=True):
-        rows = part.to_dicts()
         mine = labels.filter(
             *(pl.col(column).eq_missing(value) for column, value in zip(GROUP, name, strict=True)),
             pl.col("criterion").is_null(),
             pl.col("threshold").is_not_null(),
         )
-        label = group_label(rows[0], told)
-        found.append((label, _threshold_figure(rows, mine.to_dicts(), label)))
+        label = group_label(part.row(0, named=True), told)
+        found.append(_threshold_figure(part, mine, label))
     return found
 
 
-def _threshold_figure(rows: Sequence[Row], marked: Sequence[Row], label: str) -> str:
+def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> Figure:
     """One judge on one benchmark."""
-    plane = Plane()
-    points = [(_at(row), row) for row in rows]
-    shapes = [*axes(plane, across="threshold", xs=QUARTERS, ys=QUARTERS)]
-    for row in marked:
-        x = plane.x(_at(row))
-        kind = "lucky" if row["kind"] == "in-sample" else "stated"
-        shapes.append(segment(kind, x, plane.top, x, plane.height - plane.bottom))
-    baseline = plane.y(cast(float, rows[0]["all"]))
-    shapes += [
-        area(plane, [(t, _end(row, "low_from"), _end(row, "low_to")) for t, row in points]),
-        segment("baseline", plane.left, baseline, plane.width - plane.right, baseline),
-        curve(plane, "other", [(t, _end(row, "high")) for t, row in points]),
-        curve(plane, "share", [(t, _end(row, "share")) for t, row in points]),
-        curve(plane, "line", [(t, _end(row, "low")) for t, row in points]),
-    ]
+    rows = curve.to_dicts()
     told = "; ".join(
-        f"at {t:g}: accuracy of low {number(row['low'])} of {row['n_low']}, of high "
+        f"at {row['threshold']:g}: accuracy of low {number(row['low'])} of {row['n_low']}, of high "
         f"{number(row['high'])}, share of low {number(row['share'])}"
-        for t, row in points
-        if round(t, 2) in _TOLD
+        for row in rows
+        if round(row["threshold"], 2) in _TOLD
     )
-    title = f"Accuracy and share of low against the threshold, {label}"
-    caption = f"{label}; shares of {rows[0]['n_all']} judgments"
-    return figure(plane, shapes, label=title, told=told, caption=caption)
+    lucky = pl.col("kind") == "in-sample"
+    return Figure(
+        title=f"Accuracy and share of low against the threshold, {label}",
+        told=told,
+        caption=f"{label}; shares of {rows[0]['n_all']} judgments",
+        x=Axis(title="threshold", values=QUARTERS),
+        y=_SHARE,
+        marks=[
+            *(
+                Mark(shape="rule", style=style, data=part, x="threshold")
+                for style, part in (("lucky", marked.filter(lucky)),
+                                    ("stated", marked.filter(~lucky)))
+                if part.height
+            ),
+            Mark(shape="area", style="area", data=curve, x="threshold", y="low_from", y2="low_to"),
+            Mark(shape="rule", style="baseline", data=curve.head(1), y="all"),
+            Mark(shape="line", style="other", data=curve, x="threshold", y="high"),
+            Mark(shape="line", style="share", data=curve, x="threshold", y="share"),
+            Mark(shape="line", style="line", data=curve, x="threshold", y="low"),
+        ],
+    )  # fmt: skip
 
 
-def _at(row: Row) -> float:
-    """The threshold of a row."""
-    return cast(float, row["threshold"])
-
-
-def _end(row: Row, name: str) -> float | None:
-    """A number of a row, where there is one."""
-    return cast("float | None", row[name])
-
-
-def accuracy_figures(labels: pl.DataFrame) -> list[str]:
+def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
     """Draw accuracy of low and of high beside that of all, one figure a benchmark.
 
     Parameters
@@ -123,18 +112,18 @@ def accuracy_figures(labels: pl.DataFrame) -> list[str]:
     leading = leading_labels(labels).filter(pl.col("criterion").is_null())
     found = []
     for (benchmark,), part in leading.group_by("benchmark", maintain_order=True):
-        rows, plane = part.to_dicts(), rows_plane(part.height)
+        rows = part.to_dicts()
         names = [group_label(row, _but_benchmark(part)) for row in rows]
-        shapes = [*axes(plane, across="accuracy", xs=QUARTERS)]
-        for place, (row, name) in enumerate(zip(rows, names, strict=True)):
-            shapes += accuracy_row(plane, row, name, plane.top + _ROW * place)
         told = "; ".join(
             f"{name}: low {number(row['low'])} of {row['n_low']}, high {number(row['high'])} of "
             f"{row['n_high']}, all {number(row['all'])}"
             for row, name in zip(rows, names, strict=True)
         )
-        title = f"Accuracy by label, {benchmark}"
-        found.append(figure(plane, shapes, label=title, told=told, caption=str(benchmark)))
+        marks = accuracy_marks(rows, names)
+        found.append(
+            rows_figure(f"Accuracy by label, {benchmark}", told, str(benchmark), "accuracy",
+                        len(rows), marks)
+        )  # fmt: skip
     return found
 
 
@@ -158,44 +147,92 @@ def _but_benchmark(frame: pl.DataFrame) -> list[str]:
     return [name for name in told_columns(frame) if name != "benchmark"]
 
 
-def rows_plane(n: int) -> Plane:
-    """Lay out a figure of as many rows.
+def rows_figure(
+    title: str, told: str, caption: str, across: str, n: int, marks: Sequence[Mark]
+) -> Figure:
+    """Make a figure of `n` rows: marks have the place of theirs in ``row``, from 0 on.
 
     Examples
     --------
-    >>> rows_plane(2).height - rows_plane(1).height
-    40.0
+    >>> rows_figure("t", "", "", "share", 2, []).height
+    80.0
     """
-    return Plane(height=12 + _ROW * n + 46, left=14, bottom=46)
+    return Figure(
+        title=title, told=told, caption=caption, x=Axis(title=across, values=QUARTERS, grid=True),
+        y=Axis(start=n, end=0, shown=False), marks=marks, height=_ROW * n,
+    )  # fmt: skip
 
 
-def accuracy_row(plane: Plane, row: Row, name: str, top: float) -> Iterator[str]:
-    """Draw one judge: low above high, and where all lies.
-
-    Yields
-    ------
-    str
+def name_marks(names: Sequence[str]) -> Mark:
+    """Write the name of every row above it.
 
     Examples
     --------
-    >>> row = {"all": 0.5, "low": None, "high": None}
-    >>> len(list(accuracy_row(rows_plane(1), row, "judge", 0.0)))
-    2
+    >>> name_marks(["j"]).data["row"].to_list()
+    [0.2]
     """
-    yield text(plane.left, top + 11, name, "start")
-    x = plane.x(cast(float, row["all"]))
-    yield segment("baseline", x, top + 15, x, top + 37)
-    for label, kind, y in (("low", "point", top + 21), ("high", "noise", top + 32)):
-        if row[label] is None:
-            continue
-        low, high = _end(row, f"{label}_from"), _end(row, f"{label}_to")
-        if low is not None and high is not None:
-            yield segment("interval", plane.x(low), y, plane.x(high), y)
-        said = f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}"
-        yield dot(kind, plane.x(cast(float, row[label])), y, said)
+    data = pl.DataFrame({"row": [place + 0.2 for place in range(len(names))], "name": names})
+    return Mark(shape="text", style="name", data=data, y="row", told="name")
 
 
-def share_figures(labels: pl.DataFrame) -> list[str]:
+def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
+    """Draw each judge in a row: low above high, and where all lies.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``all``, and of ``low`` and ``high`` the share, its ends ``_from`` and ``_to`` and ``n_``.
+    names : sequence of str
+        Of the rows.
+
+    Examples
+    --------
+    >>> [mark.style for mark in accuracy_marks([{"all": 0.5, "low": None, "high": None}], ["j"])]
+    ['name', 'baseline', 'interval', 'point', 'interval', 'noise']
+    """
+    alls = [
+        {"all": row["all"], "row": place + 0.38, "to": place + 0.92}
+        for place, row in enumerate(rows)
+    ]
+    marks = [
+        name_marks(names),
+        Mark(shape="rule", style="baseline", data=_floats(alls, ()), x="all", y="row", y2="to"),
+    ]
+    for label, style, at in (("low", "point", 0.52), ("high", "noise", 0.8)):
+        shares = _floats(
+            [
+                {
+                    "share": row[label],
+                    "from": row.get(f"{label}_from"),
+                    "to": row.get(f"{label}_to"),
+                    "row": place + at,
+                    "told": f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}",
+                }
+                for place, (row, name) in enumerate(zip(rows, names, strict=True))
+                if row[label] is not None
+            ],
+            ("told",),
+        )
+        marks += _with_interval(shares, style)
+    return marks
+
+
+def _with_interval(shares: pl.DataFrame, style: str) -> list[Mark]:
+    """Points of rows with their intervals."""
+    return [
+        Mark(shape="rule", style="interval", data=shares, x="from", x2="to", y="row"),
+        Mark(shape="point", style=style, data=shares, x="share", y="row", told="told"),
+    ]
+
+
+def _floats(rows: Sequence[Mapping[str, object]], words: Sequence[str]) -> pl.DataFrame:
+    """Rows as a frame, whose columns are there even where there is none."""
+    names = list(rows[0]) if rows else ["share", "from", "to", "row", "told"]
+    kinds = {name: pl.String() if name in words else pl.Float64() for name in names}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def share_figures(labels: pl.DataFrame) -> list[Figure]:
     """Draw the share of low, one figure a benchmark, a row a judge and criterion.
 
     Parameters
@@ -214,32 +251,33 @@ def share_figures(labels: pl.DataFrame) -> list[str]:
     for (benchmark,), part in leading_labels(labels).group_by("benchmark", maintain_order=True):
         several = part.filter(pl.col("criterion").is_not_null())
         rows = (several if several.height else part).to_dicts()
-        plane = rows_plane(len(rows))
         columns = [*_but_benchmark(part), "criterion"]
-        shapes = [*axes(plane, across="share of low", xs=QUARTERS)]
-        said = []
-        for place, row in enumerate(rows):
-            top, name = plane.top + _ROW * place, group_label(row, columns)
-            value = cast(float, row["share"])
-            y = top + 25
-            low, high = _end(row, "share_from"), _end(row, "share_to")
-            shapes += [
-                text(plane.left, top + 11, name, "start"),
-                f'<rect class="bar" x="{plane.left:.1f}" y="{y - 8:.1f}" '
-                f'width="{plane.x(value) - plane.left:.1f}" height="16"/>',
-            ]
-            if low is not None and high is not None:
-                shapes.append(segment("interval", plane.x(low), y, plane.x(high), y))
-            said.append(f"{name}: {number(value)} of {row['n_share']}")
-            shapes.append(dot("point", plane.x(value), y, said[-1]))
-        title = f"Share of low uncertainty, {benchmark}"
+        names = [group_label(row, columns) for row in rows]
+        said = [
+            f"{name}: {number(row['share'])} of {row['n_share']}"
+            for row, name in zip(rows, names, strict=True)
+        ]
+        shares = _floats(
+            [
+                {"zero": 0.0, "share": row["share"], "from": row["share_from"],
+                 "to": row["share_to"], "row": place + 0.62, "told": told}
+                for place, (row, told) in enumerate(zip(rows, said, strict=True))
+            ],
+            ("told",),
+        )  # fmt: skip
+        marks = [
+            name_marks(names),
+            Mark(shape="bar", style="bar", data=shares, x="zero", x2="share", y="row"),
+            *_with_interval(shares, "point"),
+        ]
         found.append(
-            figure(plane, shapes, label=title, told="; ".join(said), caption=str(benchmark))
-        )
+            rows_figure(f"Share of low uncertainty, {benchmark}", "; ".join(said), str(benchmark),
+                        "share of low", len(rows), marks)
+        )  # fmt: skip
     return found
 
 
-def acceptance_figures(acceptance: pl.DataFrame) -> list[str]:
+def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """Draw the share wrong among the surest judgments, one figure a group.
 
     Parameters
@@ -256,24 +294,31 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[str]:
         return []
     told, found = told_columns(acceptance), []
     for _, part in acceptance.group_by(*GROUP, maintain_order=True):
-        plane, rows = Plane(), part.to_dicts()
-        points = [(cast(float, row["accepted"]), row) for row in rows]
+        rows = part.to_dicts()
         label = group_label(rows[0], told)
-        shapes = [
-            *axes(plane, across="share accepted, surest first", xs=QUARTERS, ys=QUARTERS),
-            area(plane, [(x, _end(row, "low"), _end(row, "high")) for x, row in points]),
-            curve(plane, "line", [(x, _end(row, "error")) for x, row in points]),
-        ]
-        if len(points) < 12:
-            shapes += [
-                dot("point", plane.x(x), plane.y(cast(float, row["error"])), number(row["error"]))
-                for x, row in points
-            ]
         said = "; ".join(
-            f"of the surest {number(x, 2)}: {number(row['error'])} wrong ({row['n_errors']} of "
-            f"{row['n_accepted']})"
-            for x, row in points[:: max(1, len(points) // 5)]
+            f"of the surest {number(row['accepted'], 2)}: {number(row['error'])} wrong "
+            f"({row['n_errors']} of {row['n_accepted']})"
+            for row in rows[:: max(1, len(rows) // 5)]
         )
-        title = f"Share wrong against share accepted, {label}"
-        found.append(figure(plane, shapes, label=title, told=said, caption=f"Share wrong, {label}"))
+        points = part.with_columns(told=pl.col("error").map_elements(number, pl.String))
+        marks = [
+            Mark(shape="area", style="area", data=part, x="accepted", y="low", y2="high"),
+            Mark(shape="line", style="line", data=part, x="accepted", y="error"),
+        ]
+        if part.height < _MOST_POINTS:
+            marks.append(
+                Mark(shape="point", style="point", data=points, x="accepted", y="error",
+                     told="told")
+            )  # fmt: skip
+        found.append(
+            Figure(
+                title=f"Share wrong against share accepted, {label}",
+                told=said,
+                caption=f"Share wrong, {label}",
+                x=Axis(title="share accepted, surest first", values=QUARTERS),
+                y=_SHARE,
+                marks=marks,
+            )
+        )
     return found

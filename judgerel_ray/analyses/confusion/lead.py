@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgerel_ray.analyses.confusion.label_charts import told_columns
-from judgerel_ray.blocks.markup import Column, counts, key_columns, paragraph, table
+from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table, counts, key_columns
 from judgerel_ray.blocks.words import Row, number, percent, percent_interval
 
 if TYPE_CHECKING:  # pages without matrices load nothing of how they are scored
@@ -33,7 +33,7 @@ class Uncertain:
     replies: pl.DataFrame
 
 
-def uncertainty_lead(found: Uncertain) -> str:
+def uncertainty_lead(found: Uncertain) -> list[Block]:
     """Say first how accuracy differs by label, and whether the margin tells right from wrong.
 
     Examples
@@ -42,7 +42,7 @@ def uncertainty_lead(found: Uncertain) -> str:
     """
     worth = found.tables.worth
     if worth.is_empty():
-        return ""
+        return []
     told = told_columns(worth)
     groups = worth.partition_by(told, maintain_order=True)
     rows = [_leading(part) for part in groups]
@@ -76,7 +76,7 @@ def uncertainty_lead(found: Uncertain) -> str:
         Column(head="remark", cells=[_remark(row) for row in rows], kind="remark"),
     ]
     caption = "Right judgments by label of uncertainty, in percent with 95 % intervals"
-    how = paragraph(
+    how = Paragraph(
         "A judge wrote an assessment for every option in turn, and read the probability of every "
         "option after each. Uncertainty is low where one option stays likely whatever was argued, "
         "and it is the judge's own verdict. Labels are by thresholds chosen on other judgments "
@@ -84,7 +84,7 @@ def uncertainty_lead(found: Uncertain) -> str:
         "0.5 tells nothing.",
         "soft",
     )
-    return table(caption, columns, cards=True) + how
+    return [Table(caption, columns, cards=True), how]
 
 
 def _leading(part: pl.DataFrame) -> dict[str, Row]:

@@ -20,8 +20,17 @@ from judgerel_ray.analyses.confusion.text import (
     transfer_cells,
     trials,
 )
-from judgerel_ray.blocks.markup import Column, counts, folded, key_columns, table
-from judgerel_ray.blocks.words import Row, escape, group_label, interval, number, numbers, reason
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Folded,
+    Heat,
+    Table,
+    Tint,
+    counts,
+    key_columns,
+)
+from judgerel_ray.blocks.words import Row, group_label, interval, number, numbers, reason
 
 OPTIMISTIC = "optimistic"
 
@@ -52,7 +61,7 @@ def _beside(row: Row, name: str) -> str:
     return f"{ends}of {row[f'n_{name}']}"
 
 
-def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> str:
+def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     """Tabulate accuracy by label and share of low, every way of labelling a row.
 
     Parameters
@@ -65,13 +74,13 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> str:
     Examples
     --------
     >>> labels_table(pl.DataFrame({"criterion": [None], "kind": ["x"]}), by_criterion=True)
-    ''
+    []
     """
     kept = labels.filter(pl.col("criterion").is_null())
     if by_criterion:
         kept = labels.filter(pl.col("criterion").is_not_null(), pl.col("kind") != "in-sample")
     if kept.is_empty():
-        return ""
+        return []
     names = [*told_columns(kept), *(["criterion"] if by_criterion else [])]
     rows = kept.to_dicts()
     columns = [
@@ -85,11 +94,10 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> str:
         ),
     ]
     what = "by criterion" if by_criterion else "of all judgments whose right option is known"
-    return table(
-        f"Accuracy by label and share of low uncertainty {what}, as shares with 95 % intervals",
-        columns,
-        cards=True,
+    caption = (
+        f"Accuracy by label and share of low uncertainty {what}, as shares with 95 % intervals"
     )
+    return [Table(caption, columns, cards=True)]
 
 
 def _how(row: Row) -> str:
@@ -99,7 +107,7 @@ def _how(row: Row) -> str:
     return str(row["how"])
 
 
-def curve_tables(curves: pl.DataFrame) -> list[str]:
+def curve_tables(curves: pl.DataFrame) -> list[Block]:
     """Tabulate what every twentieth of the threshold gives, a folded table a group.
 
     Parameters
@@ -114,7 +122,8 @@ def curve_tables(curves: pl.DataFrame) -> list[str]:
     """
     if curves.is_empty():
         return []
-    told, found = told_columns(curves), []
+    told = told_columns(curves)
+    found: list[Block] = []
     fifths = (pl.col("threshold") * 100).round().cast(pl.Int64) % 5 == 0
     for _, part in curves.filter(fifths).group_by(*GROUP, maintain_order=True):
         rows, name = part.to_dicts(), group_label(part.row(0, named=True), told)
@@ -127,11 +136,11 @@ def curve_tables(curves: pl.DataFrame) -> list[str]:
             *label_columns(rows),
         ]
         caption = f"Accuracy by label and share of low at thresholds, {name}"
-        found.append(folded(f"Numbers by threshold: {name}", table(caption, columns)))
+        found.append(Folded(f"Numbers by threshold: {name}", [Table(caption, columns)]))
     return found
 
 
-def acceptance_tables(acceptance: pl.DataFrame) -> list[str]:
+def acceptance_tables(acceptance: pl.DataFrame) -> list[Block]:
     """Tabulate share wrong against share accepted, a folded table a group.
 
     Parameters
@@ -146,7 +155,8 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[str]:
     """
     if acceptance.is_empty():
         return []
-    told, found = told_columns(acceptance), []
+    told = told_columns(acceptance)
+    found: list[Block] = []
     for _, part in acceptance.group_by(*GROUP, maintain_order=True):
         name = group_label(part.row(0, named=True), told)
         rows = part.gather_every(max(1, part.height // 10)).to_dicts()
@@ -163,11 +173,11 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[str]:
             ),
         ]
         caption = f"Share wrong among the surest judgments, {name}"
-        found.append(folded(f"Numbers by acceptance: {name}", table(caption, columns)))
+        found.append(Folded(f"Numbers by acceptance: {name}", [Table(caption, columns)]))
     return found
 
 
-def transfer_tables(transfer: pl.DataFrame) -> list[str]:
+def transfer_tables(transfer: pl.DataFrame) -> list[Block]:
     """Tabulate thresholds carried elsewhere, a square a comparison.
 
     Parameters
@@ -182,7 +192,7 @@ def transfer_tables(transfer: pl.DataFrame) -> list[str]:
     """
     if transfer.is_empty():
         return []
-    found = []
+    found: list[Block] = []
     for (across, within), part in transfer.group_by("across", "within", maintain_order=True):
         heads, lines = transfer_cells(part.to_dicts())
         columns = [
@@ -201,11 +211,11 @@ def transfer_tables(transfer: pl.DataFrame) -> list[str]:
             f"Accuracy of low, with 95 % interval, and share of low: threshold carried across "
             f"{across}s of {within}".replace("criterions", "criteria")
         )
-        found.append(table(told, columns))
+        found.append(Table(told, columns))
     return found
 
 
-def scores_tables(scores: pl.DataFrame) -> list[str]:
+def scores_tables(scores: pl.DataFrame) -> list[Block]:
     """Tabulate every score of a judgment: its mean, how well it ranks, what it takes.
 
     A folded table a group.
@@ -229,7 +239,7 @@ def scores_tables(scores: pl.DataFrame) -> list[str]:
     ]
 
 
-def _scores(rows: Sequence[Row], name: str) -> str:
+def _scores(rows: Sequence[Row], name: str) -> Folded:
     """Scores of one group."""
     columns = [
         Column(head="score", cells=[reason(row["score"]) for row in rows]),
@@ -265,10 +275,10 @@ def _scores(rows: Sequence[Row], name: str) -> str:
         f"Scores of single judgments, {name}, with 95 % intervals; entropy and mutual information "
         "in nats"
     )
-    return folded(f"All scores: {name}", table(caption, columns, cards=True))
+    return Folded(f"All scores: {name}", [Table(caption, columns, cards=True)])
 
 
-def quantity_tables(worth: pl.DataFrame) -> list[str]:
+def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     """Tabulate everything that ``judgerel uncertainty`` prints of a group, folded.
 
     Parameters
@@ -283,7 +293,8 @@ def quantity_tables(worth: pl.DataFrame) -> list[str]:
     """
     if worth.is_empty():
         return []
-    told, found = told_columns(worth), []
+    told = told_columns(worth)
+    found: list[Block] = []
     for _, part in worth.group_by(*GROUP, maintain_order=True):
         rows, name = part.to_dicts(), group_label(part.row(0, named=True), told)
         columns = [
@@ -298,11 +309,12 @@ def quantity_tables(worth: pl.DataFrame) -> list[str]:
             Column(head="how", cells=[str(row["estimator"] or "") for row in rows], kind="prose"),
         ]
         caption = f"All quantities, {name}, with 95 % intervals"
-        found.append(folded(f"All quantities: {name}", table(caption, columns, cards=True)))
+        whole = Table(caption, columns, cards=True)
+        found.append(Folded(f"All quantities: {name}", [whole]))
     return found
 
 
-def people_table(people: pl.DataFrame) -> str:
+def people_table(people: pl.DataFrame) -> list[Block]:
     """Tabulate how far people agree.
 
     Parameters
@@ -313,10 +325,10 @@ def people_table(people: pl.DataFrame) -> str:
     Examples
     --------
     >>> people_table(pl.DataFrame())
-    ''
+    []
     """
     if people.is_empty():
-        return ""
+        return []
     rows = people.to_dicts()
     columns = [
         *key_columns(rows, ["benchmark", "raters"]),
@@ -328,10 +340,11 @@ def people_table(people: pl.DataFrame) -> str:
         counts("items", [row["n_items"] for row in rows]),
         counts("ratings", [row["n_ratings"] for row in rows]),
     ]  # fmt: skip
-    return table("How often two people who rate the same give the same rating (share)", columns)
+    caption = "How often two people who rate the same give the same rating (share)"
+    return [Table(caption, columns)]
 
 
-def sparsity_text(sparsity: pl.DataFrame) -> str:
+def sparsity_text(sparsity: pl.DataFrame) -> list[Block]:
     """Tabulate how full matrices are by number of options.
 
     Parameters
@@ -342,10 +355,10 @@ def sparsity_text(sparsity: pl.DataFrame) -> str:
     Examples
     --------
     >>> sparsity_text(pl.DataFrame())
-    ''
+    []
     """
     if sparsity.is_empty():
-        return ""
+        return []
     rows = sparsity.to_dicts()
 
     def shares(head: str, name: str) -> Column:
@@ -360,7 +373,7 @@ def sparsity_text(sparsity: pl.DataFrame) -> str:
         shares("even odds", "even"),
         shares("other cells below 0.01", "empty"),
     ]
-    return table("How full matrices are, by number of options (means over matrices)", columns)
+    return [Table("How full matrices are, by number of options (means over matrices)", columns)]
 
 
 _MOST_TINT = 45.0  # percent of the mark's colour: text stays readable on it, light and dark
@@ -373,8 +386,8 @@ def heat_table(
     why: str,
     columns: Sequence[str] = ("judge", "benchmark", "item_id"),
     question: str = "",
-) -> str:
-    """Draw one matrix: options are rows, assessments columns, probabilities raw and scaled.
+) -> Heat:
+    """Lay out one matrix: options are rows, assessments columns, probabilities raw and scaled.
 
     Parameters
     ----------
@@ -391,8 +404,8 @@ def heat_table(
 
     Returns
     -------
-    str
-        HTML. Colour repeats the numbers and says nothing of its own; the judge's own verdict and
+    Heat
+        Colour repeats the numbers and says nothing of its own; the judge's own verdict and
         the right option are marked in words.
 
     Examples
@@ -401,17 +414,12 @@ def heat_table(
     ...          for o in "xy" for a in "xy"]
     >>> judgment = {"judge": "j", "benchmark": "b", "item_id": "q", "chosen": "x", "right": "y",
     ...             "options": ["x", "y"], "u": [0.5, 0.5], "margin": 0.0, "correct": False}
-    >>> "own verdict" in heat_table(cells, judgment, why="most torn")
-    True
+    >>> heat_table(cells, judgment, why="most torn").rows[0][:2]
+    ('x', 'own verdict')
     """
     argued = list(dict.fromkeys(cell["argued"] for cell in cells))
     options = cast("Sequence[str]", judgment["options"])
     shares = dict(zip(options, cast("Sequence[float]", judgment["u"]), strict=True))
-    heads = "".join(
-        f'<th scope="col" class="number">{escape("all argued" if one is None else f"for {one}")}'
-        "</th>"
-        for one in argued
-    )
     by_place = {(cell["option"], cell["argued"]): cell for cell in cells}
     rows = []
     for option in options:
@@ -420,18 +428,12 @@ def heat_table(
             for name, said in (("chosen", "own verdict"), ("right", "right"))
             if judgment[name] == option
         ]
-        told = f" <small>{' · '.join(marks)}</small>" if marks else ""
-        tinted = "".join(_cell(by_place[option, one]) for one in argued)
-        u = f'<td class="number">{number(shares[option], 2)}</td>'
-        rows.append(f'<tr><th scope="row">{escape(option)}{told}</th>{tinted}{u}</tr>')
+        tinted = [_cell(by_place[option, one]) for one in argued]
+        rows.append((option, " · ".join(marks), [*tinted, Tint(text=number(shares[option], 2))]))
     asked = f"; {question}" if question else ""
-    caption = escape(f"{why}: {group_label(judgment, columns)}{asked}; {_standing(judgment)}")
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{caption}">'
-        f'<table class="heat"><caption>{caption}</caption>'
-        f'<thead><tr><th scope="col">option</th>{heads}<th scope="col" class="number">u</th></tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    caption = f"{why}: {group_label(judgment, columns)}{asked}; {_standing(judgment)}"
+    heads = ["all argued" if one is None else f"for {one}" for one in argued]
+    return Heat(caption=caption, heads=["option", *heads, "u"], rows=rows)
 
 
 def _standing(judgment: Row) -> str:
@@ -442,11 +444,10 @@ def _standing(judgment: Row) -> str:
     return f"{said}, {'right' if judgment['correct'] else 'wrong'}"
 
 
-def _cell(cell: Mapping[str, object]) -> str:
+def _cell(cell: Mapping[str, object]) -> Tint:
     """One probability; a dash where the judge would not argue."""
     raw, scaled = cell["probability"], cell["scaled"]
     if not isinstance(raw, float):
-        return '<td class="number">-</td>'
-    tint = f' style="--tint:{_MOST_TINT * min(1.0, raw):.0f}%"'
-    small = "" if scaled is None else f" <small>{number(scaled, 2)}</small>"
-    return f'<td class="number tint"{tint}>{number(raw, 2)}{small}</td>'
+        return Tint(text="-")
+    small = "" if scaled is None else number(scaled, 2)
+    return Tint(text=number(raw, 2), small=small, percent=_MOST_TINT * min(1.0, raw))

@@ -8,14 +8,21 @@ import polars as pl
 
 from judgerel_ray.analyses.confusion.label_charts import (
     GROUP,
-    QUARTERS,
-    accuracy_row,
-    rows_plane,
+    accuracy_marks,
+    rows_figure,
     told_columns,
 )
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Figure,
+    Figures,
+    Mark,
+    Paragraph,
+    Table,
+    counts,
+)
 from judgerel_ray.blocks.columns import plain_table
-from judgerel_ray.blocks.markup import Column, counts, paragraph, table
-from judgerel_ray.blocks.plot import axes, figure, legend, segment
 from judgerel_ray.blocks.words import NOISE, Row, ends_of, group_label, number, reason
 
 MATCHED_NOTE = (
@@ -66,7 +73,7 @@ def matched_text(matched: pl.DataFrame | None) -> Iterator[str]:
         yield f"{title}: how often a label is that of a person\n{plain_table(heads, lines)}"
 
 
-def matched_section(matched: pl.DataFrame) -> str:
+def matched_section(matched: pl.DataFrame) -> list[Block]:
     """Draw and tabulate how judges and people match people.
 
     Parameters
@@ -77,13 +84,11 @@ def matched_section(matched: pl.DataFrame) -> str:
     Examples
     --------
     >>> matched_section(pl.DataFrame())
-    ''
+    []
     """
     if matched.is_empty():
-        return ""
+        return []
     parts = _parts(matched)
-    figures = "".join(_figures(matched))
-    drawn = f'{legend(MATCHED_LEGEND)}<div class="charts">{figures}</div>' if figures else ""
     rows = [row for _, mine in parts for row in mine]
     titles = [title for title, mine in parts for _ in mine]
     columns = [
@@ -110,7 +115,8 @@ def matched_section(matched: pl.DataFrame) -> str:
         Column(head="remark", cells=[_remark(row) for row in rows], kind="remark"),
     ]  # fmt: skip
     caption = "How often a label is that of a person, as shares with 95 % intervals"
-    return paragraph(MATCHED_NOTE) + drawn + table(caption, columns, cards=True)
+    drawn = Figures(list(_figures(matched)), MATCHED_LEGEND)
+    return [Paragraph(MATCHED_NOTE), drawn, Table(caption, columns, cards=True)]
 
 
 def _parts(matched: pl.DataFrame) -> list[tuple[str, Sequence[Row]]]:
@@ -146,34 +152,46 @@ def _remark(row: Row) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _figures(matched: pl.DataFrame) -> Iterator[str]:
+def _figures(matched: pl.DataFrame) -> Iterator[Figure]:
     """One figure a benchmark and kind of people; a row a judge, its people's bar beside it."""
     labelled = matched.filter(pl.col("criterion").is_null(), pl.col("judge_share").is_not_null())
     for (benchmark, raters), part in labelled.group_by("benchmark", "raters", maintain_order=True):
-        judges = part.partition_by(*GROUP, maintain_order=True)
-        plane = rows_plane(len(judges))
-        shapes, said = [*axes(plane, across="share of people matched", xs=QUARTERS)], []
-        for place, one in enumerate(judges):
-            rows = {str(row["label"]): row for row in one.iter_rows(named=True)}
-            told = [name for name in told_columns(part) if name != "benchmark"]
-            name, top = group_label(rows["all"], told), plane.top + 40.0 * place
-            shapes += accuracy_row(plane, _as_label(rows), name, top)
-            bars = (("all", 15, 37), ("low", 15, 26), ("high", 27, 37))
-            for label, start, end in bars[1:] if len(rows) > 1 else bars[:1]:
-                if label in rows:
-                    x = plane.x(float(rows[label]["person_share"]))
-                    shapes.append(segment("people", x, top + start, x, top + end))
-            said.append(
-                f"{name}: " + "; ".join(
-                    f"{label}: judge {number(row['judge_share'])}, person "
-                    f"{number(row['person_share'])}, {row['n_items']} items"
-                    for label, row in rows.items()
-                )
-            )  # fmt: skip
-        of = f"{benchmark}, {raters}" if raters else str(benchmark)
-        yield figure(
-            plane, shapes, label=f"People matched by label, {of}", told="; ".join(said), caption=of
+        judges = [
+            {str(row["label"]): row for row in one.iter_rows(named=True)}
+            for one in part.partition_by(*GROUP, maintain_order=True)
+        ]
+        told = [name for name in told_columns(part) if name != "benchmark"]
+        names = [group_label(rows["all"], told) for rows in judges]
+        said = [
+            f"{name}: " + "; ".join(
+                f"{label}: judge {number(row['judge_share'])}, person "
+                f"{number(row['person_share'])}, {row['n_items']} items"
+                for label, row in rows.items()
+            )
+            for name, rows in zip(names, judges, strict=True)
+        ]  # fmt: skip
+        people = pl.DataFrame(
+            [bar for place, rows in enumerate(judges) for bar in _bars(rows, place)],
+            schema=dict.fromkeys(("person", "row", "to"), pl.Float64()),
+            orient="row",
         )
+        marks = [
+            *accuracy_marks([_as_label(rows) for rows in judges], names),
+            Mark(shape="rule", style="people", data=people, x="person", y="row", y2="to"),
+        ]
+        of = f"{benchmark}, {raters}" if raters else str(benchmark)
+        yield rows_figure(
+            f"People matched by label, {of}", "; ".join(said), of, "share of people matched",
+            len(judges), marks,
+        )  # fmt: skip
+
+
+def _bars(rows: Mapping[str, Row], place: int) -> Iterator[tuple[float, float, float]]:
+    """Where people stand beside one judge: share, and from where to where in the figure."""
+    bars = (("all", 0.38, 0.92), ("low", 0.38, 0.66), ("high", 0.66, 0.92))
+    for label, start, end in bars[1:] if len(rows) > 1 else bars[:1]:
+        if label in rows:
+            yield float(str(rows[label]["person_share"])), place + start, place + end
 
 
 def _as_label(rows: Mapping[str, Row]) -> Row:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.markup import Column, counts, key_columns, paragraph, section, table
-from judgerel_ray.blocks.plot import Plane, axes, curve, dot, figure, legend, segment
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Column,
+    Figure,
+    Figures,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    counts,
+    key_columns,
+)
 from judgerel_ray.blocks.words import (
     Row,
     cell,
@@ -52,7 +62,7 @@ class Distributed:
     aligned: pl.DataFrame = field(default_factory=pl.DataFrame)
 
 
-def distribution_sections(found: Distributed) -> list[str]:
+def distribution_sections(found: Distributed) -> list[Block]:
     """Write the sections.
 
     Examples
@@ -63,31 +73,30 @@ def distribution_sections(found: Distributed) -> list[str]:
     if found.limits.is_empty():
         return []
     return [
-        section("Infinitely many replications", _limits(found.limits)),
-        section("How certain the distributions are", _widths(found.widths)),
+        Section("Infinitely many replications", _limits(found.limits)),
+        Section("How certain the distributions are", _widths(found.widths)),
     ]
 
 
-def _limits(limits: pl.DataFrame) -> str:
+def _limits(limits: pl.DataFrame) -> list[Block]:
     """Coefficients against temperature."""
-    told = paragraph(
+    told = Paragraph(
         "Nothing was sampled here: the probability of every verdict was computed at every "
         "temperature, and these are the coefficients that replications would tend to if they never "
         "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
         "0 draws nothing, so it has no agreement to measure, and none is shown."
     )
-    figures = "".join(
+    figures = [
         _figure(part)
         for part in limits.partition_by(
             *(name for name in group_columns(limits) if name != "temperature"), maintain_order=True
         )
         if part["temperature"].n_unique() > 1
-    )
-    drawn = f'{legend(_LEGEND)}<div class="charts">{figures}</div>' if figures else ""
-    return told + drawn + _limit_table(limits)
+    ]
+    return [told, Figures(figures, _LEGEND), _limit_table(limits)]
 
 
-def _limit_table(limits: pl.DataFrame) -> str:
+def _limit_table(limits: pl.DataFrame) -> Table:
     """Every coefficient, a row a judge, benchmark, way of rating and temperature."""
     by = group_columns(limits)
     parts = limits.partition_by(by, maintain_order=True)
@@ -120,38 +129,37 @@ def _limit_table(limits: pl.DataFrame) -> str:
         "Coefficients in the limit of infinitely many replications, with 95 % intervals over "
         "questions"
     )
-    return table(caption, columns, cards=True)
+    return Table(caption, columns, cards=True)
 
 
-def _figure(part: pl.DataFrame) -> str:
+def _figure(part: pl.DataFrame) -> Figure:
     """Agreement and alpha of one judge on one benchmark."""
-    rows = part.sort("temperature").to_dicts()
-    label = group_label(rows[0], [name for name in group_columns(part) if name != "temperature"])
-    drawn = [row for row in rows if row["value"] is not None]
-    named = {name for name, _ in _DRAWN}
-    ends = [
-        cast(float, end)
-        for row in drawn
-        if row["coefficient"] in named
-        for end in (row["value"], row["low"])
-        if end is not None
-    ]
-    heats = sorted({cast(float, row["temperature"]) for row in rows})
-    least = min([0.0, *ends])
-    plane = Plane(x_to=max(1.0, *heats), y_from=max(-1.0, least))
-    shapes = [*axes(plane, across="temperature", xs=heats, ys=_QUARTERS)]
-    for name, kind in _DRAWN:
-        of_name = [row for row in drawn if row["coefficient"] == name]
-        points = [(cast(float, row["temperature"]), cast(float, row["value"])) for row in of_name]
-        shapes += [curve(plane, "join", list(pair)) for pair in pairwise(points)]
-        for (x, y), row in zip(points, of_name, strict=True):
-            if row["low"] is not None:
-                low, high = (plane.y(cast(float, row[end])) for end in ("low", "high"))
-                shapes.append(segment("interval", plane.x(x), low, plane.x(x), high))
-            shapes.append(dot(kind, plane.x(x), plane.y(y), _said(row)))
-    told = "; ".join(_said(row) for row in drawn if row["coefficient"] in named)
-    title = f"Limits of agreement and alpha against temperature, {label}"
-    return figure(plane, shapes, label=title, told=told, caption=label)
+    label = group_label(
+        part.row(0, named=True), [name for name in group_columns(part) if name != "temperature"]
+    )
+    drawn = part.sort("temperature").filter(
+        pl.col("value").is_not_null(), pl.col("coefficient").is_in([name for name, _ in _DRAWN])
+    )
+    told = [_said(row) for row in drawn.iter_rows(named=True)]
+    drawn = drawn.with_columns(told=pl.Series(told, dtype=pl.String))
+    heats = part["temperature"].unique().sort().to_list()
+    least = drawn.select(pl.min_horizontal("value", "low").min()).item() or 0.0
+    marks = []
+    for name, style in _DRAWN:
+        mine = drawn.filter(pl.col("coefficient") == name)
+        marks += [
+            Mark(shape="line", style="join", data=mine, x="temperature", y="value"),
+            Mark(shape="rule", style="interval", data=mine, x="temperature", y="low", y2="high"),
+            Mark(shape="point", style=style, data=mine, x="temperature", y="value", told="told"),
+        ]
+    return Figure(
+        title=f"Limits of agreement and alpha against temperature, {label}",
+        told="; ".join(told),
+        caption=label,
+        x=Axis(title="temperature", end=max(1.0, *heats), values=heats),
+        y=Axis(start=max(-1.0, min(0.0, least)), values=_QUARTERS, grid=True),
+        marks=marks,
+    )
 
 
 def _said(row: Row) -> str:
@@ -160,11 +168,11 @@ def _said(row: Row) -> str:
     return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
 
 
-def _widths(widths: pl.DataFrame) -> str:
+def _widths(widths: pl.DataFrame) -> list[Block]:
     """How wide the certified bounds are."""
     if widths.is_empty():
-        return ""
-    told = paragraph(
+        return []
+    told = Paragraph(
         "Every probability lies between bounds that are certain. The width is how far a verdict's "
         "are apart; open is the probability of replies that were not followed to a verdict."
     )
@@ -188,7 +196,7 @@ def _widths(widths: pl.DataFrame) -> str:
         "Certain bounds on the probability of verdicts, in probability; settled: whichever way the "
         "rest falls, the most probable verdict stays the same"
     )
-    return told + table(caption, columns, cards=True)
+    return [told, Table(caption, columns, cards=True)]
 
 
 def _tiny(value: float) -> str:

@@ -11,8 +11,14 @@ from textwrap import fill
 
 import polars as pl
 
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Paragraph,
+    Table,
+    key_columns,
+    row_columns,
+)
 from judgerel_ray.blocks.columns import plain_table, shared, told_groups
-from judgerel_ray.blocks.markup import Column, counts, key_columns, paragraph, table
 from judgerel_ray.blocks.words import Row, cell, group_label, number, numbers, percent
 
 _TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
@@ -136,27 +142,23 @@ def settled_text(summary: pl.DataFrame) -> str:
     return f"{plain_table(heads, lines)}\n\n{_READ}"
 
 
-def settled_section(summary: pl.DataFrame) -> str:
+def settled_section(summary: pl.DataFrame) -> list[Block]:
     """The same as a table of the page; nothing where nothing was asked adaptively.
 
     Examples
     --------
     >>> settled_section(pl.DataFrame())
-    ''
+    []
     """
     if summary.is_empty():
-        return ""
+        return []
     rows = summary.to_dicts()
     groups = summary.columns[: summary.columns.index("conditions")]
-    cells = [_cells(row) for row in rows]
     columns = [
         *key_columns(rows, groups),
-        *(
-            Column(head=head, cells=[one[i] for one in cells], is_number=True)
-            for i, head in enumerate(_HEADS)
-        ),
+        *row_columns(_HEADS, [_cells(row) for row in rows]),
     ]
-    return f"{table('Questions with a stable verdict', columns)}{paragraph(_READ, 'soft')}"
+    return [Table("Questions with a stable verdict", columns), Paragraph(_READ, "soft")]
 
 
 _HEADS = (
@@ -228,7 +230,7 @@ def weighted_text(summary: pl.DataFrame) -> str:
     return f"probability-weighted scores\n{shared(summary, 'n_items')}{rows}\n\n{read}"
 
 
-def weighted_body(summary: pl.DataFrame) -> str:
+def weighted_body(summary: pl.DataFrame) -> list[Block]:
     """Write the page's section on probability-weighted scores; empty where there are none.
 
     Parameters
@@ -239,28 +241,18 @@ def weighted_body(summary: pl.DataFrame) -> str:
     Examples
     --------
     >>> weighted_body(pl.DataFrame())
-    ''
+    []
     """
     if summary.is_empty():
-        return ""
+        return []
     rows = summary.to_dicts()
     lines = [_weighted_cells(row) for row in rows]
     columns = [
         *key_columns(rows, summary.columns[: summary.columns.index("n_items")]),
-        *(
-            _column(head, [line[place] for line in lines])
-            for place, head in enumerate(_WEIGHTED_HEADS[:-2])
-        ),
-        counts("responses", [row["n_responses"] for row in rows]),
-        counts("items", [row["n_items"] for row in rows]),
+        *row_columns(_WEIGHTED_HEADS, lines),
     ]
-    rated = table("Probability-weighted scores of responses", columns, cards=True)
-    return paragraph(_READ_WEIGHTED) + rated
-
-
-def _column(head: str, cells: Sequence[str]) -> Column:
-    """A column of numbers."""
-    return Column(head=head, cells=list(cells), is_number=True)
+    rated = Table("Probability-weighted scores of responses", columns, cards=True)
+    return [Paragraph(_READ_WEIGHTED), rated]
 
 
 def _weighted_cells(row: Row) -> list[str]:

@@ -31,8 +31,17 @@ from judgerel_ray.analyses.panels.show import (
     stage_cells,
     worth_line,
 )
-from judgerel_ray.blocks.markup import Column, paragraph, section, table
-from judgerel_ray.blocks.plot import Plane, area, axes, curve, dot, figure, legend, segment
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Figure,
+    Figures,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    row_columns,
+)
 from judgerel_ray.blocks.words import Row, costing, unit_words
 
 SIZE_LEGEND = (
@@ -49,7 +58,7 @@ COST_LEGEND = (
 _STEPS = 4
 
 
-def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> str:
+def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Figure:
     """Draw accuracy against the size of a panel.
 
     Parameters
@@ -63,36 +72,38 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> str
     Examples
     --------
     >>> step = {"n_members": 1, "accuracy": 0.5, "low": 0.4, "high": 0.6}
-    >>> "1 members: 0.500" in size_figure([step, {**step, "n_members": 2}], [], label="b")
+    >>> "1 members: 0.500" in size_figure([step, {**step, "n_members": 2}], [], label="b").told
     True
     """
     sized = [row for row in best if row["chosen_by"] == "size"]
     lowest = min(_value(row, "low") for row in (*steps, *sized))
     n = len(steps)
-    plane = Plane(x_from=0.5, x_to=n + 0.5, y_from=_floor(lowest), y_to=1.0)
-    every = max(1, ceil(n / 7))
-    shapes = [*axes(plane, across="members", xs=range(1, n + 1, every), ys=_ys(plane))]
-    points = [(_value(row, "n_members"), row) for row in steps]
-    shapes.append(area(plane, [(x, _end(row, "low"), _end(row, "high")) for x, row in points]))
-    shapes.append(curve(plane, "line", [(x, _value(row, "accuracy")) for x, row in points]))
-    for row in sized:
-        x, said = plane.x(_value(row, "limit")), f"{row['members']}: {share(row)}"
-        if row["low"] is not None:
-            low, high = plane.y(_value(row, "low")), plane.y(_value(row, "high"))
-            shapes.append(segment("interval", x, low, x, high))
-        shapes.append(dot("point", x, plane.y(_value(row, "accuracy")), said))
-        if row["limit"] == 1:
-            y = plane.y(_value(row, "accuracy"))
-            shapes.append(segment("other", plane.left, y, plane.width - plane.right, y))
     told = [f"{row['n_members']} members: {share(row)}" for row in steps]
     told += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
-    return figure(
-        plane, shapes, label=f"Accuracy against size of panel{label}", told="; ".join(told),
+    drawn = _frame(steps, "n_members", "accuracy", "low", "high")
+    chosen = _frame(sized, "limit", "accuracy", "low", "high").with_columns(
+        told=pl.Series([f"{row['members']}: {share(row)}" for row in sized], dtype=pl.String)
+    )
+    start = _floor(lowest)
+    return Figure(
+        title=f"Accuracy against size of panel{label}",
+        told="; ".join(told),
         caption=label.strip(" ()") or "all members",
+        x=Axis(title="members", start=0.5, end=n + 0.5,
+               values=range(1, n + 1, max(1, ceil(n / 7)))),
+        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        marks=[
+            Mark(shape="area", style="area", data=drawn, x="n_members", y="low", y2="high"),
+            Mark(shape="line", style="line", data=drawn, x="n_members", y="accuracy"),
+            Mark(shape="rule", style="interval", data=chosen, x="limit", y="low", y2="high"),
+            Mark(shape="point", style="point", data=chosen, x="limit", y="accuracy", told="told"),
+            Mark(shape="rule", style="other", data=chosen.filter(pl.col("limit") == 1),
+                 y="accuracy"),
+        ],
     )  # fmt: skip
 
 
-def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str) -> str:
+def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str) -> Figure:
     """Draw accuracy against cost.
 
     Parameters
@@ -111,31 +122,45 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     lowest = min(
         *(_value(row, "low") for row in rows), *(_value(row, "accuracy") for row in stages)
     )
-    plane = Plane(x_from=0.0, x_to=1.05 * most or 1.0, y_from=_floor(lowest), y_to=1.0)
-    xs = [float(f"{most * part / _STEPS:.2g}") for part in range(_STEPS + 1)]
-    across = f"cost, {unit_words(rows[0])}"
-    shapes = [*axes(plane, across=across, xs=xs, ys=_ys(plane))]
-    costs = [_value(row, "cost") for row in rows]
-    ends = [(_end(row, "low"), _end(row, "high")) for row in rows]
-    shapes.append(area(plane, [(x, *one) for x, one in zip(costs, ends, strict=True)]))
-    alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
-    shapes.append(curve(plane, "share", sorted(cast("dict[float, float]", alone).items())))
-    for kind, name in (("other", "random"), ("line", "accuracy")):
-        shapes.append(
-            curve(plane, kind, [(x, _end(row, name)) for x, row in zip(costs, rows, strict=True)])
-        )
-    for row in stages:
-        x, y = plane.x(_value(row, "cost")), plane.y(_value(row, "accuracy"))
-        said = f"{row['member']} alone: {share(row)} for {costing(row['cost'])}"
-        shapes.append(dot("noise", x, y, said))
     told = "; ".join(
         f"{costing(row['cost'])}: {share(row)}, over random {share(row, 'over_random')}"
         for row in rows
     )
-    return figure(
-        plane, shapes, label=f"Accuracy against cost{label}", told=told,
+    drawn = _frame(rows, "cost", "accuracy", "low", "high", "random")
+    alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
+    members = _frame(stages, "cost", "accuracy").with_columns(
+        told=pl.Series(
+            [f"{row['member']} alone: {share(row)} for {costing(row['cost'])}" for row in stages],
+            dtype=pl.String,
+        )
+    )
+    start = _floor(lowest)
+    return Figure(
+        title=f"Accuracy against cost{label}",
+        told=told,
         caption=label.strip(" ()") or "all questions",
+        x=Axis(
+            title=f"cost, {unit_words(rows[0])}",
+            end=1.05 * most or 1.0,
+            values=[float(f"{most * part / _STEPS:.2g}") for part in range(_STEPS + 1)],
+        ),
+        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        marks=[
+            Mark(shape="area", style="area", data=drawn, x="cost", y="low", y2="high"),
+            Mark(shape="line", style="share", x="cost", y="accuracy",
+                 data=pl.DataFrame(sorted(alone.items()), orient="row",
+                                   schema={"cost": pl.Float64, "accuracy": pl.Float64})),
+            Mark(shape="line", style="other", data=drawn, x="cost", y="random"),
+            Mark(shape="line", style="line", data=drawn, x="cost", y="accuracy"),
+            Mark(shape="point", style="noise", data=members, x="cost", y="accuracy", told="told"),
+        ],
     )  # fmt: skip
+
+
+def _frame(rows: Sequence[Row], *names: str) -> pl.DataFrame:
+    """Numbers of rows as a frame."""
+    kinds = dict.fromkeys(names, pl.Float64())
+    return pl.DataFrame([{name: row[name] for name in names} for row in rows], schema=kinds)
 
 
 def _value(row: Row, name: str) -> float:
@@ -144,20 +169,15 @@ def _value(row: Row, name: str) -> float:
     return cast(float, row["accuracy"] if value is None else value)
 
 
-def _end(row: Row, name: str) -> float | None:
-    """A number of a row, where there is one."""
-    return cast("float | None", row[name])
-
-
 def _floor(lowest: float) -> float:
     """Where the vertical axis starts: a tenth."""
     return max(0.0, floor(lowest * 10) / 10)
 
 
-def _ys(plane: Plane) -> list[float]:
+def _ys(start: float) -> list[float]:
     """Grid lines of shares."""
-    step = 0.1 if plane.y_from >= 0.5 else 0.2
-    n = round((1.0 - plane.y_from) / step)
+    step = 0.1 if start >= 0.5 else 0.2
+    n = round((1.0 - start) / step)
     return sorted(round(1.0 - step * place, 1) for place in range(n + 1))
 
 
@@ -185,7 +205,7 @@ class Together:
     cascade: Mapping[str, pl.DataFrame]
 
 
-def panel_sections(found: Together | None) -> list[str]:
+def panel_sections(found: Together | None) -> list[Block]:
     """Write the sections; none where judges are not held together.
 
     Examples
@@ -196,12 +216,12 @@ def panel_sections(found: Together | None) -> list[str]:
     if found is None:
         return []
     return [
-        section("Judges as a panel", _panels(found.panels)),
-        section("Asking the next one only when in doubt", _cascades(found.cascade)),
+        Section("Judges as a panel", _panels(found.panels)),
+        Section("Asking the next one only when in doubt", _cascades(found.cascade)),
     ]
 
 
-def _panels(tables: Mapping[str, pl.DataFrame]) -> str:
+def _panels(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Panels: figures by size, then tables a group."""
     groups = by_group(tables, FIRST["panels"])
     figures = [
@@ -209,56 +229,48 @@ def _panels(tables: Mapping[str, pl.DataFrame]) -> str:
         for label, parts in groups
         if len(parts["next"]) >= _LEAST and parts["best"]
     ]
-    drawn = f'{legend(SIZE_LEGEND)}<div class="charts">{"".join(figures)}</div>' if figures else ""
-    pieces = [paragraph(f"{READ_PANELS} {READ_BEST}"), drawn]
+    pieces: list[Block] = [Paragraph(f"{READ_PANELS} {READ_BEST}"), Figures(figures, SIZE_LEGEND)]
     for label, parts in groups:
         cost = unit_words(parts["members"][0])
         pieces += [
-            paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
-            _table(
+            Paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
+            *_table(
                 f"Members alone{label}; cost in {cost}",
                 MEMBER_HEADS,
                 member_cells,
                 parts["members"],
             ),
-            _table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
-            _table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
+            *_table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
+            *_table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
         ]
-    return "".join(pieces)
+    return pieces
 
 
-def _cascades(tables: Mapping[str, pl.DataFrame]) -> str:
+def _cascades(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Cascades: a figure and two tables a group."""
     if not tables:
-        return ""
+        return []
     groups = [
         (label, parts) for label, parts in by_group(tables, FIRST["cascade"]) if parts["curve"]
     ]
     if not groups:
-        return ""
+        return []
     figures = [cost_figure(parts["curve"], parts["stages"], label=one) for one, parts in groups]
-    pieces = [
-        paragraph(READ_CASCADE),
-        f'{legend(COST_LEGEND)}<div class="charts">{"".join(figures)}</div>',
-    ]
+    pieces: list[Block] = [Paragraph(READ_CASCADE), Figures(figures, COST_LEGEND)]
     for label, parts in groups:
         told = f"{label}; cost in {unit_words(parts['stages'][0])}"
         pieces += [
-            _table(f"Who is asked, in order{told}", STAGE_HEADS, stage_cells, parts["stages"]),
-            _table(f"Cascades by budget{told}", CURVE_HEADS, curve_cells, parts["curve"]),
+            *_table(f"Who is asked, in order{told}", STAGE_HEADS, stage_cells, parts["stages"]),
+            *_table(f"Cascades by budget{told}", CURVE_HEADS, curve_cells, parts["curve"]),
         ]
-    return "".join(pieces)
+    return pieces
 
 
 def _table(
     caption: str, heads: Sequence[str], write: Callable[[Row], list[str]], rows: Sequence[Row]
-) -> str:
+) -> list[Block]:
     """A table of cells as they are printed."""
     if not rows:
-        return ""
-    cells = [write(row) for row in rows]
-    columns = [
-        Column(head=head, cells=[line[place] for line in cells], is_number=head not in _WORDS)
-        for place, head in enumerate(heads)
-    ]
-    return table(caption, columns, cards=True)
+        return []
+    columns = row_columns(heads, [write(row) for row in rows], words=_WORDS)
+    return [Table(caption, columns, cards=True)]

@@ -12,8 +12,8 @@ from textwrap import fill
 
 import polars as pl
 
+from judgerel_ray.blocks.blocks import Block, Paragraph, Section, Table, row_columns
 from judgerel_ray.blocks.columns import plain_table
-from judgerel_ray.blocks.markup import Column, paragraph, section, table
 from judgerel_ray.blocks.words import (
     Row,
     cell,
@@ -333,7 +333,7 @@ def cascaded_text(rows: pl.DataFrame) -> str:
     return "\n\n".join([*blocks, fill(READ, WIDTH)]) if blocks else "no cascade was asked"
 
 
-def cascaded_sections(rows: pl.DataFrame | None) -> list[str]:
+def cascaded_sections(rows: pl.DataFrame | None) -> list[Block]:
     """Write the section of the page; none where no cascade was asked.
 
     Examples
@@ -343,15 +343,11 @@ def cascaded_sections(rows: pl.DataFrame | None) -> list[str]:
     """
     if rows is None or rows.is_empty():
         return []
-    pieces = [paragraph(READ)]
-    for name, lines in _groups(rows):
-        written = [cells(row) for row in lines]
-        columns = [
-            Column(head=head, cells=[line[place] for line in written], is_number=head not in _TEXT)
-            for place, head in enumerate(HEADS)
-        ]
-        pieces.append(table(name, columns, cards=True))
-    return [section("What the cascade did", "".join(pieces))]
+    tables = [
+        Table(name, row_columns(HEADS, [cells(row) for row in lines], words=_TEXT), cards=True)
+        for name, lines in _groups(rows)
+    ]
+    return [Section("What the cascade did", [Paragraph(READ), *tables])]
 
 
 def cells(row: Row) -> list[str]:

@@ -5,7 +5,7 @@ Figures of ratings: consistency by scale and by pair of scales, and judges ranke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import cast
@@ -29,9 +29,19 @@ from judgerel_ray.analyses.ratings.show import (
     rank_cells,
 )
 from judgerel_ray.analyses.reliability.page import alpha_charts
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Column,
+    Figure,
+    Figures,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    key_columns,
+)
 from judgerel_ray.blocks.columns import told_groups
-from judgerel_ray.blocks.markup import Column, key_columns, paragraph, section, table
-from judgerel_ray.blocks.plot import Plane, axes, curve, dot, figure, legend, segment, text
 from judgerel_ray.blocks.words import Row, cell, estimate, group_label, number
 
 _ROW = 20.0  # height of a line in a figure
@@ -40,7 +50,7 @@ _WITHIN = ("definition",)
 _QUARTERS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-def own_figures(own: pl.DataFrame) -> list[str]:
+def own_figures(own: pl.DataFrame) -> list[Figure]:
     """Draw self-consistency: a figure a judge and criterion, a line a scale and definition.
 
     Parameters
@@ -57,7 +67,7 @@ def own_figures(own: pl.DataFrame) -> list[str]:
     return _figures(own, names, told_groups(own, "coefficient"), of="scale", title="Alpha by scale")
 
 
-def across_figures(across: pl.DataFrame) -> list[str]:
+def across_figures(across: pl.DataFrame) -> list[Figure]:
     """Draw inter-scale consistency: a figure a judge and criterion, a line a pair and definition.
 
     Parameters
@@ -77,7 +87,7 @@ def across_figures(across: pl.DataFrame) -> list[str]:
 
 def _figures(
     frame: pl.DataFrame, names: Sequence[str], told: Sequence[str], *, of: str, title: str
-) -> list[str]:
+) -> list[Figure]:
     """A figure for each group of rows that has any value."""
     found = []
     parts = frame.partition_by(names, maintain_order=True) if names else [frame]
@@ -98,46 +108,59 @@ def _line(row: Row, of: str, told: Sequence[str], *, ways: bool) -> str:
     return ", ".join([str(row[of]), *how, *within])
 
 
-def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> str:
+def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> Figure:
     """One figure: alpha with its interval, the band of noise, and the ceiling where there is."""
     start = max(-1.0, min(0.0, *(_least(row) for _, row in lines)))
-    longest = max(len(name) for name, _ in lines)
-    plane = Plane(
-        width=230.0 + 5.6 * longest,
-        height=52.0 + _ROW * len(lines),
-        left=12.0 + 5.6 * longest,
-        x_from=start,
-    )
-    shapes = list(axes(plane, across="alpha", xs=[q for q in _QUARTERS if q >= start]))
+    drawn = _row_frame(lines)
+    floors = drawn.drop_nulls("noise_low")
+    return Figure(
+        title=f"{title}, {label}",
+        told="; ".join(f"{name}: {_said(row)}" for name, row in lines),
+        caption=label,
+        x=Axis(title="alpha", start=start, values=[q for q in _QUARTERS if q >= start], grid=True),
+        y=Axis(start=len(lines), end=0, shown=False),
+        width=206,
+        height=_ROW * len(lines),
+        marks=[
+            Mark(shape="text", style="name_before", data=drawn, y="row", told="name"),
+            *(
+                Mark(shape="bar", style="band", data=floors, x="noise_low", x2="noise_high",
+                     y="row")
+                for _ in floors.head(1).rows()
+            ),
+            Mark(shape="rule", style="stated", data=drawn, x="ceiling", y="above", y2="below"),
+            Mark(shape="rule", style="interval", data=drawn, x="low", x2="high", y="row"),
+            Mark(shape="point", style="point", data=drawn, x="alpha", y="row", told="told",
+                 hollow="noise"),
+        ],
+    )  # fmt: skip
+
+
+def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
+    """What stands on each line."""
+    numbers = ("row", "above", "below", "alpha", "low", "high", "ceiling", "noise_low",
+               "noise_high")  # fmt: skip
+    kinds = dict.fromkeys(numbers, pl.Float64())
+    words = {"name": pl.String(), "told": pl.String(), "noise": pl.Boolean()}
+    rows = []
     for place, (name, row) in enumerate(lines):
-        y = plane.top + _ROW * (place + 0.5)
-        shapes.append(text(plane.left - 8, y + 4, name, "end"))
-        shapes.extend(_marks(plane, y, name, row))
-    told = "; ".join(f"{name}: {_said(row)}" for name, row in lines)
-    return figure(plane, shapes, label=f"{title}, {label}", told=told, caption=label)
+        floor, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
+        ends = [None, None] if row["noise_floor"] is None else [floor - half, floor + half]
+        rows.append(
+            {
+                "row": place + 0.5, "above": place + 0.1, "below": place + 0.9,
+                "alpha": row["value"], "low": row["low"], "high": row["high"],
+                "ceiling": row.get("ceiling"), "noise_low": ends[0], "noise_high": ends[1],
+                "name": name, "told": f"{name}: {_said(row)}", "noise": bool(row["noise"]),
+            }
+        )  # fmt: skip
+    return pl.DataFrame(rows, schema={**kinds, **words})
 
 
 def _least(row: Row) -> float:
     """The lowest number drawn on a line."""
     floor = _number(row, "noise_floor", 0.0) - _BAND * _number(row, "noise_floor_sd", 0.0)
     return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
-
-
-def _marks(plane: Plane, y: float, name: str, row: Row) -> Iterator[str]:
-    """What stands on one line."""
-    if row["noise_floor"] is not None:
-        middle, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
-        left, right = plane.x(middle - half), plane.x(middle + half)
-        ends = f"{left:.1f},{y - 6:.1f} {right:.1f},{y - 6:.1f} {right:.1f},{y + 6:.1f}"
-        yield f'<polygon class="band" points="{ends} {left:.1f},{y + 6:.1f}"/>'
-    if row.get("ceiling") is not None:
-        x = plane.x(_number(row, "ceiling", 1.0))
-        yield segment("stated", x, y - 8, x, y + 8)
-    if row["low"] is not None:
-        low, high = plane.x(_number(row, "low", 0.0)), plane.x(_number(row, "high", 0.0))
-        yield segment("interval", low, y, high, y)
-    kind = "noise" if row["noise"] else "point"
-    yield dot(kind, plane.x(_number(row, "value", 0.0)), y, f"{name}: {_said(row)}")
 
 
 def _said(row: Row) -> str:
@@ -152,7 +175,7 @@ def _number(row: Row, name: str, otherwise: float) -> float:
     return otherwise if value is None else cast(float, value)
 
 
-def rank_figures(ranks: pl.DataFrame) -> list[str]:
+def rank_figures(ranks: pl.DataFrame) -> list[Figure]:
     """Draw judges ranked: a figure a temperature, a line a judge, a column a measure.
 
     Parameters
@@ -172,49 +195,42 @@ def rank_figures(ranks: pl.DataFrame) -> list[str]:
     return found
 
 
-def _rank_figure(part: pl.DataFrame, label: str) -> str:
-    """Judges at one temperature."""
+def _rank_figure(part: pl.DataFrame, label: str) -> Figure:
+    """Judges at one temperature; rank 1 stands on top."""
     measures = part["measure"].unique(maintain_order=True).to_list()
     judges = part["judge"].unique(maintain_order=True).to_list()
-    longest = max(map(len, judges))
-    plane = Plane(
-        width=72.0 + 90.0 * len(measures) + 6.0 * longest,
-        height=60.0 + 26.0 * len(judges),
-        left=56.0,
-        right=50.0 + 6.0 * longest,
-        x_to=max(1.0, len(measures) - 1.0),
-        y_from=-len(judges) - 0.5,
-        y_to=-0.5,
-    )
-    shapes = [
-        text(plane.left - 12, plane.y(-place) + 4, str(place), "end")
-        for place in range(1, len(judges) + 1)
+    ranked = part.filter(pl.col("rank").is_not_null())
+    told = [
+        f"{row['judge']}, {MEASURES.get(row['measure'], row['measure'])}: {rank_cell(row)}"
+        for row in ranked.iter_rows(named=True)
     ]
-    shapes += [
-        text(plane.x(place), plane.height - 14, MEASURES.get(name, name))
-        for place, name in enumerate(measures)
-    ]
-    told = []
-    for judge in judges:
-        mine = {row["measure"]: row for row in part.filter(pl.col("judge") == judge).to_dicts()}
-        # Rank 1 stands on top.
-        points = [
-            (float(place), None if mine[name]["rank"] is None else -mine[name]["rank"])
-            for place, name in enumerate(measures)
-        ]
-        shapes.append(curve(plane, "join", points))
-        for (x, rank), name in zip(points, measures, strict=True):
-            if rank is not None:
-                said = f"{judge}, {MEASURES.get(name, name)}: {rank_cell(mine[name])}"
-                shapes.append(dot("point", plane.x(x), plane.y(rank), said))
-                told.append(said)
-        ranked = [(x, rank) for x, rank in points if rank is not None]
-        if ranked:
-            x, rank = ranked[-1]
-            shapes.append(text(plane.x(x) + 10, plane.y(rank) + 4, judge, "start"))
-    return figure(
-        plane, shapes, label=f"Ranks of judges, {label}", told="; ".join(told), caption=label
+    place = pl.col("measure").replace_strict(
+        measures, range(len(measures)), return_dtype=pl.Float64
     )
+    drawn = ranked.select("judge", "rank", place=place, told=pl.Series(told, dtype=pl.String))
+    heads = pl.DataFrame(
+        [{"place": float(n), "name": MEASURES.get(name, name)} for n, name in enumerate(measures)]
+    ).with_columns(rank=pl.lit(len(judges) + 0.9))
+    last = drawn.group_by("judge", maintain_order=True).agg(pl.col("place", "rank").last())
+    return Figure(
+        title=f"Ranks of judges, {label}",
+        told="; ".join(told),
+        caption=label,
+        x=Axis(end=max(1.0, len(measures) - 1.0), shown=False),
+        y=Axis(title="rank", start=len(judges) + 0.5, end=0.5,
+               values=range(1, len(judges) + 1)),
+        width=90.0 * max(1, len(measures) - 1),
+        height=26.0 * len(judges),
+        marks=[
+            *(
+                Mark(shape="line", style="join", data=mine, x="place", y="rank")
+                for mine in drawn.partition_by("judge", maintain_order=True)
+            ),
+            Mark(shape="point", style="point", data=drawn, x="place", y="rank", told="told"),
+            Mark(shape="text", style="name_behind", data=last, x="place", y="rank", told="judge"),
+            Mark(shape="text", style="name_at", data=heads, x="place", told="name"),
+        ],
+    )  # fmt: skip
 
 
 _LEAST = 2  # temperatures to compare
@@ -249,7 +265,7 @@ class Rated:
     agreements: pl.DataFrame
 
 
-def rating_sections(found: Rated | None) -> list[str]:
+def rating_sections(found: Rated | None) -> list[Block]:
     """Write the sections; none where nothing was rated.
 
     Examples
@@ -260,55 +276,49 @@ def rating_sections(found: Rated | None) -> list[str]:
     if found is None:
         return []
     return [
-        section("Consistency on each scale", _own(found.own)),
-        section("Consistency across scales", _across(found.across)),
-        section("Ratings against temperature", _heats(found)),
+        Section("Consistency on each scale", _own(found.own)),
+        Section("Consistency across scales", _across(found.across)),
+        Section("Ratings against temperature", _heats(found)),
         *alignment_section(found.aligned),
-        section("Judges ranked", _ranked(found)),
+        Section("Judges ranked", _ranked(found)),
     ]
 
 
-def _own(own: pl.DataFrame) -> str:
+def _own(own: pl.DataFrame) -> list[Block]:
     """Self-consistency by judge, criterion, definition and scale."""
     if own.is_empty():
-        return ""
+        return []
     marks = [("point", "alpha"), ("noise", "alpha, not distinguishable from noise")]
-    told = paragraph(f"{_OWN_TEXT} Bars are 95 % intervals, the band is where 95 % of noise falls.")
-    drawn = legend(marks) + _charts(own_figures(own))
+    told = Paragraph(f"{_OWN_TEXT} Bars are 95 % intervals, the band is where 95 % of noise falls.")
     rows = _table("Self-consistency", own, "coefficient", (), OWN_HEADS, own_cells)
-    return told + drawn + rows
+    return [told, Figures(own_figures(own), marks), rows]
 
 
-def _across(across: pl.DataFrame) -> str:
+def _across(across: pl.DataFrame) -> list[Block]:
     """Inter-scale consistency by pair of scales."""
     if across.is_empty():
-        return ""
-    told = paragraph(f"{mapped(across).capitalize()}. {READ_ACROSS}")
+        return []
+    told = Paragraph(f"{mapped(across).capitalize()}. {READ_ACROSS}")
     marks = [
         ("point", "alpha across scales"),
         ("noise", "the same, not distinguishable from noise"),
         ("stated", "ceiling of a judge without noise"),
     ]
-    drawn = legend(marks) + _charts(across_figures(across))
     extra = ("scales", "mapping", "level")
-    return (
-        told
-        + drawn
-        + _table("Inter-scale consistency", across, "scales", extra, ACROSS_HEADS, across_cells)
-    )
+    rows = _table("Inter-scale consistency", across, "scales", extra, ACROSS_HEADS, across_cells)
+    return [told, Figures(across_figures(across), marks), rows]
 
 
-def _heats(found: Rated) -> str:
+def _heats(found: Rated) -> list[Block]:
     """Both against temperature, a column each, where several were asked."""
     if "temperature" not in found.own.columns or found.own["temperature"].n_unique() < 2:
-        return ""
-    tables = _by_heat("Self-consistency by temperature", found.own, "coefficient")
+        return []
+    tables: list[Block] = [_by_heat("Self-consistency by temperature", found.own, "coefficient")]
     if not found.across.is_empty():
-        tables += _by_heat(
-            "Inter-scale consistency by temperature", found.across, "scales", ("scales", "mapping")
-        )
+        caption = "Inter-scale consistency by temperature"
+        tables.append(_by_heat(caption, found.across, "scales", ("scales", "mapping")))
         figures = alpha_charts(_as_coefficients(found.across))
-        tables += _charts(list(figures)) if len(figures) <= _MOST_CHARTS else ""
+        tables += [Figures(figures)] if len(figures) <= _MOST_CHARTS else []
     return tables
 
 
@@ -322,7 +332,7 @@ def _as_coefficients(across: pl.DataFrame) -> pl.DataFrame:
     return pairs.select(*groups, "scales", "mapping", named, *kept)
 
 
-def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str] = ()) -> str:
+def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str] = ()) -> Table:
     """A table with a column for each temperature."""
     groups = [
         name
@@ -346,7 +356,7 @@ def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str]
     course = Column(
         head="as temperature rises", cells=[heat_course(list(part.values())) for part in parts]
     )
-    return table(caption, [*key_columns(firsts, groups), *columns, course])
+    return Table(caption, [*key_columns(firsts, groups), *columns, course])
 
 
 def heat_course(rows: Sequence[Row]) -> str:
@@ -377,7 +387,7 @@ def heat_course(rows: Sequence[Row]) -> str:
     return "stays" if told[0]["value"] == told[-1]["value"] else "falls"
 
 
-def alignment_section(aligned: pl.DataFrame) -> list[str]:
+def alignment_section(aligned: pl.DataFrame) -> list[Block]:
     """Write agreement with a reference: single, averaged, weighted; nothing where there is none.
 
     Parameters
@@ -394,15 +404,16 @@ def alignment_section(aligned: pl.DataFrame) -> list[str]:
         return []
     heads, cells = aligned_columns(aligned)
     caption = "Agreement with the reference"
-    body = paragraph(READ_ALIGNED) + _table(caption, aligned, "coefficient", (), heads, cells)
-    return [section(f"Alignment with {aligned['reference'][0]}", body)]
+    rows = _table(caption, aligned, "coefficient", (), heads, cells)
+    title = f"Alignment with {aligned['reference'][0]}"
+    return [Section(title, [Paragraph(READ_ALIGNED), rows])]
 
 
-def _ranked(found: Rated) -> str:
+def _ranked(found: Rated) -> list[Block]:
     """Judges by every measure."""
     if found.ranks.is_empty():
-        return ""
-    body = paragraph(READ_RANKS) + _charts(rank_figures(found.ranks))
+        return []
+    body: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(found.ranks))]
     for part in found.ranks.partition_by("temperature", maintain_order=True):
         heads, lines = rank_cells(part, found.mean_ranks)
         columns = [
@@ -411,9 +422,9 @@ def _ranked(found: Rated) -> str:
         ]
         heat = part["temperature"][0]
         at = "" if heat is None else f", temperature {cell(heat)}"
-        body += table(f"Ranks{at}: {'; '.join(cells_said(part))}", columns)
+        body.append(Table(f"Ranks{at}: {'; '.join(cells_said(part))}", columns))
     said = [agreement_line(row) for row in found.agreements.iter_rows(named=True)]
-    return body + "".join(paragraph(line, "soft") for line in said if line)
+    return [*body, *(Paragraph(line, "soft") for line in said if line)]
 
 
 def _table(
@@ -423,7 +434,7 @@ def _table(
     extra: Sequence[str],
     heads: Sequence[str],
     cells: Callable[[Row], list[str]],
-) -> str:
+) -> Table:
     """The rows of a frame, as the terminal shows them."""
     rows = frame.to_dicts()
     lines = [cells(row) for row in rows]
@@ -433,9 +444,4 @@ def _table(
                kind="remark" if head == "remark" else "")
         for place, head in enumerate(heads)
     ]  # fmt: skip
-    return table(caption, [*key_columns(rows, names), *columns])
-
-
-def _charts(figures: Sequence[str]) -> str:
-    """Figures side by side."""
-    return f'<div class="charts">{"".join(figures)}</div>' if figures else ""
+    return Table(caption, [*key_columns(rows, names), *columns])

@@ -1,6 +1,6 @@
 """Coefficients on the page: the few that lead, and all of them folded away.
 
-Alpha against temperature as inline SVG: points, intervals, and the band noise would fill.
+Alpha against temperature: points, intervals, and the band noise would fill.
 
 Tables of replies, unstable questions and answers, each from one frame.
 
@@ -9,9 +9,7 @@ Where verdicts fall among the places that options were shown in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import cast
 
@@ -19,7 +17,19 @@ import polars as pl
 
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
 from judgerel_ray.analyses.reliability.lead_codes import FEW_FLAG, LeadCode, without_verdicts
-from judgerel_ray.blocks.markup import Column, Notes, counts, key_columns, paragraph, table
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Column,
+    Figure,
+    Folded,
+    Mark,
+    Notes,
+    Paragraph,
+    Table,
+    counts,
+    key_columns,
+)
 from judgerel_ray.blocks.ordering import in_order, natural
 from judgerel_ray.blocks.words import (
     GREEDY,
@@ -28,7 +38,6 @@ from judgerel_ray.blocks.words import (
     cell,
     coefficient_name,
     compared,
-    escape,
     estimate,
     explanation,
     group_columns,
@@ -57,7 +66,7 @@ _FEW: Row = {
 }
 
 
-def headline_table(coefficients: pl.DataFrame) -> str:
+def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     """Tabulate what matters most of every group: agreement, alpha, valid verdicts.
 
     Parameters
@@ -68,11 +77,11 @@ def headline_table(coefficients: pl.DataFrame) -> str:
     Examples
     --------
     >>> headline_table(pl.DataFrame({"coefficient": ["flip_rate"]}))
-    ''
+    []
     """
     agreements = [_said_of(row) for row in first_rows(coefficients, "percent_agreement")]
     if not agreements:
-        return ""
+        return []
     names = group_columns(coefficients)
 
     def beside(frame_rows: Sequence[Row]) -> list[Row | None]:
@@ -109,7 +118,7 @@ def headline_table(coefficients: pl.DataFrame) -> str:
         Column(head="remark", cells=said, kind="remark"),
     ]
     caption = "How steady each judge is, with 95 % intervals"
-    return f"{table(caption, columns, cards=True)}{notes.html()}"
+    return [Table(caption, columns, cards=True, notes=notes.texts)]
 
 
 def _why(row: Row) -> list[str]:
@@ -145,14 +154,14 @@ def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
     return [[notes.number(explanation(text)) for text in texts] for texts in said]
 
 
-def coefficient_section(coefficients: pl.DataFrame) -> str:
+def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
     """Fold every group's coefficients away under its name, each with floor, basis and notes.
 
     Examples
     --------
     >>> from judgerel_ray.analyses.reliability.reliability import reduce_judgments
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "B"]})
-    >>> coefficient_section(reduce_judgments(rows)).count("<details>")
+    >>> len(coefficient_section(reduce_judgments(rows)))
     1
     """
     names = group_columns(coefficients)
@@ -160,12 +169,12 @@ def coefficient_section(coefficients: pl.DataFrame) -> str:
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in coefficients.iter_rows(named=True):
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
-    return "\n".join(
+    return [
         _folded(group_label(rows[0], told) or "All coefficients", rows) for rows in groups.values()
-    )
+    ]
 
 
-def _folded(label: str, rows: Sequence[Row]) -> str:
+def _folded(label: str, rows: Sequence[Row]) -> Folded:
     """One group's coefficients."""
     notes = Notes()
     parts = [[*str(row["estimator"]).split("; "), *_why(row)] for row in rows]
@@ -199,10 +208,8 @@ def _folded(label: str, rows: Sequence[Row]) -> str:
         counts("left out", [row["n_missing"] or None for row in rows]),
         Column(head="remark", cells=[NOISE if row["noise"] else "" for row in rows], kind="remark"),
     ]
-    return (
-        f"<details><summary>{escape(label)}</summary>{paragraph(basis)}"
-        f"{table(f'Coefficients: {label}', columns)}{notes.html()}</details>"
-    )
+    table = Table(f"Coefficients: {label}", columns, notes=notes.texts)
+    return Folded(label, [Paragraph(basis), table])
 
 
 def _shares(head: str, rows: Sequence[Row | None], notes: Notes | None = None) -> Column:
@@ -244,28 +251,12 @@ def _floors(rows: Sequence[Row]) -> Column:
     return Column(head="noise floor", cells=cells, small=small, is_number=True)
 
 
-_WIDTH, _HEIGHT = 320, 220
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 14, 12, 40
-_LABEL_WIDTH = 24.0  # of a temperature such as 0.75, in the figure's units
 _BAND = 1.96  # standard deviations on either side: where 95 % of noise falls
+_ALPHAS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
+_ALONE = 0.025  # of the axis on either side, so that a lone temperature's band can be seen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scale:
-    """From temperature and alpha to places in the figure."""
-
-    low: float
-    hottest: float
-
-    def x(self, temperature: object) -> float:
-        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * cast(float, temperature) / self.hottest
-
-    def y(self, alpha: object) -> float:
-        inside = max(self.low, cast(float, alpha))
-        return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - inside) / (1 - self.low)
-
-
-def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
+def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     """Draw alpha against temperature, one figure a judge, benchmark and what else makes a group.
 
     Parameters
@@ -275,8 +266,8 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
-        HTML figures; none where alpha is not defined at two temperatures at least.
+    tuple of Figure
+        None where alpha is not defined at two temperatures at least.
 
     Examples
     --------
@@ -304,9 +295,9 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[str, ...]:
     alphas = in_order(alphas.unique(keys, keep="first", maintain_order=True), keys)
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
-    scale = _Scale(low=max(-1.0, min(0.0, _least(alphas))), hottest=max(1.0, hottest))
+    start, hottest = max(-1.0, min(0.0, _least(alphas))), max(1.0, hottest)
     told = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
-    return tuple(_figure(part.to_dicts(), told, scale) for part in parts)
+    return tuple(_figure(part, told, start, hottest) for part in parts)
 
 
 def _least(alphas: pl.DataFrame) -> float:
@@ -315,71 +306,46 @@ def _least(alphas: pl.DataFrame) -> float:
     return float(alphas.select(pl.min_horizontal("value", "low", floor).min()).item())
 
 
-def _figure(rows: Sequence[Row], rest: Sequence[str], scale: _Scale) -> str:
+def _figure(part: pl.DataFrame, rest: Sequence[str], start: float, hottest: float) -> Figure:
     """One figure with its caption and, for those who cannot see it, its numbers in words."""
+    rows = part.to_dicts()
+    told = [f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows]
+    drawn = part.select(
+        *("temperature", "value", "low", "high", "noise"), told=pl.Series(told, dtype=pl.String)
+    ).rename({"value": "alpha"})
     label = group_label(rows[0], rest) or "all judgments"
-    told = "; ".join(f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows)
-    shapes = [*_axes(rows, scale), *_band(rows, scale), *_marks(rows, scale)]
-    return (
-        f'<figure><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(f"Alpha against temperature, {label}. {told}")}">'
-        f"{''.join(shapes)}</svg><figcaption>{escape(label)}</figcaption></figure>"
-    )
+    return Figure(
+        title=f"Alpha against temperature, {label}",
+        told="; ".join(told),
+        caption=label,
+        x=Axis(title="temperature", end=hottest, values=drawn["temperature"].to_list()),
+        y=Axis(
+            title="alpha", start=start, values=[a for a in _ALPHAS if a >= start], grid=True
+        ),
+        marks=[
+            Mark(shape="area", style="band", data=_band(part, hottest), x="temperature",
+                 y="noise_low", y2="noise_high"),
+            Mark(shape="line", style="join", data=drawn, x="temperature", y="alpha"),
+            Mark(shape="rule", style="interval", data=drawn, x="temperature", y="low", y2="high"),
+            Mark(shape="point", style="point", data=drawn, x="temperature", y="alpha",
+                 told="told", hollow="noise"),
+        ],
+    )  # fmt: skip
 
 
-def _axes(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
-    """Lines at quarters of alpha, and the temperatures asked."""
-    right = _WIDTH - _RIGHT
-    for alpha in (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0):
-        if alpha >= scale.low:
-            y = scale.y(alpha)
-            kind = "zero" if alpha == 0 else "grid"
-            yield f'<line class="{kind}" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            yield _text(_LEFT - 9, y + 4, number(alpha, 2), "end")
-    written = -_LABEL_WIDTH
-    for row in rows:
-        # 0.5 and 1 lie on each other where 10 was asked too: the second has its point alone.
-        x = scale.x(row["temperature"])
-        if x - written >= _LABEL_WIDTH:
-            yield _text(x, _HEIGHT - 22, cell(row["temperature"]), "middle")
-            written = x
-    yield _text((_LEFT + right) / 2, _HEIGHT - 5, "temperature", "middle")
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    """A label."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _band(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
+def _band(part: pl.DataFrame, hottest: float) -> pl.DataFrame:
     """Where alpha would fall if verdicts did not depend on the question."""
-    floors = [
-        (scale.x(row["temperature"]), cast(float, row["noise_floor"]), _BAND * cast(float, sd))
-        for row in rows
-        if (sd := row["noise_floor_sd"]) is not None
-    ]
-    # A lone temperature still needs a band one can see.
-    edges = [(x - 6, *rest) for x, *rest in floors[:1]] + floors
-    edges += [(x + 6, *rest) for x, *rest in floors[-1:]]
-    upper = [f"{x:.1f},{scale.y(mean + half) - 1:.1f}" for x, mean, half in edges]
-    lower = [f"{x:.1f},{scale.y(mean - half) + 1:.1f}" for x, mean, half in reversed(edges)]
-    if floors:
-        yield f'<polygon class="band" points="{" ".join(upper + lower)}"/>'
-
-
-def _marks(rows: Sequence[Row], scale: _Scale) -> Iterator[str]:
-    """Points, hollow where they are noise, joined by a line, with their intervals."""
-    points = [(scale.x(row["temperature"]), scale.y(row["value"])) for row in rows]
-    for (x1, y1), (x2, y2) in pairwise(points):
-        yield f'<line class="join" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-    for (x, y), row in zip(points, rows, strict=True):
-        if row["low"] is not None:
-            ends = f'y1="{scale.y(row["low"]):.1f}" y2="{scale.y(row["high"]):.1f}"'
-            yield f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" {ends}/>'
-        kind = "noise" if row["noise"] else "point"
-        said = escape(f"temperature {cell(row['temperature'])}: {estimate(row)}")
-        place = f'cx="{x:.1f}" cy="{y:.1f}" r="4"'
-        yield f'<circle class="{kind}" {place}><title>{said}</title></circle>'
+    half = _BAND * pl.col("noise_floor_sd")
+    found = part.select(
+        "temperature",
+        noise_low=pl.col("noise_floor") - half,
+        noise_high=pl.col("noise_floor") + half,
+    ).drop_nulls()
+    around = pl.col("temperature") + pl.lit(_ALONE * hottest)
+    before = pl.col("temperature") - pl.lit(_ALONE * hottest)
+    return pl.concat(
+        [found.head(1).with_columns(before), found, found.tail(1).with_columns(around)]
+    )
 
 
 Questions = Mapping[tuple[str, str], str]
@@ -387,15 +353,16 @@ Questions = Mapping[tuple[str, str], str]
 _LONGEST_QUESTION = 160
 
 
-def outcome_section(outcomes: pl.DataFrame) -> str:
+def outcome_section(outcomes: pl.DataFrame) -> list[Block]:
     """Tabulate what became of the requests; outcomes that never occurred are left out.
 
     Examples
     --------
     >>> from judgerel_ray.counting.outcomes import outcome_table
     >>> rows = pl.LazyFrame({"item_id": ["q", "r"], "verdict": ["A", None]})
-    >>> "unparsed" in outcome_section(outcome_table(rows))
-    True
+    >>> [table] = outcome_section(outcome_table(rows))
+    >>> [column.head for column in table.columns][-1]
+    'unparsed'
     """
     rows = outcomes.to_dicts()
     seen = [name for name in OUTCOMES if name == "scored" or outcomes[name].sum()]
@@ -421,7 +388,7 @@ def outcome_section(outcomes: pl.DataFrame) -> str:
             for name in seen
         ),
     ]
-    return table(_counted("failed" in seen), columns)
+    return [Table(_counted("failed" in seen), columns)]
 
 
 def _counted(some_failed: bool) -> str:
@@ -437,7 +404,7 @@ def _part(n: int, whole: int) -> str:
 
 def unstable_section(
     unstable: pl.DataFrame, groups: Sequence[str], questions: Questions | None = None
-) -> str:
+) -> list[Block]:
     """Tabulate the questions whose replications agree least, with what they said.
 
     Where `questions` has their texts, these name them, and their ids stand small beside.
@@ -446,12 +413,12 @@ def unstable_section(
     --------
     >>> from judgerel_ray.analyses.reliability.stability import least_stable
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]})
-    >>> unstable_section(least_stable(rows), [])
-    '<p>No question that was asked twice got two different verdicts.</p>'
+    >>> unstable_section(least_stable(rows), [])[0].text
+    'No question that was asked twice got two different verdicts.'
     """
     rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
     if not rows:
-        return paragraph("No question that was asked twice got two different verdicts.")
+        return [Paragraph("No question that was asked twice got two different verdicts.")]
     told = unstable.columns[: unstable.columns.index("agreement")]
     # Facets that say nothing, or the same everywhere, would only widen the table.
     names = [
@@ -469,7 +436,7 @@ def unstable_section(
                is_number=True),
         Column(head="verdicts", cells=[_verdicts(row) for row in rows], kind="prose"),
     ]  # fmt: skip
-    return table("Questions by the share of agreeing pairs of replications", columns)
+    return [Table("Questions by the share of agreeing pairs of replications", columns)]
 
 
 def _named(rows: Sequence[Row], names: Sequence[str], questions: Questions) -> list[Column]:
@@ -505,7 +472,7 @@ def _verdicts(row: Row) -> str:
     return ", ".join(f"{share['value']} {percent(share['share'])}" for share in shares)
 
 
-def answer_section(answers: pl.DataFrame | None) -> str:
+def answer_section(answers: pl.DataFrame | None) -> list[Block]:
     """Tabulate candidate answers that responders wrote.
 
     Parameters
@@ -517,10 +484,10 @@ def answer_section(answers: pl.DataFrame | None) -> str:
     Examples
     --------
     >>> answer_section(None)
-    ''
+    []
     """
     if answers is None or answers.is_empty():
-        return ""
+        return []
     rows = answers.to_dicts()
     heads: Mapping[str, str] = {"judge": "written by"}
     names = [name for name in answers.columns if name not in ("questions", "answers", "tokens")]
@@ -537,13 +504,13 @@ def answer_section(answers: pl.DataFrame | None) -> str:
             is_number=True,
         ),
     ]
-    return table("Candidate answers that landed", columns)
+    return [Table("Candidate answers that landed", columns)]
 
 
 _MOST_LABELS = 12
 
 
-def place_section(positions: pl.DataFrame | None) -> str:
+def place_section(positions: pl.DataFrame | None) -> list[Block]:
     """Tabulate how often verdicts name each place, or each answer where places are not known.
 
     Parameters
@@ -554,10 +521,10 @@ def place_section(positions: pl.DataFrame | None) -> str:
     Examples
     --------
     >>> place_section(None)
-    ''
+    []
     """
     if positions is None or positions.is_empty():
-        return ""
+        return []
     # What one scale calls 5 is another thing on the next: each has a table of its own.
     parts = [positions]
     if "scale" in positions.columns:
@@ -565,16 +532,16 @@ def place_section(positions: pl.DataFrame | None) -> str:
     tables = [(part, shown) for part in parts if (shown := _place_table(part))]
     places = [part for part, _ in tables if part["is_place"].any()]
     paragraphs = dict.fromkeys(_orders_asked(part.to_dicts()) for part in places)
-    return "".join([*map(paragraph, paragraphs), *(shown for _, shown in tables)])
+    return [*map(Paragraph, paragraphs), *(shown for _, shown in tables)]
 
 
-def _place_table(positions: pl.DataFrame) -> str:
+def _place_table(positions: pl.DataFrame) -> Table | None:
     """Tabulate the shares of one scale; nothing where it has more values than a table shows."""
     rows = positions.to_dicts()
     shares = [_by_label(row) for row in rows]
     labels = sorted({label for share in shares for label in share}, key=natural)
     if len(labels) > _MOST_LABELS:
-        return ""
+        return None
     names = positions.columns[: positions.columns.index("n_verdicts")]
     columns = [
         *key_columns(rows, names),
@@ -595,8 +562,8 @@ def _place_table(positions: pl.DataFrame) -> str:
         ),
     ]
     if not any(row["is_place"] for row in rows):
-        return table("Share of verdicts that give each answer, with 95 % intervals", columns)
-    return table("Share of verdicts that name each place, with 95 % intervals", columns)
+        return Table("Share of verdicts that give each answer, with 95 % intervals", columns)
+    return Table("Share of verdicts that name each place, with 95 % intervals", columns)
 
 
 def _by_label(row: Row) -> dict[str, tuple[object, object]]:

@@ -5,7 +5,7 @@ Figures of selection: accuracy against acceptance by role, bands of one system, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -18,8 +18,19 @@ from judgerel_ray.analyses.selection.show import (
     preference_page,
     ranking_cells,
 )
-from judgerel_ray.blocks.markup import Column, counts, folded, paragraph, section, table
-from judgerel_ray.blocks.plot import Plane, area, axes, curve, dot, figure, legend, segment
+from judgerel_ray.blocks.blocks import (
+    Axis,
+    Block,
+    Column,
+    Figure,
+    Figures,
+    Folded,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    counts,
+)
 from judgerel_ray.blocks.words import (
     Row,
     costing,
@@ -52,7 +63,7 @@ _NOT_SETTING = ("role", "system", "confidence")
 _MOST_BARS = 20
 
 
-def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[str]:
+def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[Figure]:
     """Draw accuracy against the share accepted: a figure a judge, a line a role.
 
     Lines are steps: between two thresholds that occur lies no operating point. A model that was
@@ -73,10 +84,10 @@ def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[str]:
     if acceptance.is_empty():
         return []
     setting = [name for name in names if name not in _NOT_SETTING]
-    plane = _plane(acceptance)  # one for all, so that judges can be compared by eye
+    start = _start(acceptance)  # one for all, so that judges can be compared by eye
     told = [name for name in setting if name == "judge" or acceptance[name].n_unique() > 1]
     return [
-        _role_figure(part, plane, group_label(part.row(0, named=True), told))
+        _role_figure(part, start, group_label(part.row(0, named=True), told))
         for part in _figure_parts(acceptance, setting)
     ]
 
@@ -101,22 +112,41 @@ def _figure_parts(acceptance: pl.DataFrame, setting: Sequence[str]) -> Iterator[
     yield from rest.partition_by(list(setting), maintain_order=True)
 
 
-def _role_figure(part: pl.DataFrame, plane: Plane, label: str) -> str:
+def _role_figure(part: pl.DataFrame, start: float, label: str) -> Figure:
     """One judge in its roles."""
-    shapes = [*axes(plane, across="share accepted, surest first", xs=_QUARTERS, ys=_ys(plane))]
+    marks: list[Mark] = []
     said = []
     for (system,), mine in part.group_by("system", maintain_order=True):
-        rows = mine.sort("acceptance").to_dicts()
-        role = str(rows[0].get("role", "judge"))
-        kind, name = LINES.get(role, LINES["judge"])
-        shapes.append(curve(plane, kind, _steps(rows)))
-        shapes += _bars(plane, rows, str(system))
-        said.append(f"{name}: {_told(rows)}")
-    title = f"Accuracy against share accepted, {label}"
-    return figure(plane, shapes, label=title, told="; ".join(said), caption=label or "all answers")
+        rows = mine.sort("acceptance")
+        role = str(rows["role"][0]) if "role" in rows.columns else "judge"
+        style, name = LINES.get(role, LINES["judge"])
+        marks += [_step(rows, style), *_bars(rows, str(system))]
+        said.append(f"{name}: {_told(rows.to_dicts())}")
+    return _acceptance_figure(f", {label}", "; ".join(said), marks, start, label or "all answers")
 
 
-def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
+def _acceptance_figure(
+    of: str, told: str, marks: Sequence[Mark], start: float, caption: str
+) -> Figure:
+    """Accuracy against the share accepted."""
+    return Figure(
+        title=f"Accuracy against share accepted{of}",
+        told=told,
+        caption=caption,
+        x=Axis(title="share accepted, surest first", values=_QUARTERS),
+        y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
+        marks=marks,
+        width=362,
+        height=228,
+    )
+
+
+def _step(rows: pl.DataFrame, style: str) -> Mark:
+    """A line of steps through the operating points, from the strictest threshold on."""
+    return Mark(shape="step", style=style, data=rows, x="acceptance", y="accuracy")
+
+
+def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw one system's accuracy against the share accepted, a line a confidence.
 
     Parameters
@@ -126,7 +156,7 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
 
     Returns
     -------
-    list of (str, str)
+    list of (str, Figure)
         The name of each system with two confidences or more, and its figure.
 
     Examples
@@ -137,23 +167,21 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
     if acceptance.is_empty():
         return []
     found = []
-    plane = _plane(acceptance)
+    start = _start(acceptance)
     for (system,), part in acceptance.group_by("system", maintain_order=True):
         if part["confidence"].n_unique() < 2:
             continue
-        shapes = [*axes(plane, across="share accepted, surest first", xs=_QUARTERS, ys=_ys(plane))]
-        said = []
+        marks, said = [], []
         for (kind,), mine in part.group_by("confidence", maintain_order=True):
-            rows = mine.sort("acceptance").to_dicts()
-            shapes.append(curve(plane, CONFIDENCE_LINES[str(kind)][0], _steps(rows)))
-            said.append(f"{kind}: {_told(rows)}")
-        title = f"Accuracy against share accepted by confidence, {system}"
-        drawn = figure(plane, shapes, label=title, told="; ".join(said), caption=str(system))
-        found.append((str(system), drawn))
+            rows = mine.sort("acceptance")
+            marks.append(_step(rows, CONFIDENCE_LINES[str(kind)][0]))
+            said.append(f"{kind}: {_told(rows.to_dicts())}")
+        name, of = str(system), f" by confidence, {system}"
+        found.append((name, _acceptance_figure(of, "; ".join(said), marks, start, name)))
     return found
 
 
-def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
+def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw one system's accuracy against the share accepted, with intervals and the joint band.
 
     Parameters
@@ -170,21 +198,23 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, str]]:
         return []
     found = []
     for (system, kind), part in acceptance.group_by("system", "confidence", maintain_order=True):
-        plane, rows = _plane(part), part.sort("acceptance").to_dicts()
-        shapes = [
-            *axes(plane, across="share accepted, surest first", xs=_QUARTERS, ys=_ys(plane)),
-            area(plane, _turned(rows, "band_low", "band_high")),
-            area(plane, _turned(rows, "low", "high")),
-            curve(plane, "line", _steps(rows)),
+        rows = part.sort("acceptance")
+        # Of error, turned round.
+        ends = rows.with_columns((1 - pl.col("band_low", "band_high", "low", "high")).name.keep())
+        marks = [
+            *(
+                Mark(shape="step_area", style="area", data=ends, x="acceptance", y=low, y2=high)
+                for low, high in (("band_low", "band_high"), ("low", "high"))
+            ),
+            _step(rows, "line"),
         ]
         label = f"{system}, {kind}"
-        told = f"{_told(rows)}; band: {rows[0]['band']}"
-        title = f"Accuracy against share accepted, {label}"
-        found.append((label, figure(plane, shapes, label=title, told=told, caption=label)))
+        told = f"{_told(rows.to_dicts())}; band: {rows['band'][0]}"
+        found.append((label, _acceptance_figure(f", {label}", told, marks, _start(part), label)))
     return found
 
 
-def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, str]]:
+def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
     """Draw accuracy against stated confidence, in bins of equal mass.
 
     Parameters
@@ -194,7 +224,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, str]]:
 
     Returns
     -------
-    list of (str, str)
+    list of (str, Figure)
         The name of each system, and its figure.
 
     Examples
@@ -207,75 +237,58 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, str]]:
     found = []
     shown = reliability.filter(pl.col("binning") == "mass")
     for (system, kind), part in shown.group_by("system", "confidence", maintain_order=True):
-        plane, said = Plane(), []
-        shapes = [*axes(plane, across="confidence", xs=_QUARTERS, ys=_QUARTERS)]
-        shapes.append(segment("baseline", plane.x(0), plane.y(0), plane.x(1), plane.y(1)))
-        for row in part.to_dicts():
-            x = plane.x(cast(float, row["mean_confidence"]))
-            if row["low"] is not None:
-                ends = [plane.y(cast(float, row[end])) for end in ("low", "high")]
-                shapes.append(segment("interval", x, ends[0], x, ends[1]))
-            said.append(
-                f"at {number(row['mean_confidence'], 2)}: {row['n_right']} of {row['n']} right"
-            )
-            shapes.append(dot("point", x, plane.y(cast(float, row["accuracy"])), said[-1]))
+        said = [
+            f"at {number(row['mean_confidence'], 2)}: {row['n_right']} of {row['n']} right"
+            for row in part.to_dicts()
+        ]
+        rows = part.with_columns(told=pl.Series(said, dtype=pl.String))
+        even = pl.DataFrame({"confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]})
         label = f"{system}, {kind}"
-        title = f"Accuracy against confidence, {label}"
-        found.append(
-            (label, figure(plane, shapes, label=title, told="; ".join(said), caption=label))
-        )
+        figure = Figure(
+            title=f"Accuracy against confidence, {label}",
+            told="; ".join(said),
+            caption=label,
+            x=Axis(title="confidence", values=_QUARTERS),
+            y=Axis(title="accuracy", values=_QUARTERS, grid=True),
+            marks=[
+                Mark(shape="line", style="baseline", data=even, x="confidence", y="accuracy"),
+                Mark(shape="rule", style="interval", data=rows, x="mean_confidence", y="low",
+                     y2="high"),
+                Mark(shape="point", style="point", data=rows, x="mean_confidence", y="accuracy",
+                     told="told"),
+            ],
+        )  # fmt: skip
+        found.append((label, figure))
     return found
 
 
-def _plane(part: pl.DataFrame) -> Plane:
-    """A figure up to 1 from a quarter that leaves room below all points, not all intervals."""
+def _start(part: pl.DataFrame) -> float:
+    """Where a figure begins: a quarter that leaves room below all points, not all intervals."""
     room = cast(float, part["accuracy"].min()) - 0.1
-    start = max((q for q in _QUARTERS[:-1] if q <= room), default=0.0)
-    return Plane(width=420, height=280, y_from=start)
+    return max((q for q in _QUARTERS[:-1] if q <= room), default=0.0)
 
 
-def _ys(plane: Plane) -> list[float]:
+def _ys(start: float) -> list[float]:
     """Marks of the vertical axis."""
-    if plane.y_from < 0.5:
-        return [q for q in _QUARTERS if q >= plane.y_from]
-    return [round(0.1 * tenth, 1) for tenth in range(1, 11) if 0.1 * tenth >= plane.y_from - 1e-9]
+    if start < 0.5:
+        return [q for q in _QUARTERS if q >= start]
+    return [round(0.1 * tenth, 1) for tenth in range(1, 11) if 0.1 * tenth >= start - 1e-9]
 
 
-def _steps(rows: Sequence[Row]) -> list[tuple[float, float | None]]:
-    """A line of steps through the operating points, from the strictest threshold on."""
-    points: list[tuple[float, float | None]] = []
-    for row in rows:
-        x, y = cast(float, row["acceptance"]), cast(float, row["accuracy"])
-        if points:
-            points.append((x, points[-1][1]))
-        points.append((x, y))
-    return points
-
-
-def _bars(plane: Plane, rows: Sequence[Row], system: str) -> Iterator[str]:
+def _bars(rows: pl.DataFrame, system: str) -> list[Mark]:
     """Operating points with their intervals, where there are not too many to see."""
-    for row in rows[:: max(1, -(-len(rows) // _MOST_BARS))]:
-        x, y = plane.x(cast(float, row["acceptance"])), plane.y(cast(float, row["accuracy"]))
-        if row["low"] is not None:
-            ends = [plane.y(1 - cast(float, row[end])) for end in ("low", "high")]
-            yield segment("whisker", x, ends[0], x, ends[1])
-        said = f"{system}: {row['n_accepted']} of {row['n_answers']}, {number(row['accuracy'])}"
-        yield dot("speck", x, y, said)
-
-
-def _turned(
-    rows: Sequence[Row], low: str, high: str
-) -> list[tuple[float, float | None, float | None]]:
-    """Ends of accuracy from those of error, in steps as the line."""
-    found: list[tuple[float, float | None, float | None]] = []
-    for row in rows:
-        x = cast(float, row["acceptance"])
-        ends = (row[high], row[low])
-        turned = tuple(1 - cast(float, end) if end is not None else None for end in ends)
-        if found:
-            found.append((x, found[-1][1], found[-1][2]))
-        found.append((x, turned[0], turned[1]))
-    return found
+    some = rows.gather_every(max(1, -(-rows.height // _MOST_BARS)))
+    said = [
+        f"{system}: {row['n_accepted']} of {row['n_answers']}, {number(row['accuracy'])}"
+        for row in some.iter_rows(named=True)
+    ]
+    some = some.with_columns(
+        (1 - pl.col("low", "high")).name.keep(), told=pl.Series(said, dtype=pl.String)
+    )
+    return [
+        Mark(shape="rule", style="whisker", data=some, x="acceptance", y="low", y2="high"),
+        Mark(shape="point", style="speck", data=some, x="acceptance", y="accuracy", told="told"),
+    ]
 
 
 def _told(rows: Sequence[Row]) -> str:
@@ -312,7 +325,7 @@ class Selected:
     refused: str | None = None
 
 
-def selection_sections(selected: Selected | None) -> list[str]:
+def selection_sections(selected: Selected | None) -> list[Block]:
     """Write the sections; none where nothing was selected.
 
     Examples
@@ -323,42 +336,45 @@ def selection_sections(selected: Selected | None) -> list[str]:
     if selected is None:
         return []
     if selected.refused is not None:
-        return [section("Accept or reject", paragraph(f"Not told: {selected.refused}."))]
+        return [Section("Accept or reject", [Paragraph(f"Not told: {selected.refused}.")])]
     return [
-        section("Accept or reject", _curves(selected) + _systems(selected.selection["systems"])),
-        section("Confidence", _confidence(selected.selection)),
-        section("Systems compared", _compared(selected.comparison)),
-        section("Self-preference", preference_page(selected.comparison)),
+        Section(
+            "Accept or reject",
+            [*_curves(selected), _systems(selected.selection["systems"])],
+        ),
+        Section("Confidence", _confidence(selected.selection)),
+        Section("Systems compared", _compared(selected.comparison)),
+        Section("Self-preference", preference_page(selected.comparison)),
     ]
 
 
-def _curves(selected: Selected) -> str:
+def _curves(selected: Selected) -> list[Block]:
     """Accuracy against acceptance, by role."""
     acceptance = selected.selection["acceptance"]
     if acceptance.is_empty():
-        return ""
+        return []
     kind = acceptance["confidence"][0]
     shown = acceptance.filter(pl.col("confidence") == kind)
     roles = set(shown["role"]) if "role" in shown.columns else {"judge"}
     entries = [LINES[role] for role in LINES if role in roles]
-    told = paragraph(
+    told = Paragraph(
         f"Answers are accepted from the surest down ({kind} confidence); the line is the share "
         "right among those accepted. Steps: only thresholds that occur are operating points. Bars "
         "are 95 % intervals at each point by itself. A reply without a verdict or a confidence is "
         "never accepted, and counts among all."
     )
     figures = role_figures(shown, selected.names)
-    single = _charts(drawn for _, drawn in band_figures(shown))
-    bands = folded("Intervals and joint bands, system by system", single)
-    return told + legend(entries) + _charts(figures) + bands
+    single = Figures([drawn for _, drawn in band_figures(shown)])
+    bands = Folded("Intervals and joint bands, system by system", [single])
+    return [told, Figures(figures, entries), bands]
 
 
-def _systems(systems: pl.DataFrame) -> str:
+def _systems(systems: pl.DataFrame) -> Table:
     """Accuracy of every system."""
     rows = systems.unique("system", keep="first", maintain_order=True).to_dicts()
     cells = [accuracy_cells(row) for row in rows]
     heads = ("right", "accuracy", "95 %", "by chance", "unread")
-    return table(
+    return Table(
         "Accuracy if every answer is accepted; by chance: the same answers shuffled across "
         "questions",
         [
@@ -369,12 +385,12 @@ def _systems(systems: pl.DataFrame) -> str:
     )
 
 
-def _confidence(tables: Mapping[str, pl.DataFrame]) -> str:
+def _confidence(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """How confidences rank, whether they mean what they say, and thresholds with a guarantee."""
     rows = tables["systems"].filter(pl.col("confidence").is_not_null()).to_dicts()
     if not rows:
-        return ""
-    told = paragraph(
+        return []
+    told = Paragraph(
         "AUROC: how often a right answer is surer than a wrong one; AURC: mean share wrong over "
         "all shares of what is not rejected, beside that of a confidence of no use. ECE in "
         f"{rows[0]['n_bins']} bins of equal width, beside what calibrated confidence would show."
@@ -386,26 +402,26 @@ def _confidence(tables: Mapping[str, pl.DataFrame]) -> str:
         *_numbers(RANKING_HEADS, [ranking_cells(row) for row in rows]),
     ]
     diagrams = [drawn for _, drawn in reliability_figures(tables["reliability"])]
-    drawn = folded("Reliability diagrams, bins of equal mass", _charts(diagrams))
+    drawn = Folded("Reliability diagrams, bins of equal mass", [Figures(diagrams)])
     whole = _long("Confidence of every system", columns)
-    return told + _axes(tables["acceptance"]) + whole + drawn + _proven(tables)
+    return [told, *_axes(tables["acceptance"]), whole, drawn, *_proven(tables)]
 
 
-def _axes(acceptance: pl.DataFrame) -> str:
+def _axes(acceptance: pl.DataFrame) -> list[Block]:
     """Every confidence of a system on the same axes."""
     figures = confidence_figures(acceptance)
     if not figures:
-        return ""
+        return []
     kinds = set(acceptance["confidence"])
     entries = [CONFIDENCE_LINES[kind] for kind in CONFIDENCE_LINES if kind in kinds]
-    return legend(entries) + _charts(one for _, one in figures)
+    return [Figures([one for _, one in figures], entries)]
 
 
-def _proven(tables: Mapping[str, pl.DataFrame]) -> str:
+def _proven(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Thresholds with a guarantee."""
     rows = tables["guarantees"].to_dicts()
     if not rows:
-        return ""
+        return []
     columns = [
         Column(head="system", cells=[str(row["system"]) for row in rows]),
         Column(head="confidence", cells=[str(row["confidence"]) for row in rows]),
@@ -429,15 +445,15 @@ def _proven(tables: Mapping[str, pl.DataFrame]) -> str:
         f"{rows[0]['delta']:g}, learnt on {rows[0]['split']}, tried on the other half"
         + (": each system by itself, not the best of them" if len(rows) > 1 else "")
     )
-    return _long(caption, columns)
+    return [_long(caption, columns)]
 
 
-def _compared(tables: Mapping[str, pl.DataFrame]) -> str:
+def _compared(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Pairs, and judges against the same cost."""
     if not tables or tables["pairs"].is_empty():
-        return ""
+        return []
     rows = tables["pairs"].to_dicts()
-    told = paragraph(
+    told = Paragraph(
         "Joined by question, the first reply to each. p is exact McNemar's on the questions that "
         f"one alone got right; Holm's adjustment is over these {rows[0]['n_comparisons']} "
         "comparisons. The best of several systems looks better than it is on the questions it was "
@@ -456,15 +472,15 @@ def _compared(tables: Mapping[str, pl.DataFrame]) -> str:
             lambda row: ends_of(row, "error"),
         ),
     ]  # fmt: skip
-    pairs = folded("All pairs", table("Systems two by two", columns, cards=True))
-    return told + _matched(tables["matched_cost"].to_dicts()) + pairs
+    pairs = Folded("All pairs", [Table("Systems two by two", columns, cards=True)])
+    return [told, *_matched(tables["matched_cost"].to_dicts()), pairs]
 
 
-def _matched(rows: Sequence[Row]) -> str:
+def _matched(rows: Sequence[Row]) -> list[Block]:
     """Judges against the same cost."""
     known = [row for row in rows if row["difference"] is not None]
     if not known:
-        return ""
+        return []
     replies = [
         f"{row['votes']} of {row['votes_wanted']}" if row["baseline"] == "votes" else "1"
         for row in known
@@ -481,12 +497,12 @@ def _matched(rows: Sequence[Row]) -> str:
         _difference("judge - baseline", known, "difference", interval),
         Column(head="p, Holm", cells=[p_value(row["p_holm"]) for row in known], is_number=True),
     ]
-    told = paragraph(
+    told = Paragraph(
         "A judge of others' answers pays for them, too. For as much, the best model alone could "
         "be asked again and outvote itself; it is the best on these very questions, which favours "
         "it."
     )
-    return told + table("The same cost spent on a single model", columns, cards=True)
+    return [told, Table("The same cost spent on a single model", columns, cards=True)]
 
 
 def _difference(head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str]) -> Column:
@@ -497,15 +513,10 @@ def _difference(head: str, rows: Sequence[Row], name: str, ends: Callable[[Row],
     )  # fmt: skip
 
 
-def _charts(figures: Iterable[str]) -> str:
-    """Figures side by side."""
-    return f'<div class="charts">{"".join(figures)}</div>'
-
-
-def _long(caption: str, columns: Sequence[Column]) -> str:
+def _long(caption: str, columns: Sequence[Column]) -> Block:
     """A table, folded where it is long."""
-    whole = table(caption, columns, cards=True)
-    return folded(caption, whole) if len(columns[0].cells) > _MOST_ROWS else whole
+    whole = Table(caption, columns, cards=True)
+    return Folded(caption, [whole]) if len(columns[0].cells) > _MOST_ROWS else whole
 
 
 def _numbers(heads: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Column]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table
 from judgerel_ray.blocks.columns import plain_table, wrapped
-from judgerel_ray.blocks.markup import Column, paragraph, table
 from judgerel_ray.blocks.words import (
     NOISE,
     Row,
@@ -297,7 +297,7 @@ _SHARES = {
 }
 
 
-def preference_page(tables: Mapping[str, pl.DataFrame]) -> str:
+def preference_page(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
     """Write the section of the page.
 
     Parameters
@@ -308,10 +308,10 @@ def preference_page(tables: Mapping[str, pl.DataFrame]) -> str:
     Examples
     --------
     >>> preference_page({})
-    ''
+    []
     """
     if not tables or tables["self_preference"].is_empty():
-        return ""
+        return []
     rows = tables["self_preference"].to_dicts()
     columns = [
         Column(head="judge", cells=[str(row["judge"]) for row in rows]),
@@ -333,7 +333,7 @@ def preference_page(tables: Mapping[str, pl.DataFrame]) -> str:
         ),
         Column(head="remark", cells=[preference_remark(row) for row in rows], kind="remark"),
     ]
-    return paragraph(PREFERENCE_NOTE) + table("Self-preference", columns, cards=True)
+    return [Paragraph(PREFERENCE_NOTE), Table("Self-preference", columns, cards=True)]
 
 
 def _picked(head: str, rows: Sequence[Row], name: str) -> Column:

@@ -7,8 +7,8 @@ from typing import cast
 
 import polars as pl
 
+from judgerel_ray.blocks.blocks import Block, Paragraph
 from judgerel_ray.blocks.columns import table_within, wrapped
-from judgerel_ray.blocks.markup import paragraph
 from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
 
 _WAYS = {
@@ -59,16 +59,16 @@ def serving_text(serving: pl.DataFrame) -> str:
     return "\n".join(wrapped(line) for line in serving_lines(serving))
 
 
-def serving_section(serving: pl.DataFrame | None) -> str:
+def serving_section(serving: pl.DataFrame | None) -> list[Block]:
     """Write the lines of :func:`serving_lines` as paragraphs.
 
     Examples
     --------
     >>> serving_section(None)
-    ''
+    []
     """
     lines = () if serving is None else serving_lines(serving)
-    return "".join(paragraph(line) for line in lines)
+    return [Paragraph(line) for line in lines]
 
 
 def shared_text(

@@ -12,6 +12,7 @@ from judgerel_ray.analyses.selection.page import (
     reliability_figures,
     role_figures,
 )
+from judgerel_ray.blocks.charts import chart
 from judgerel_ray.cli import main
 
 
@@ -32,19 +33,21 @@ NAMES = ["judge", "role", "temperature"]
 
 
 def _lines(figure):
-    return re.findall(r'<path class="(\w+)" d="([^"]+)"', figure)
+    return [mark for mark in figure.marks if mark.shape == "step"]
 
 
 def test_a_line_a_role_in_steps_at_points_that_occur():
     [figure] = role_figures(pl.DataFrame(ALONE + JUDGE), NAMES)
-    kinds = [kind for kind, _ in _lines(figure)]
-    assert sorted(kinds) == ["line", "other"]
-    for _, path in _lines(figure):
-        xs = re.findall(r"[ML]([\d.]+) ", path)
+    assert sorted(mark.style for mark in _lines(figure)) == ["line", "other"]
+    drawn = str(chart(figure).shapes)
+    for path in re.findall(r'<g class="(?:line|other)"><path d="([^"]*)"', drawn):
         # Two operating points: along to the second's share at the first's height, then down.
-        assert (len(xs), xs[1]) == (3, xs[2])
-    assert figure.count('class="whisker"') == figure.count('class="speck"') == 4
-    assert "of the surest 0.40 right 0.900" in figure
+        (x1, y1), (x2, y2), (x3, y3) = (one.split(",") for one in re.split("[MLHV]", path)[1:])
+        assert (y1, x2) == (y2, x3)
+        assert (x1, y2) != (x2, y3)
+    bars = re.findall(r'<g class="whisker">.*?</g>', drawn)
+    assert sum(group.count("<line") for group in bars) == drawn.count("<title>ada ") == 4
+    assert "of the surest 0.40 right 0.900" in figure.told
 
 
 def test_roles_at_one_temperature_stand_together_and_others_apart():
@@ -62,22 +65,23 @@ def test_roles_at_one_temperature_stand_together_and_others_apart():
 def test_the_band_is_drawn_around_the_interval():
     [(name, figure)] = band_figures(pl.DataFrame(JUDGE))
     assert name == "ada judges, stated"
-    band, near = re.findall(r'<polygon class="area" points="([^"]+)"', figure)
-    height = [
-        max(ys) - min(ys)
-        for ys in ([float(p.split(",")[1]) for p in one.split()] for one in (band, near))
-    ]
-    assert height[0] > height[1]
-    assert "Bonferroni over 2 thresholds" in figure
+    band, near = (mark for mark in figure.marks if mark.style == "area")
+    wide, narrow = (
+        mark.data.select((pl.col(mark.y) - pl.col(mark.y2)).abs()).to_series()
+        for mark in (band, near)
+    )
+    assert (wide > narrow).all()
+    assert near.data[near.y].to_list() == pytest.approx([1.0, 0.8])  # of accuracy, not of error
+    assert "Bonferroni over 2 thresholds" in figure.told
 
 
 def test_confidences_of_a_system_lie_on_the_same_axes():
     agreed = [{**row, "confidence": "support"} for row in JUDGE]
     [(name, figure)] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
     assert name == "ada judges"
-    assert [kind for kind, _ in _lines(figure)] == ["line", "share"]
-    assert "stated: of the surest" in figure
-    assert "support: of the surest" in figure
+    assert [mark.style for mark in _lines(figure)] == ["line", "share"]
+    assert "stated: of the surest" in figure.told
+    assert "support: of the surest" in figure.told
 
 
 def test_nothing_selected_draws_nothing():

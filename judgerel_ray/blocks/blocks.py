@@ -1,0 +1,412 @@
+"""What is shown of a result, in blocks: a page and a terminal render the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+import polars as pl
+
+from judgerel_ray.blocks.words import Row, cell
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a paragraph that looks different.
+
+    Attributes
+    ----------
+    text : str
+        What it says.
+    kind : str
+        ``code`` for what is typed, ``strong`` for what must not be missed.
+    """
+
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : str or sequence of str and Span
+        What it says.
+    kind : str
+        ``lead`` for what comes first, ``soft`` for what explains.
+    """
+
+    text: str | Sequence[str | Span]
+    kind: str = ""
+
+    @property
+    def spans(self) -> list[Span]:
+        """Its pieces, plain ones with an empty kind.
+
+        Examples
+        --------
+        >>> [span.text for span in Paragraph(["type ", Span("ls", "code")]).spans]
+        ['type ', 'ls']
+        """
+        pieces = [self.text] if isinstance(self.text, str) else self.text
+        return [Span(one, "") if isinstance(one, str) else one for one in pieces]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    head : str
+        What it is.
+    cells : sequence of str
+        Its texts; a column of which all are empty is not shown on a page.
+    is_number : bool
+        Whether they are numbers, to be aligned at the right.
+    kind : str
+        Class of its cells, where it has a look of its own.
+    small : sequence of str
+        What stands small beside each text: the interval, the spread.
+    marks : sequence of sequence of int
+        Numbers of the notes of each cell.
+    """
+
+    head: str
+    cells: Sequence[str]
+    is_number: bool = False
+    kind: str = ""
+    small: Sequence[str] = ()
+    marks: Sequence[Sequence[int]] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cell says anything."""
+        return all(text in ("", "-") for text in self.cells) and not any(self.small)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether all of several cells say the same; numbers stay where they are compared."""
+        return len(self.cells) > 1 and len(set(self.cells)) == 1 and not self.is_number
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    caption : str
+        What the table tells.
+    columns : sequence of Column
+        As many cells each.
+    cards : bool
+        Whether rows become cards on narrow screens, so that nothing need be scrolled for.
+    notes : sequence of str
+        What the numbers in `marks` refer to, from 1 on.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    cards: bool = False
+    notes: Sequence[str] = ()
+
+    def on_page(self) -> Table:
+        """Leave out what a page need not repeat.
+
+        What is the same in every row is said once, in the caption; what is empty in all is left
+        out.
+
+        Examples
+        --------
+        >>> columns = [Column(head="n", cells=["1", "2"]), Column(head="x", cells=["y", "y"])]
+        >>> Table("Two", columns).on_page().caption
+        'Two (x: y)'
+        """
+        columns = [column for column in self.columns if not column.is_empty]
+        kept = [column for column in columns if not column.is_alike] or columns[:1]
+        once = [f"{one.head}: {one.cells[0]}" for one in columns if one not in kept]
+        caption = f"{self.caption} ({'; '.join(once)})" if once else self.caption
+        return Table(caption, kept, self.cards, self.notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """An axis of a figure.
+
+    Attributes
+    ----------
+    title : str
+        What it measures.
+    start, end : float
+        Where it begins and ends; values beyond are drawn at its ends.
+    values : sequence of float
+        Where it has numbers.
+    grid : bool
+        Whether lines run across the figure at those.
+    shown : bool
+        Whether it has numbers at all: rows of a figure have names in place of them.
+    """
+
+    title: str = ""
+    start: float = 0.0
+    end: float = 1.0
+    values: Sequence[float] = ()
+    grid: bool = False
+    shown: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mark:
+    """What a figure draws of a frame: a row a point, or a row a mark.
+
+    Attributes
+    ----------
+    shape : str
+        ``line``, ``step`` (a line that keeps its height until the next point), ``area``,
+        ``step_area``, ``rule``, ``point``, ``bar`` or ``text``.
+    style : str
+        How it looks: a name of :data:`judgerel_ray.blocks.charts.STYLES`, which a legend explains.
+    data : pl.DataFrame
+        Its rows.
+    x, x2, y, y2 : str, optional
+        Columns of its places: the second of each is the other end. A rule without one of the axes
+        runs all along it.
+    told : str, optional
+        Column with what a mark says when pointed at, or of a text its words.
+    hollow : str, optional
+        Column that is true where a point is drawn hollow.
+    """
+
+    shape: str
+    style: str
+    data: pl.DataFrame
+    x: str | None = None
+    x2: str | None = None
+    y: str | None = None
+    y2: str | None = None
+    told: str | None = None
+    hollow: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Figure:
+    """A figure: marks on two axes, drawn by Altair where a page asks for it.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    told : str
+        Its numbers in words, for those who cannot see it.
+    caption : str
+        What stands below.
+    x, y : Axis
+        Its axes.
+    marks : sequence of Mark
+        Drawn in this order.
+    width, height : float
+        Of the plane between the axes, in points.
+    """
+
+    title: str
+    told: str
+    caption: str
+    x: Axis
+    y: Axis
+    marks: Sequence[Mark]
+    width: float = 262
+    height: float = 168
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures side by side, and what their marks mean.
+
+    Attributes
+    ----------
+    figures : sequence of Figure
+        Nothing is shown where there are none.
+    legend : sequence of (str, str)
+        Styles and what they mean.
+    """
+
+    figures: Sequence[Figure]
+    legend: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What would fill the page, folded away under a line."""
+
+    summary: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and values."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A list of short texts; `kind` ``cautions`` stands out."""
+
+    texts: Sequence[str]
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What must be known before any number; `label` names it for screen readers."""
+
+    label: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tint:
+    """A cell of a :class:`Heat` table.
+
+    Attributes
+    ----------
+    text, small : str
+        Its number, and what stands small beside.
+    percent : float, optional
+        How much of the mark's colour it has; None for none.
+    """
+
+    text: str
+    small: str = ""
+    percent: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """A small matrix whose cells are tinted by what they say.
+
+    Attributes
+    ----------
+    caption : str
+        What it is.
+    heads : sequence of str
+        Of all columns; the first is of the names of rows.
+    rows : sequence of (str, str, sequence of Tint)
+        Name, what is said small beside it, and cells.
+    """
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, str, Sequence[Tint]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """Small matrices side by side."""
+
+    matrices: Sequence[Heat]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what it is about; nothing is shown where that is nothing."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    @property
+    def anchor(self) -> str:
+        """Where links lead to.
+
+        Examples
+        --------
+        >>> Section("What came back", []).anchor
+        'what-came-back'
+        """
+        return "-".join("".join(c if c.isalnum() else " " for c in self.title).lower().split())
+
+
+Block: TypeAlias = (
+    Paragraph | Table | Figures | Folded | Facts | Lines | Notice | Heat | Gallery | Section
+)
+"""Anything that is shown."""
+
+
+def key_columns(rows: Sequence[Row], names: Sequence[str]) -> list[Column]:
+    """Make the columns that name a group.
+
+    Examples
+    --------
+    >>> key_columns([{"top_p": 0.5}], ["top_p"])[0].cells
+    ['0.5']
+    """
+    return [
+        Column(head=name.replace("_", " "), cells=[cell(row[name]) for row in rows])
+        for name in names
+    ]
+
+
+def counts(head: str, numbers: Sequence[object]) -> Column:
+    """Make a column of whole numbers, a dash where there is none.
+
+    Examples
+    --------
+    >>> counts("n", [1000, None]).cells
+    ['1,000', '-']
+    """
+    cells = ["-" if n is None else f"{cast(int, n):,}" for n in numbers]
+    return Column(head=head, cells=cells, is_number=True)
+
+
+def row_columns(
+    heads: Sequence[str],
+    lines: Sequence[Sequence[str]],
+    *,
+    words: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+) -> list[Column]:
+    """Make columns of cells that lie in rows; all but `words` are numbers.
+
+    Examples
+    --------
+    >>> [one.is_number for one in row_columns(["who", "n"], [["a", "1"]], words=["who"])]
+    [False, True]
+    """
+    kinds = kinds or {}
+    return [
+        Column(
+            head=head,
+            cells=[line[place] for line in lines],
+            is_number=head not in words,
+            kind=kinds.get(head, ""),
+        )
+        for place, head in enumerate(heads)
+    ]
+
+
+@dataclass(slots=True)
+class Notes:
+    """Notes under a table, numbered in the order they are first used.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> notes.number("a"), notes.number("b"), notes.number("a"), notes.texts
+    (1, 2, 1, ['a', 'b'])
+    """
+
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, text: str) -> int:
+        """Number a note."""
+        return self._numbers.setdefault(text, len(self._numbers) + 1)
+
+    @property
+    def texts(self) -> list[str]:
+        """The notes in their order."""
+        return list(self._numbers)

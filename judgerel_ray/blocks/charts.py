@@ -1,0 +1,337 @@
+"""Figures drawn by Altair (Vega-Lite) as static SVG whose colours are those of the page's theme.
+
+A chart has the colours of the light theme, so that its Vega-Lite looks the same in any editor; in
+the SVG they become the page's variables, which dark windows and paper set anew. Altair and
+vl-convert are imported by the first figure: they are the extra ``report``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+
+from judgerel_ray.blocks.blocks import Axis, Figure, Mark
+from judgerel_ray.core import SweepError, printable
+
+if TYPE_CHECKING:
+    import altair as alt
+
+COLOURS = {
+    "#1b1f24": "var(--text)",
+    "#57606a": "var(--soft)",
+    "#ffffff": "var(--page)",
+    "#d0d7de": "var(--line)",
+    "#0550ae": "var(--mark)",
+    "#9a6700": "var(--band)",
+    "#9a3412": "var(--warn)",
+}
+"""Colours of charts, and the variables that the page has for them."""
+_TEXT, _SOFT, _PAGE, _LINE, _MARK, _BAND, _WARN = COLOURS
+
+
+def _stroke(colour: str, width: float, *dash: int, opacity: float = 1.0) -> Mapping[str, Any]:
+    """The look of a line."""
+    look = {"color": colour, "strokeWidth": width, "opacity": opacity}
+    return {**look, "strokeDash": list(dash)} if dash else look
+
+
+def _label(align: str, dx: float) -> Mapping[str, Any]:
+    """The look of a text, at most as wide as a figure."""
+    return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx, "limit": 300}
+
+
+STYLES: Mapping[str, Mapping[str, Any]] = {
+    "line": _stroke(_MARK, 2),
+    "other": _stroke(_SOFT, 1.5),
+    "share": _stroke(_BAND, 2, 6, 3),
+    "baseline": _stroke(_TEXT, 1.5, 2, 3),
+    "people": _stroke(_BAND, 1.5, 6, 3),
+    "stated": _stroke(_SOFT, 1.5),
+    "lucky": _stroke(_WARN, 1.5, 4, 3),
+    "join": _stroke(_MARK, 1, opacity=0.5),
+    "interval": _stroke(_MARK, 2),
+    "whisker": _stroke(_SOFT, 1, opacity=0.6),
+    "band": {"color": _BAND, "opacity": 0.45, "stroke": _BAND, "strokeWidth": 1},
+    "area": {"color": _MARK, "opacity": 0.2},
+    "bar": {"color": _MARK, "opacity": 0.2, "height": 16},
+    "point": {"fill": _MARK, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
+    "noise": {"fill": _PAGE, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
+    "speck": {"fill": _PAGE, "stroke": _SOFT, "strokeWidth": 1, "size": 20, "opacity": 1},
+    "name": _label("left", 0),
+    "name_before": _label("right", -8),
+    "name_behind": _label("left", 10),
+    "name_at": _label("center", 0),
+}
+"""How marks look, by name."""
+_SHAPES: Mapping[str, Mapping[str, Any]] = {
+    "line": {"type": "line"},
+    "step": {"type": "line", "interpolate": "step-after"},
+    "area": {"type": "area"},
+    "step_area": {"type": "area", "interpolate": "step-after"},
+    "rule": {"type": "rule"},
+    "point": {"type": "point", "shape": "circle"},
+    "bar": {"type": "bar"},
+    "text": {"type": "text", "baseline": "middle"},
+}
+_PATHS = ("line", "step", "area", "step_area")
+_TAGS = {"g", "path", "line", "rect", "text", "title"}
+_PLACES = ("transform", "d", "x", "y", "x2", "y2", "width", "height")
+_ATTRIBUTES = (
+    *_PLACES, "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity",
+    "stroke-opacity", "text-anchor", "font-size",
+)  # fmt: skip
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DEFAULTS = (("opacity", "1"), ("transform", "translate(0,0)"))
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure, drawn.
+
+    Attributes
+    ----------
+    view_box : str
+        Of its SVG.
+    shapes : Markup
+        What stands in the SVG.
+    spec : mapping
+        Vega-Lite with its data.
+    version : str
+        Of Vega-Lite.
+    """
+
+    view_box: str
+    shapes: Markup
+    spec: Mapping[str, Any]
+    version: str
+
+
+def can_draw() -> None:
+    """Refuse where figures cannot be drawn, before anything is read for them.
+
+    Raises
+    ------
+    SweepError
+        If the extra ``report`` is not installed.
+
+    Examples
+    --------
+    >>> can_draw()
+    """
+    missing = [name for name in ("altair", "vl_convert") if find_spec(name) is None]
+    if missing:
+        raise SweepError(
+            f"figures of the page need {' and '.join(missing)}, which is not installed",
+            hint="make setup, or pip install 'judgerel_ray[report]'",
+        )
+
+
+def chart(figure: Figure) -> Chart:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    figure : Figure
+        What it shows.
+
+    Returns
+    -------
+    Chart
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"t": [0.0, 1.0], "alpha": [0.9, 0.5]})
+    >>> line = Mark(shape="line", style="line", data=rows, x="t", y="alpha")
+    >>> drawn = chart(Figure(title="Alpha", told="", caption="", x=Axis(), y=Axis(), marks=[line]))
+    >>> drawn.view_box.split()[:2], 'stroke="var(--mark)"' in drawn.shapes
+    (['0', '0'], True)
+    """
+    import altair as alt
+    import vl_convert
+
+    spec = vega_lite(figure)
+    drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+    root = ElementTree.fromstring(drawn)
+    shapes = "".join(map(_themed, root))
+    version = alt.SCHEMA_VERSION.removeprefix("v").partition(".")[0]
+    return Chart(root.attrib["viewBox"], Markup(shapes), spec, version)
+
+
+def vega_lite(figure: Figure) -> dict[str, Any]:
+    """Write a figure as Vega-Lite with its data, in the colours of the light theme.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> points = Mark(shape="point", style="point", data=pl.DataFrame({"x": [0.5], "y": [0.5]}),
+    ...               x="x", y="y")
+    >>> figure = Figure(title="t", told="", caption="", x=Axis(), y=Axis(), marks=[points])
+    >>> vega_lite(figure)["data"]
+    {'values': [{'x': 0.5, 'y': 0.5}]}
+    """
+    import altair as alt
+    from altair.utils.schemapi import debug_mode
+
+    # Checked against the schema by tests, not at every figure: that is most of the time it takes.
+    with debug_mode(False):
+        layers = [_layer(mark, place, figure) for place, mark in enumerate(figure.marks)]
+        made = (
+            alt.layer(*layers)
+            .properties(width=figure.width, height=figure.height, background="transparent")
+            .configure(font="system-ui, sans-serif", aria=True)
+            .configure_view(stroke=None)
+            .configure_axis(
+                aria=False, domain=False, ticks=False, labelColor=_SOFT, labelFontSize=11,
+                titleColor=_SOFT, titleFontSize=11, titleFontWeight="normal", labelPadding=8,
+                labelOverlap="greedy", labelSeparation=8, format=",~r",
+            )
+        )  # fmt: skip
+        spec: dict[str, Any] = made.to_dict(validate=False)
+    # No address on the page: the version stands beside.
+    return {name: value for name, value in spec.items() if name != "$schema"}
+
+
+def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
+    """One mark."""
+    import altair as alt
+
+    hollow = alt.value(STYLES["noise"]["fill"]) if mark.hollow else None
+    look = {"aria": mark.shape == "point", **_SHAPES[mark.shape], **STYLES[mark.style]}
+    encoding: dict[str, Any] = {
+        name: value
+        for name, value in (
+            ("x", _channel(alt.X, mark.x, figure.x)),
+            ("y", _channel(alt.Y, mark.y, figure.y)),
+            ("x2", mark.x2 and alt.X2(field=mark.x2)),
+            ("y2", mark.y2 and alt.Y2(field=mark.y2)),
+        )
+        if value
+    }
+    if mark.shape == "text":
+        encoding["text"] = alt.Text(field=mark.told, type="nominal")
+        encoding.setdefault("x", alt.value(0))
+        encoding.setdefault("y", alt.value(figure.height))
+    elif mark.told:
+        encoding["description"] = alt.Description(field=mark.told, type="nominal")
+    if mark.hollow:
+        encoding["fill"] = alt.condition(
+            f"datum.{mark.hollow}", hollow, alt.value(STYLES[mark.style]["fill"])
+        )
+    values = list(_values(mark))
+    return alt.Chart(
+        alt.Data(values=values), mark=look, encoding=alt.FacetedEncoding(**encoding),
+        name=f"{mark.style}_{place}",
+    )  # fmt: skip
+
+
+def _channel(kind: Any, column: str | None, axis: Axis) -> Any:
+    """A place on an axis; the same axis in all layers, or each would have a title of its own."""
+    if column is None:
+        return None
+    import altair as alt
+
+    scale = alt.Scale(domain=[axis.start, axis.end], clamp=True, nice=False, zero=False)
+    if not axis.shown:
+        return kind(field=column, type="quantitative", scale=scale, axis=None)
+    zero = alt.condition("datum.value === 0", alt.value(_SOFT), alt.value(_LINE))
+    shown = alt.Axis(
+        title=_words(axis.title) or None, values=list(axis.values), grid=axis.grid, gridColor=zero
+    )
+    return kind(field=column, type="quantitative", scale=scale, axis=shown)
+
+
+def _values(mark: Mark) -> Iterator[dict[str, object]]:
+    """Rows with what is drawn of them; a path is broken where a number is missing."""
+    used = [mark.x, mark.x2, mark.y, mark.y2, mark.told, mark.hollow]
+    names = list(dict.fromkeys(name for name in used if name))
+    for row in mark.data.select(names).iter_rows(named=True):
+        told = {name: _told(value) for name, value in row.items()}
+        places = [told[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
+        if mark.shape in _PATHS or None not in places:
+            yield told
+
+
+def _words(text: str) -> str:
+    """A text that may be drawn: vl-convert takes the process down at what XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", printable(text))
+
+
+def _told(value: object) -> object:
+    """A value as JSON and SVG hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return _words(value) if isinstance(value, str) else value
+
+
+def _themed(element: ElementTree.Element) -> str:
+    """An element of a drawing: known tags and attributes, theme colours, its words as a title.
+
+    Vega says nothing on a static mark that is pointed at; it has the words as a label, though.
+    """
+    tag = element.tag.rpartition("}")[2]
+    kind = element.attrib.get("class", "")
+    # Vega leaves empty frames, and labels that would cover others.
+    hidden = kind in ("background", "foreground") or element.attrib.get("opacity") == "0"
+    if tag not in _TAGS or hidden:
+        return ""
+    given = [(name, element.attrib[name]) for name in _ATTRIBUTES if name in element.attrib]
+    pairs = [pair for pair in given if pair not in _DEFAULTS]
+    if found := re.search(r"([a-z]+(?:_[a-z]+)*)_\d+_marks$", kind):
+        pairs.insert(0, ("class", found[1]))
+    attributes = Markup("").join(Markup(' {}="{}"').format(*_short(*pair)) for pair in pairs)
+    words = element.attrib.get("aria-label", "") if tag in ("path", "line", "rect") else ""
+    title = Markup("<title>{}</title>").format(words) if words else ""
+    inside = f"{title}{Markup.escape(element.text or '')}{''.join(map(_themed, element))}"
+    if tag == "g" and not (inside and pairs):
+        return inside
+    return f"<{tag}{attributes}>{inside}</{tag}>" if inside else f"<{tag}{attributes}/>"
+
+
+def _short(name: str, value: str) -> tuple[str, str]:
+    """An attribute with a colour of the theme, or places to a tenth of a point."""
+    if name in _PLACES:
+        return name, re.sub(r"-?\d+\.\d+", lambda one: f"{float(one[0]):.1f}", value)
+    return name, COLOURS.get(value, value)
+
+
+def sample(style: str) -> Markup:
+    """Draw a small sample of a style for a legend, too small for a chart of its own.
+
+    Examples
+    --------
+    >>> "<circle" in sample("point"), "<line" in sample("share")
+    (True, True)
+    """
+    look = STYLES[style]
+    names = {"strokeWidth": "stroke-width", "opacity": "opacity", "fill": "fill",
+             "stroke": "stroke", "strokeDash": "stroke-dasharray"}  # fmt: skip
+    pairs = [(names[name], value) for name, value in look.items() if name in names]
+    if "color" in look:
+        pairs.append(("fill" if style in ("area", "band", "bar") else "stroke", look["color"]))
+    attributes = Markup("").join(
+        Markup(' {}="{}"').format(name, _plain(value)) for name, value in pairs
+    )
+    shape = 'line x1="2" x2="30" y1="6" y2="6"'
+    if style in ("point", "noise", "speck"):
+        shape = f'circle cx="16" cy="6" r="{math.sqrt(look["size"] / math.pi):.1f}"'
+    elif style in ("area", "band", "bar"):
+        shape = 'rect x="2" y="1" width="28" height="10"'
+    elif style == "stated":
+        shape = 'line x1="16" x2="16" y1="0" y2="12"'
+    drawn = f'<svg viewBox="0 0 32 12" aria-hidden="true"><{shape}{attributes}/></svg>'
+    return Markup(drawn)
+
+
+def _plain(value: object) -> str:
+    """An attribute's value: a variable for a colour, a dash as SVG writes it."""
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return COLOURS.get(str(value), str(value))

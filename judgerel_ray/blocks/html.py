@@ -1,0 +1,93 @@
+"""Blocks as HTML: Jinja2 escapes every text, and figures are static drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from judgerel_ray.blocks.blocks import Block, Figure
+from judgerel_ray.core import printable
+
+if TYPE_CHECKING:
+    from judgerel_ray.blocks.charts import Chart
+
+_NO_BREAK = "\u00a0"
+
+
+def rendered_page(template: str, **values: str | Sequence[Block]) -> str:
+    """Fill a template of the package, which renders blocks by the macros of ``blocks.html``.
+
+    Parameters
+    ----------
+    template : str
+        Its path in the package.
+    **values
+        What it names; every text is escaped.
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in rendered_page("reporting/page.html", title="<b>", blocks=[], notice=[],
+    ...                              footer="")
+    True
+    """
+    return _environment().get_template(template).render(**values)
+
+
+def rendered(blocks: Sequence[Block]) -> str:
+    """Render blocks alone.
+
+    Examples
+    --------
+    >>> from judgerel_ray.blocks.blocks import Facts, Paragraph
+    >>> print(rendered([Paragraph("1 < 2"), Facts([("judge", "j")])]))
+    <p>1 &lt; 2</p>
+    <dl><dt>judge</dt><dd>j</dd></dl>
+    """
+    module = _environment().get_template("blocks/blocks.html").module
+    return str(getattr(module, "render")(blocks)).strip()  # noqa: B009  mypy knows no macros
+
+
+@cache
+def _environment() -> Environment:
+    """Templates of the package, with all that they call."""
+    made = Environment(
+        loader=PackageLoader("judgerel_ray", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_harmless,
+    )
+    made.globals |= {"kind_of": lambda block: type(block).__name__, "chart_of": _chart}
+    made.globals["sample"] = _sample
+    return made
+
+
+def _harmless(value: object) -> object:
+    """A text without what acts on a page; a number and its percent sign stay on one line."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return printable(value, lines=True).replace(" %", f"{_NO_BREAK}%")
+
+
+def _chart(figure: Figure) -> Chart:
+    """Draw a figure; Altair is imported where there is one."""
+    from judgerel_ray.blocks.charts import chart
+
+    return chart(figure)
+
+
+def _sample(style: str) -> Markup:
+    """A small sample of a style, for a legend."""
+    from judgerel_ray.blocks.charts import sample
+
+    return sample(style)

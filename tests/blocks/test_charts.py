@@ -1,0 +1,88 @@
+"""Figures: what Vega-Lite is told is valid, what it draws is harmless, and the extra is named."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+
+import altair as alt
+import polars as pl
+import pytest
+
+from judgerel_ray.blocks import charts
+from judgerel_ray.blocks.blocks import Axis, Figure, Figures, Mark
+from judgerel_ray.blocks.charts import STYLES, chart, vega_lite
+from judgerel_ray.blocks.html import rendered
+from judgerel_ray.cli import main
+
+HOSTILE = '"><script>alert(1)</script>&\x1b[2J\u202e\x00\ufffe\uffff'
+
+
+@pytest.fixture(scope="module")
+def figure():
+    """One figure with every shape, of a name that is hostile."""
+    data = pl.DataFrame(
+        {"t": [0.0, 0.5, 1.0], "alpha": [0.2, None, 0.9], "low": [0.1, None, 0.8],
+         "high": [0.3, None, float("inf")], "noise": [True, False, False],
+         "who": [HOSTILE, HOSTILE, "b"], "secret": ["not drawn"] * 3}
+    )  # fmt: skip
+    shapes = {"line": "line", "step": "other", "area": "area", "step_area": "band",
+              "rule": "interval", "bar": "bar", "point": "point", "text": "name"}  # fmt: skip
+    marks = [
+        Mark(shape=shape, style=style, data=data, x="t", y="alpha", told="who",
+             x2="high" if shape == "bar" else None,
+             y2="low" if "area" in shape or shape == "rule" else None,
+             hollow="noise" if shape == "point" else None)
+        for shape, style in shapes.items()
+    ]  # fmt: skip
+    axis = Axis(title=HOSTILE, values=(0, 0.5, 1), grid=True)
+    return Figure(title=HOSTILE, told="1", caption=HOSTILE, x=axis, y=axis, marks=marks)
+
+
+def test_the_specification_is_valid_and_has_no_more_data_than_it_draws(figure):
+    spec = vega_lite(figure)
+    alt.Chart.from_dict(spec, validate=True)
+    assert "secret" not in str(spec)
+    assert "inf" not in str(spec).replace("infer", "")
+    lines = [layer for layer in spec["layer"] if layer["mark"]["type"] == "line"]
+    points = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    # A path is broken where a number is missing; a point that has none is not there.
+    assert [len(layer["data"]["values"]) for layer in (lines[0], points[0])] == [3, 2]
+
+
+def test_names_are_text_in_the_drawing_and_in_its_data(figure):
+    page = rendered([Figures([figure])])
+    assert "<script" not in page
+    assert "alert(1)" in page
+    assert not re.search(r"[\x1b\u202e]|url\(|https?:|javascript|\bon\w+=", page)
+    assert set(re.findall(r"</?([a-z]+)", page)) <= {
+        "div", "figure", "svg", "g", "path", "line", "text", "title", "figcaption", "details",
+        "summary", "pre",
+    }  # fmt: skip
+
+
+def test_colours_are_the_themes(figure):
+    drawn = chart(figure)
+    assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', drawn.shapes)) <= {
+        *charts.COLOURS.values(), "none"
+    }  # fmt: skip
+    assert '"#0550ae"' in str(drawn.spec).replace("'", '"')
+    assert all(charts.sample(style) for style in STYLES if not style.startswith("name"))
+
+
+def test_equal_figures_are_drawn_alike(figure):
+    assert chart(figure) == chart(figure)
+
+
+def test_without_the_extra_one_line_names_it(monkeypatch, tmp_path, capsys):
+    rows = "item_id,replication,verdict\nq,0,A\nq,1,A\n"
+    (tmp_path / "t.csv").write_text(rows)
+    monkeypatch.setattr(
+        charts, "find_spec", lambda name: None if name == "altair" else find_spec(name)
+    )
+    assert main(["report", str(tmp_path / "t.csv"), "--out", str(tmp_path / "r.html")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "need altair, which is not installed" in said
+    assert "judgerel_ray[report]" in said
+    assert not (tmp_path / "r.html").exists()
