@@ -23,7 +23,9 @@ LONG = 1_000
 """Rows from which a table is kept as what its columns come to."""
 ALWAYS_NEW = {"landed_at", "cached_tokens", "attempt", "session", "lease"}
 """Columns of a run that differ whenever it is run: times, and what happened to be in a cache."""
-UNSEEN = re.compile(r"<(style|script|svg)\b.*?</\1>", re.DOTALL)
+UNSEEN = re.compile(
+    r"<(style|script|svg)\b.*?</\1>|<details class=\"source\">.*?</details>", re.DOTALL
+)
 
 
 def run_case(case: Case, inputs: Path, out: Path) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def _stroke(colour: str, width: float, *dash: int, opacity: float = 1.0) -> Mapp
 
 
 def _label(align: str, dx: float) -> Mapping[str, Any]:
-    """The look of a text, at most as wide as a figure."""
-    return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx, "limit": 300}
+    """The look of a text, at most about as wide as a figure."""
+    return {"color": _SOFT, "fontSize": 11, "align": align, "dx": dx, "limit": 240}
 
 
 STYLES: Mapping[str, Mapping[str, Any]] = {
@@ -64,7 +64,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "point": {"fill": _MARK, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
     "noise": {"fill": _PAGE, "stroke": _MARK, "strokeWidth": 2, "size": 44, "opacity": 1},
     "speck": {"fill": _PAGE, "stroke": _SOFT, "strokeWidth": 1, "size": 20, "opacity": 1},
-    "name": _label("left", 0),
+    "name": _label("left", 4),
     "name_before": _label("right", -8),
     "name_behind": _label("left", 10),
     "name_at": _label("center", 0),
@@ -185,18 +185,31 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
         layers = [_layer(mark, place, figure) for place, mark in enumerate(figure.marks)]
         made = (
             alt.layer(*layers)
-            .properties(width=figure.width, height=figure.height, background="transparent")
+            .properties(
+                width=figure.width, height=figure.height, background="transparent",
+                padding=_padding(figure),
+            )
             .configure(font="system-ui, sans-serif", aria=True)
             .configure_view(stroke=None)
             .configure_axis(
                 aria=False, domain=False, ticks=False, labelColor=_SOFT, labelFontSize=11,
                 titleColor=_SOFT, titleFontSize=11, titleFontWeight="normal", labelPadding=8,
-                labelOverlap="greedy", labelSeparation=8, format=",~r",
+                labelOverlap="greedy", labelSeparation=8, format=",.6~r",
             )
         )  # fmt: skip
         spec: dict[str, Any] = made.to_dict(validate=False)
     # No address on the page: the version stands beside.
     return {name: value for name, value in spec.items() if name != "$schema"}
+
+
+def _padding(figure: Figure) -> dict[str, float]:
+    """Room around a figure: a browser's letters may be wider than those it was laid out by."""
+    longest = dict.fromkeys(("name_before", "name_behind"), 0)
+    for mark in figure.marks:
+        if mark.style in longest and mark.told:
+            longest[mark.style] = max(map(len, mark.data[mark.told]), default=0)
+    before, behind = (5 + min(40, n) for n in longest.values())
+    return {"left": before, "right": behind, "top": 5, "bottom": 5}
 
 
 def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
