@@ -232,10 +232,13 @@ class Figures:
         Nothing is shown where there are none.
     legend : sequence of (str, str)
         Styles and what they mean.
+    numbers : sequence of Table
+        What a terminal shows in their place, where no other table says it.
     """
 
     figures: Sequence[Figure]
     legend: Sequence[tuple[str, str]] = ()
+    numbers: Sequence[Table] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.analyses.distributions.show import settled_section
-from judgerel_ray.analyses.panels.page import Together, panel_sections
-from judgerel_ray.analyses.panels.show import cascaded_sections
+from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.ratings.page import Rated, rating_sections
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.analyses.reliability.page import (
@@ -196,8 +195,7 @@ def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
     return [
         Section("What came back", outcome_section(measured.outcomes)),
         *selection_sections(measured.selected),
-        *panel_sections(measured.together),
-        *cascaded_sections(measured.cascaded),
+        *panel_sections(measured.together, measured.cascaded),
         *rating_sections(measured.rated),
         Section("Alpha against temperature", _charts(coefficients)),
         Section("Serving noise", serving_section(measured.serving)),

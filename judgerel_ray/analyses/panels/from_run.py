@@ -13,7 +13,7 @@ import polars as pl
 from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
 from judgerel_ray.analyses.panels.cascaded import SCHEMA, cascaded_table
 from judgerel_ray.analyses.panels.cascades import CascadeTables, cascade_tables, orders_itself
-from judgerel_ray.analyses.panels.page import Together
+from judgerel_ray.analyses.panels.show import Together
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
 from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments

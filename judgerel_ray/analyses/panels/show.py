@@ -1,29 +1,37 @@
-"""Panels and cascades, as text.
-
-Tables on panels and cascades, taken apart by the groups they are of.
-
-What a cascade did, as text and on the page.
-"""
+"""What panels and cascades are worth, and what a cascade did, for terminal and page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from textwrap import fill
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Paragraph, Section, Table, row_columns
-from judgerel_ray.blocks.columns import plain_table
-from judgerel_ray.blocks.words import (
-    Row,
-    cell,
-    costing,
-    group_label,
-    number,
-    p_value,
-    reason,
-    unit_words,
+from judgerel_ray.analyses.panels.cells import (
+    BEST_HEADS,
+    CASCADED_HEADS,
+    CURVE_HEADS,
+    MEMBER_HEADS,
+    NEXT_HEADS,
+    RULE_HEADS,
+    STAGE_HEADS,
+    best_cells,
+    cascaded_cells,
+    curve_cells,
+    member_cells,
+    next_cells,
+    rule_cells,
+    stage_cells,
+    worth_line,
 )
+from judgerel_ray.analyses.panels.figures import (
+    COST_LEGEND,
+    SIZE_LEGEND,
+    cost_figure,
+    size_figure,
+)
+from judgerel_ray.blocks.blocks import Block, Figures, Paragraph, Section, Table, row_columns
+from judgerel_ray.blocks.words import Row, cell, group_label, number, unit_words
 
 FIRST: Mapping[str, Mapping[str, str]] = {
     "panels": {"members": "member", "panels": "rule", "best": "chosen_by", "next": "n_members",
@@ -72,7 +80,6 @@ def by_group(
     ]
 
 
-WIDTH = 100
 READ_PANELS = (
     "The n-th replies of all members to a question make a panel; replies that not all have are "
     "left out. No verdict counts as wrong; verdicts that tie are drawn by lot (tied), where nobody "
@@ -95,29 +102,57 @@ READ_CASCADE = (
     "stage, whoever is sure. Alone: the best member for that money, x 3 being its majority of "
     "three replies, chosen on other questions, too."
 )
-MEMBER_HEADS = ("member", "accuracy [95 %]", "valid", "cost")
-RULE_HEADS = (
-    "votes count", "members", "accuracy [95 %]", "gain [95 %]", "by chance", "p", "tied", "silent",
-    "cost", "questions",
+READ_CASCADED = (
+    "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "
+    "the answers that counted; by chance: the same answers shuffled across questions. Spent: both "
+    "steps, of a mean question put to the cascade."
+)
+_LEAST = 2  # sizes of which a figure tells anything
+_WORDS = (
+    "member", "votes count", "within", "panel", "stage", "asked", "answered", "thresholds",
+    "alone",
 )  # fmt: skip
-BEST_HEADS = (
-    "within", "panel", "cost", "chosen on", "held out [95 %]", "gain [95 %]", "same",
-)  # fmt: skip
-NEXT_HEADS = ("members", "accuracy [95 %]", "gain [95 %]")
-STAGE_HEADS = ("stage", "asked", "cost", "accuracy [95 %]", "states a confidence")
-CURVE_HEADS = (
-    "budget", "cost", "accuracy [95 %]", "answered", "thresholds", "in sample", "over random",
-    "over alone", "alone",
-)  # fmt: skip
-_RULES = {
-    "majority": "alike",
-    "confidence": "by confidence",
-    "accuracy": "by accuracy elsewhere",
-}
 
 
-def panels_text(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Write what panels are worth, a block a group.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Together:
+    """What a page says of judges together.
+
+    Attributes
+    ----------
+    panels : mapping of str to DataFrame
+        Tables of :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
+    cascade : mapping of str to DataFrame
+        Tables of :class:`.CascadeTables`; empty where nothing says
+        who is asked first, or when to pass on.
+    """
+
+    panels: Mapping[str, pl.DataFrame]
+    cascade: Mapping[str, pl.DataFrame]
+
+
+def panel_sections(found: Together | None, cascaded: pl.DataFrame | None = None) -> list[Block]:
+    """Make the sections of a page; none where judges are not held together.
+
+    Examples
+    --------
+    >>> panel_sections(None)
+    []
+    """
+    sections = []
+    if found is not None:
+        doubt = [] if not found.cascade else cascade_blocks(found.cascade)
+        sections = [
+            Section("Judges as a panel", panel_blocks(found.panels)),
+            Section("Asking the next one only when in doubt", doubt),
+        ]
+    if cascaded is not None and not cascaded.is_empty():
+        sections.append(Section("What the cascade did", cascaded_blocks(cascaded)))
+    return [*sections]
+
+
+def panel_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Say what panels are worth: by their size, then group by group.
 
     Parameters
     ----------
@@ -127,30 +162,40 @@ def panels_text(tables: Mapping[str, pl.DataFrame]) -> str:
     Examples
     --------
     >>> from judgerel_ray.analyses.panels.tables import panel_tables
-    >>> panels_text(panel_tables([]).tables())
+    >>> panel_blocks(panel_tables([]).tables())[0].text
     'no two systems answered the same questions'
     """
     if tables["members"].is_empty():
-        return "no two systems answered the same questions"
-    blocks = []
-    for label, parts in by_group(tables, FIRST["panels"]):
+        return [Paragraph("no two systems answered the same questions")]
+    groups = by_group(tables, FIRST["panels"])
+    figures = [
+        size_figure(parts["next"], parts["best"], label=label)
+        for label, parts in groups
+        if len(parts["next"]) >= _LEAST and parts["best"]
+    ]
+    steps = [
+        table
+        for label, parts in groups
+        for table in _table(f"Panels by size{label}", NEXT_HEADS, next_cells, parts["next"])
+    ]
+    found: list[Block] = [
+        Paragraph(f"{READ_PANELS} {READ_BEST} {READ_NEXT}"),
+        Figures(figures, SIZE_LEGEND, numbers=steps),
+    ]
+    for label, parts in groups:
         cost = unit_words(parts["members"][0])
-        lines = [f"Panel{label}: cost in {cost}", worth_line(parts["worth"][0])]
-        for name, heads, write in (
-            ("members", MEMBER_HEADS, member_cells),
-            ("panels", RULE_HEADS, rule_cells),
-            ("best", BEST_HEADS, best_cells),
-            ("next", NEXT_HEADS, next_cells),
-        ):
-            if parts[name]:
-                lines += ["", plain_table(list(heads), [write(row) for row in parts[name]])]
-        blocks.append("\n".join(lines))
-    said = [fill(text, WIDTH) for text in (READ_PANELS, READ_BEST, READ_NEXT)]
-    return "\n\n".join([*blocks, *said])
+        of = f"Members alone{label}; cost in {cost}"
+        found += [
+            Paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
+            *_table(of, MEMBER_HEADS, member_cells, parts["members"]),
+            *_table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
+            *_table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
+        ]
+    return found
 
 
-def cascade_text(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Write what cascades buy, a block a group.
+def cascade_blocks(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
+    """Say what cascades buy: by their cost, then group by group.
 
     Parameters
     ----------
@@ -159,227 +204,56 @@ def cascade_text(tables: Mapping[str, pl.DataFrame]) -> str:
 
     Examples
     --------
-    >>> cascade_text({"stages": pl.DataFrame(), "curve": pl.DataFrame()})
+    >>> cascade_blocks({"stages": pl.DataFrame(), "curve": pl.DataFrame()})[0].text
     'nothing to pass on'
     """
     if tables["stages"].is_empty():
-        return "nothing to pass on"
-    blocks = []
-    for label, parts in by_group(tables, FIRST["cascade"]):
+        return [Paragraph("nothing to pass on")]
+    groups = by_group(tables, FIRST["cascade"])
+    figures = [
+        cost_figure(parts["curve"], parts["stages"], label=label)
+        for label, parts in groups
+        if parts["curve"]
+    ]
+    found: list[Block] = [Paragraph(READ_CASCADE), Figures(figures, COST_LEGEND)]
+    for label, parts in groups:
         first = parts["stages"][0]
-        told = f"Cascade{label}: cost in {unit_words(first)}, {first['n_items']:,} questions"
-        lines = [told, plain_table(list(STAGE_HEADS), [stage_cells(r) for r in parts["stages"]])]
-        if parts["curve"]:
-            cells = [curve_cells(row) for row in parts["curve"]]
-            lines += ["", plain_table(list(CURVE_HEADS), cells)]
-        blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, fill(READ_CASCADE, WIDTH)])
+        cost = f"{label}; cost in {unit_words(first)}"
+        order = f"Who is asked, in order{cost}, {first['n_items']:,} questions"
+        found += [
+            *_table(order, STAGE_HEADS, stage_cells, parts["stages"]),
+            *_table(f"Cascades by budget{cost}", CURVE_HEADS, curve_cells, parts["curve"]),
+        ]
+    return found
 
 
-def worth_line(row: Row) -> str:
-    """Say how many independent members a panel is worth.
-
-    Examples
-    --------
-    >>> worth_line({"n_members": 3, "effective": None, "undefined": "too_few_units"})
-    'worth in independent members: too few units'
-    """
-    if row["effective"] is None:
-        return f"worth in independent members: {reason(row['undefined'])}"
-    ends = ""
-    if row["effective_low"] is not None and row["effective_high"] is not None:
-        ends = f" [{number(row['effective_low'], 2)}, {number(row['effective_high'], 2)}]"
-    most = (
-        "" if row["most"] is None else f"; infinitely many of their kind {number(row['most'], 2)}"
-    )
-    return (
-        f"{row['n_members']} members whose errors vary are worth {number(row['effective'], 2)}"
-        f"{ends} with errors of their own (errors correlate {number(row['error_correlation'])})"
-        f"{most}"
-    )
-
-
-def member_cells(row: Row) -> list[str]:
-    """Write a member alone.
-
-    Examples
-    --------
-    >>> member_cells({"member": "a", "accuracy": 0.5, "low": None, "high": None, "valid": 1.0,
-    ...               "cost": 2.0, "cost_unit": "tokens"})
-    ['a', '0.500 [no interval]', '1.000', '2']
-    """
-    return [str(row["member"]), share(row), number(row["valid"]), costing(row["cost"])]
-
-
-def rule_cells(row: Row) -> list[str]:
-    """Write a whole panel by one rule.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    floor = "-"
-    if row["noise_floor"] is not None:
-        floor = f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
-    return [
-        _RULES[str(row["rule"])], f"{row['n_members']}", share(row), share(row, "gain"), floor,
-        p_value(row["p_noise"]), number(row["tied"]), number(row["silent"]), costing(row["cost"]),
-        f"{row['n_items']:,}" + (f" ({row['n_dropped']:,} dropped)" if row["n_dropped"] else ""),
-    ]  # fmt: skip
-
-
-def best_cells(row: Row) -> list[str]:
-    """Write a panel that was chosen.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    limit = f"size {row['limit']:.0f}"
-    if row["chosen_by"] == "cost":
-        limit = f"cost {costing(row['limit'])}"
-    return [
-        limit, str(row["members"]), costing(row["cost"]), number(row["in_sample"]), share(row),
-        share(row, "gain"), f"{row['n_alike']} of {row['n_folds']}",
-    ]  # fmt: skip
-
-
-def next_cells(row: Row) -> list[str]:
-    """Write panels of one size.
-
-    Examples
-    --------
-    >>> next_cells({"n_members": 1, "accuracy": 0.5, "low": 0.25, "high": 0.75, "gain": None})
-    ['1', '0.500 [0.250, 0.750]', '-']
-    """
-    return [f"{row['n_members']}", share(row), share(row, "gain")]
-
-
-def stage_cells(row: Row) -> list[str]:
-    """Write one who is asked.
-
-    Examples
-    --------
-    >>> stage_cells({"stage": 2, "member": "person", "cost": 9.0, "accuracy": 1.0, "low": None,
-    ...              "high": None, "confident": None})
-    ['2', 'person', '9', '1.000, assumed', '-']
-    """
-    told = f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
-    return [
-        f"{row['stage']}", str(row["member"]), costing(row["cost"]), told, number(row["confident"])
-    ]  # fmt: skip
-
-
-def curve_cells(row: Row) -> list[str]:
-    """Write a point of the curve.
-
-    Examples
-    --------
-    See ``tests/cli/test_panels.py``.
-    """
-    alone = "-"
-    if row["alone"] is not None:
-        alone = f"{row['alone']}: {number(row['alone_accuracy'])} for {costing(row['alone_cost'])}"
-    return [
-        costing(row["budget"]), costing(row["cost"]), share(row), cell(row["answered"]),
-        _thresholds(row), number(row["in_sample"]), share(row, "over_random"),
-        share(row, "over_alone"), alone,
-    ]  # fmt: skip
-
-
-def _thresholds(row: Row) -> str:
-    """Least confidences, in words where there is none to be reached."""
-    words = {"-inf": "any", "inf": "none"}
-    return ", ".join(words.get(one, one) for one in str(row["thresholds"]).split(", "))
-
-
-def share(row: Row, name: str = "accuracy") -> str:
-    """Write a number with its interval, a dash where there is none.
-
-    Examples
-    --------
-    >>> share({"gain": -0.5, "gain_low": -0.75, "gain_high": -0.25}, "gain")
-    '-0.500 [-0.750, -0.250]'
-    """
-    if row.get(name) is None:
-        return "-"
-    ends = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
-    if row[ends[0]] is None or row[ends[1]] is None:
-        return f"{number(row[name])} [no interval]" if name == "accuracy" else number(row[name])
-    return f"{number(row[name])} [{number(row[ends[0]])}, {number(row[ends[1]])}]"
-
-
-READ = (
-    "Answered: from the threshold on, an answer counts and nobody else is asked. Accuracy is of "
-    "the answers that counted; by chance: the same answers shuffled across questions. Spent: both "
-    "steps, of a mean question put to the cascade."
-)
-HEADS = ("asked", "questions", "asks", "answered [95 %]", "accuracy [95 %]", "by chance", "spent")
-_TEXT = ("asked",)
-
-
-def cascaded_text(rows: pl.DataFrame) -> str:
-    """Write what cascades did, a table a group.
+def cascaded_blocks(rows: pl.DataFrame) -> list[Block]:
+    """Say what cascades did, a table a group.
 
     Examples
     --------
     >>> from judgerel_ray.analyses.panels.cascaded import SCHEMA
-    >>> cascaded_text(pl.DataFrame(schema=SCHEMA))
+    >>> cascaded_blocks(pl.DataFrame(schema=SCHEMA))[0].text
     'no cascade was asked'
     """
-    blocks = []
-    for name, lines in _groups(rows):
-        blocks.append(f"{name}\n{plain_table(HEADS, [cells(row) for row in lines])}")
-    return "\n\n".join([*blocks, fill(READ, WIDTH)]) if blocks else "no cascade was asked"
-
-
-def cascaded_sections(rows: pl.DataFrame | None) -> list[Block]:
-    """Write the section of the page; none where no cascade was asked.
-
-    Examples
-    --------
-    >>> cascaded_sections(None)
-    []
-    """
-    if rows is None or rows.is_empty():
-        return []
+    if rows.is_empty():
+        return [Paragraph("no cascade was asked")]
     tables = [
-        Table(name, row_columns(HEADS, [cells(row) for row in lines], words=_TEXT), cards=True)
+        table
         for name, lines in _groups(rows)
+        for table in _table(name, CASCADED_HEADS, cascaded_cells, lines)
     ]
-    return [Section("What the cascade did", [Paragraph(READ), *tables])]
+    return [Paragraph(READ_CASCADED), *tables]
 
 
-def cells(row: Row) -> list[str]:
-    """Write one line.
-
-    Examples
-    --------
-    >>> cells({"asked": "a", "n_questions": 2, "n_asked": 2, "n_answered": 1, "answered": 0.5,
-    ...        "answered_low": None, "answered_high": None, "accuracy": None, "low": None,
-    ...        "high": None, "noise_floor": None, "noise": None, "spent": 22.5, "unit": "tokens"})
-    ['a', '2', '2', '1 (0.500)', '-', '-', '22.5 tokens']
-    """
-    chance = "-" if row["noise_floor"] is None else number(row["noise_floor"])
-    said = ", not distinguishable from noise" if row["noise"] else ""
-    spent = "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
-    answered = _share(row, "answered", "answered_low", "answered_high")
-    return [
-        str(row["asked"]),
-        f"{row['n_questions']:,}",
-        f"{row['n_asked']:,}",
-        f"{row['n_answered']:,} ({answered})" if row["answered"] is not None else "-",
-        _share(row, "accuracy", "low", "high"),
-        f"{chance}{said}",
-        spent,
-    ]
-
-
-def _share(row: Row, name: str, low: str, high: str) -> str:
-    """A share with its interval, where there is one."""
-    if row[low] is None:
-        return number(row[name])
-    return f"{number(row[name])} [{number(row[low])}, {number(row[high])}]"
+def _table(
+    caption: str, heads: Sequence[str], write: Callable[[Row], list[str]], rows: Sequence[Row]
+) -> list[Table]:
+    """A table of rows, where there are any."""
+    if not rows:
+        return []
+    columns = row_columns(heads, [write(row) for row in rows], words=_WORDS)
+    return [Table(caption, columns, cards=True)]
 
 
 def _groups(rows: pl.DataFrame) -> list[tuple[str, Sequence[Mapping[str, object]]]]:

@@ -66,10 +66,11 @@ class PanelsRequest(Answered):
 
 def _show_panels(found: PanelTables) -> Printed:
     """Print panels."""
-    from judgerel_ray.analyses.panels.show import panels_text
+    from judgerel_ray.analyses.panels.show import panel_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: panels_text(tables), rows=found.best)
+    return Printed(tables=tables, text=lambda: printed(panel_blocks(tables)), rows=found.best)
 
 
 @verb(
@@ -139,13 +140,14 @@ class CascadeRequest(PanelsRequest):
 
 def _show_cascade(found: CascadeTables) -> Printed:
     """Print a cascade."""
-    from judgerel_ray.analyses.panels.show import cascade_text, cascaded_text
+    from judgerel_ray.analyses.panels.show import cascade_blocks, cascaded_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     tables = found.tables()
     if found.cascaded is not None:
         rows = found.cascaded
-        return Printed(tables=tables, text=lambda: cascaded_text(rows), rows=rows)
-    return Printed(tables=tables, text=lambda: cascade_text(tables), rows=found.curve)
+        return Printed(tables=tables, text=lambda: printed(cascaded_blocks(rows)), rows=rows)
+    return Printed(tables=tables, text=lambda: printed(cascade_blocks(tables)), rows=found.curve)
 
 
 @verb(

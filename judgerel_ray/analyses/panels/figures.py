@@ -1,47 +1,15 @@
-"""Sections of the page on judges together: panels, and cascades.
-
-Figures of panels by their size, and of cascades by their cost.
-"""
+"""Figures of panels by their size, and of cascades by their cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import ceil, floor
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.analyses.panels.show import (
-    BEST_HEADS,
-    CURVE_HEADS,
-    FIRST,
-    MEMBER_HEADS,
-    READ_BEST,
-    READ_CASCADE,
-    READ_PANELS,
-    RULE_HEADS,
-    STAGE_HEADS,
-    best_cells,
-    by_group,
-    curve_cells,
-    member_cells,
-    rule_cells,
-    share,
-    stage_cells,
-    worth_line,
-)
-from judgerel_ray.blocks.blocks import (
-    Axis,
-    Block,
-    Figure,
-    Figures,
-    Mark,
-    Paragraph,
-    Section,
-    Table,
-    row_columns,
-)
+from judgerel_ray.analyses.panels.cells import share
+from judgerel_ray.blocks.blocks import Axis, Figure, Mark
 from judgerel_ray.blocks.words import Row, costing, unit_words
 
 SIZE_LEGEND = (
@@ -179,98 +147,3 @@ def _ys(start: float) -> list[float]:
     step = 0.1 if start >= 0.5 else 0.2
     n = round((1.0 - start) / step)
     return sorted(round(1.0 - step * place, 1) for place in range(n + 1))
-
-
-_LEAST = 2  # sizes of which a figure tells anything
-_WORDS = (
-    "member", "votes count", "within", "panel", "stage", "asked", "answered", "thresholds",
-    "alone",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Together:
-    """What a page says of judges together.
-
-    Attributes
-    ----------
-    panels : mapping of str to DataFrame
-        Tables of :class:`judgerel_ray.analyses.panels.tables.PanelTables`.
-    cascade : mapping of str to DataFrame
-        Tables of :class:`.CascadeTables`; empty where nothing says
-        who is asked first, or when to pass on.
-    """
-
-    panels: Mapping[str, pl.DataFrame]
-    cascade: Mapping[str, pl.DataFrame]
-
-
-def panel_sections(found: Together | None) -> list[Block]:
-    """Write the sections; none where judges are not held together.
-
-    Examples
-    --------
-    >>> panel_sections(None)
-    []
-    """
-    if found is None:
-        return []
-    return [
-        Section("Judges as a panel", _panels(found.panels)),
-        Section("Asking the next one only when in doubt", _cascades(found.cascade)),
-    ]
-
-
-def _panels(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
-    """Panels: figures by size, then tables a group."""
-    groups = by_group(tables, FIRST["panels"])
-    figures = [
-        size_figure(parts["next"], parts["best"], label=label)
-        for label, parts in groups
-        if len(parts["next"]) >= _LEAST and parts["best"]
-    ]
-    pieces: list[Block] = [Paragraph(f"{READ_PANELS} {READ_BEST}"), Figures(figures, SIZE_LEGEND)]
-    for label, parts in groups:
-        cost = unit_words(parts["members"][0])
-        pieces += [
-            Paragraph(f"Panel{label}: {worth_line(parts['worth'][0])}."),
-            *_table(
-                f"Members alone{label}; cost in {cost}",
-                MEMBER_HEADS,
-                member_cells,
-                parts["members"],
-            ),
-            *_table(f"All members together{label}", RULE_HEADS, rule_cells, parts["panels"]),
-            *_table(f"Best panels{label}", BEST_HEADS, best_cells, parts["best"]),
-        ]
-    return pieces
-
-
-def _cascades(tables: Mapping[str, pl.DataFrame]) -> list[Block]:
-    """Cascades: a figure and two tables a group."""
-    if not tables:
-        return []
-    groups = [
-        (label, parts) for label, parts in by_group(tables, FIRST["cascade"]) if parts["curve"]
-    ]
-    if not groups:
-        return []
-    figures = [cost_figure(parts["curve"], parts["stages"], label=one) for one, parts in groups]
-    pieces: list[Block] = [Paragraph(READ_CASCADE), Figures(figures, COST_LEGEND)]
-    for label, parts in groups:
-        told = f"{label}; cost in {unit_words(parts['stages'][0])}"
-        pieces += [
-            *_table(f"Who is asked, in order{told}", STAGE_HEADS, stage_cells, parts["stages"]),
-            *_table(f"Cascades by budget{told}", CURVE_HEADS, curve_cells, parts["curve"]),
-        ]
-    return pieces
-
-
-def _table(
-    caption: str, heads: Sequence[str], write: Callable[[Row], list[str]], rows: Sequence[Row]
-) -> list[Block]:
-    """A table of cells as they are printed."""
-    if not rows:
-        return []
-    columns = row_columns(heads, [write(row) for row in rows], words=_WORDS)
-    return [Table(caption, columns, cards=True)]
