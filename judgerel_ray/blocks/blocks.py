@@ -114,8 +114,8 @@ class Table:
     cards: bool = False
     notes: Sequence[str] = ()
 
-    def on_page(self) -> Table:
-        """Leave out what a page need not repeat.
+    def compact(self) -> Table:
+        """Leave out what need not be repeated.
 
         What is the same in every row is said once, in the caption; what is empty in all is left
         out.
@@ -123,7 +123,7 @@ class Table:
         Examples
         --------
         >>> columns = [Column(head="n", cells=["1", "2"]), Column(head="x", cells=["y", "y"])]
-        >>> Table("Two", columns).on_page().caption
+        >>> Table("Two", columns).compact().caption
         'Two (x: y)'
         """
         columns = [column for column in self.columns if not column.is_empty]

@@ -26,7 +26,7 @@ from judgerel_ray.blocks.blocks import (
 from judgerel_ray.blocks.columns import WIDTH, fit_cell
 from judgerel_ray.core import printable
 
-_ENDLESS = 100_000  # characters: a table is as wide as its cells, and wrapped by nobody
+_UNWRAPPED = 100_000  # characters: a table is as wide as its cells, and wrapped by nobody
 
 
 def printed(blocks: Sequence[Block]) -> str:
@@ -89,7 +89,7 @@ def _lines(block: Block) -> Iterator[RenderableType]:
 def _laid_out(one: RenderableType) -> str:
     """A piece as text."""
     screen = Console(
-        file=StringIO(), width=WIDTH if isinstance(one, Text) else _ENDLESS, color_system=None,
+        file=StringIO(), width=WIDTH if isinstance(one, Text) else _UNWRAPPED, color_system=None,
         highlight=False, markup=False, emoji=False, legacy_windows=False,
     )  # fmt: skip
     with screen.capture() as captured:
@@ -104,6 +104,7 @@ def _text(text: str) -> Text:
 
 def _table(table: Table) -> Iterator[RenderableType]:
     """A table under its caption, its notes below."""
+    table = table.compact()
     if table.caption:
         yield _text(table.caption)
     heads = [column.head for column in table.columns]

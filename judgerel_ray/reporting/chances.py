@@ -8,7 +8,7 @@ from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
 from judgerel_ray.analyses.confusion.sections import uncertainty_sections
 from judgerel_ray.analyses.distributions.sections import Distributed, distribution_sections
 from judgerel_ray.analyses.distributions.show import weighted_body
-from judgerel_ray.analyses.ratings.page import alignment_section
+from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions
 from judgerel_ray.blocks.blocks import Block, Paragraph, Section
 

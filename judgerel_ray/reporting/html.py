@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.distributions.show import settled_section
 from judgerel_ray.analyses.panels.show import Together, panel_sections
-from judgerel_ray.analyses.ratings.page import Rated, rating_sections
+from judgerel_ray.analyses.ratings.show import Rated, rating_sections
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
 from judgerel_ray.analyses.reliability.page import (
     Questions,

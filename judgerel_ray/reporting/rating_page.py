@@ -12,7 +12,7 @@ from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.from_run import PEOPLE, Ratings
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, scale_choice
 from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
-from judgerel_ray.analyses.ratings.page import Rated
+from judgerel_ray.analyses.ratings.show import Rated
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.rated import RatedGroup

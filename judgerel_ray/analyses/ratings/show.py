@@ -1,35 +1,43 @@
-"""Ratings as text: consistency on and across scales, alignment with a reference, ranks.
-
-Ranks of judges as text.
-"""
+"""Ratings on each scale, across scales, against a reference, and judges ranked by them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from textwrap import fill
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.columns import plain_table, shared, told_groups
-from judgerel_ray.blocks.words import Row, cell, estimate, number, p_value, reason, remark
+from judgerel_ray.analyses.ratings.cells import (
+    ACROSS_HEADS,
+    OWN_HEADS,
+    across_cells,
+    agreement_line,
+    aligned_columns,
+    cells_said,
+    mapped,
+    own_cells,
+    rank_cells,
+)
+from judgerel_ray.analyses.ratings.figures import across_figures, own_figures, rank_figures
+from judgerel_ray.analyses.reliability.page import alpha_charts
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Figures,
+    Paragraph,
+    Section,
+    Table,
+    key_columns,
+    row_columns,
+)
+from judgerel_ray.blocks.words import Row, cell, estimate
 
-WIDTH = 100
-COEFFICIENTS = {
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's rho",
-    "kendall": "Kendall's tau-b",
-    "icc_agreement": "ICC(A,1)",
-    "icc_consistency": "ICC(C,1)",
-}
-ACROSS_HEADS = (
-    "alpha [95 %]", "noise floor", "ceiling", "on its own: first", "second", "disattenuated",
-    "shift", "rank correlation", "items", "remark",
-)  # fmt: skip
-ALIGNED_HEADS = (
-    "coefficient", "single [95 %]", "averaged [95 %]", "gain [95 %]", "p", "averaged over", "items",
-    "remark",
-)  # fmt: skip
+READ_OWN = (
+    "Self-consistency: Krippendorff's alpha of the replications of the same prompt, at each "
+    "scale's own level. Replies that hold no rating are left out."
+)
 READ_ACROSS = (
     "Alpha: 1 where a judge says the same on all scales, 0 where its score on one tells nothing of "
     "that on another. Ceiling: what a judge without noise reaches, whose latent score is uniform "
@@ -37,7 +45,6 @@ READ_ACROSS = (
     "each scale on the same axis. Disattenuated: alpha of all replications over the root of their "
     "product, a heuristic that may exceed 1. Shift: second scale less first, on the common axis."
 )
-_WEIGHTED_HEAD = "weighted [95 %]"
 READ_ALIGNED = (
     "Single: the mean over replications of what each gives by itself; averaged: of the mean of all "
     "replications; weighted: of the mean of the scale's values, weighted by their probabilities, "
@@ -46,10 +53,94 @@ READ_ALIGNED = (
     "rated on several, whatever its template and temperature; its own noise lowers every "
     "coefficient."
 )
+READ_RANKS = (
+    "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
+    "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
+    "from some other judge. A measure is the mean over the cells (benchmark, "
+    "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
+    "is Pearson's r of the mean scores of each response with the reference."
+)
+OWN_LEGEND = (
+    ("point", "alpha"),
+    ("noise", "alpha, not distinguishable from noise"),
+    ("interval", "95 % interval"),
+    ("band", "where 95 % of noise falls"),
+)
+ACROSS_LEGEND = (
+    ("point", "alpha across scales"),
+    ("noise", "the same, not distinguishable from noise"),
+    ("stated", "ceiling of a judge without noise"),
+)
+_LEAST = 2  # temperatures to compare
+_MOST_CHARTS = 24  # more figures than this are no longer looked at one by one
 
 
-def scales_text(own: pl.DataFrame, across: pl.DataFrame) -> str:
-    """Write consistency on each scale, and across scales.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated:
+    """What a page says of ratings; a frame is empty where there is nothing of the kind.
+
+    Attributes
+    ----------
+    own : pl.DataFrame
+        Self-consistency, from :func:`.reduce_judgments`.
+    across : pl.DataFrame
+        From :func:`judgerel_ray.analyses.ratings.inter_scale.inter_scale_table`.
+    aligned : pl.DataFrame
+        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+    ranks, mean_ranks, agreements : pl.DataFrame
+        Of :class:`judgerel_ray.analyses.ratings.judge_ranks.JudgeRanks`.
+    """
+
+    own: pl.DataFrame
+    across: pl.DataFrame
+    aligned: pl.DataFrame
+    ranks: pl.DataFrame
+    mean_ranks: pl.DataFrame
+    agreements: pl.DataFrame
+
+
+def rating_sections(found: Rated | None) -> list[Block]:
+    """Make the sections of a page; none where nothing was rated.
+
+    Examples
+    --------
+    >>> rating_sections(None)
+    []
+    """
+    if found is None:
+        return []
+    return [
+        Section("Consistency on each scale", [] if found.own.is_empty() else own_blocks(found.own)),
+        Section(
+            "Consistency across scales",
+            [] if found.across.is_empty() else across_blocks(found.across),
+        ),
+        Section("Ratings against temperature", _heats(found)),
+        *alignment_section(found.aligned),
+        Section("Judges ranked", ranking_blocks(found.ranks, found.mean_ranks, found.agreements)),
+    ]
+
+
+def alignment_section(aligned: pl.DataFrame) -> list[Block]:
+    """Make the section on agreement with a reference; none where there is none.
+
+    Parameters
+    ----------
+    aligned : pl.DataFrame
+        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+
+    Examples
+    --------
+    >>> alignment_section(pl.DataFrame())
+    []
+    """
+    if aligned.is_empty():
+        return []
+    return [Section(f"Alignment with {aligned['reference'][0]}", alignment_blocks(aligned))]
+
+
+def scales_blocks(own: pl.DataFrame, across: pl.DataFrame) -> list[Block]:
+    """Say how consistent judges are on each scale, and across scales.
 
     Parameters
     ----------
@@ -61,205 +152,145 @@ def scales_text(own: pl.DataFrame, across: pl.DataFrame) -> str:
     Examples
     --------
     >>> empty = pl.DataFrame()
-    >>> scales_text(empty, empty)
+    >>> scales_blocks(empty, empty)[0].text
     'no scales to compare'
     """
     if across.is_empty():
-        return "no scales to compare"
-    names = told_groups(own, "coefficient", always=("scale",))
-    lines = [
-        [*(cell(row[name]) for name in names), *own_cells(row)] for row in own.iter_rows(named=True)
+        return [Paragraph("no scales to compare")]
+    return [*own_blocks(own), *across_blocks(across)]
+
+
+def own_blocks(own: pl.DataFrame) -> list[Block]:
+    """Say how consistent judges are on each scale, by judge, criterion and definition.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    rows = _table("Self-consistency", own, "coefficient", (), OWN_HEADS, own_cells)
+    return [Paragraph(READ_OWN), Figures(own_figures(own), OWN_LEGEND), rows]
+
+
+def across_blocks(across: pl.DataFrame) -> list[Block]:
+    """Say how consistent judges are across scales, by pair of scales.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    extra = ("scales", "mapping", "level")
+    return [
+        Paragraph(f"Inter-scale consistency: {mapped(across)}. {READ_ACROSS}"),
+        Figures(across_figures(across), ACROSS_LEGEND),
+        _table("Inter-scale consistency", across, "scales", extra, ACROSS_HEADS, across_cells),
     ]
-    first = plain_table([*names, *OWN_HEADS], lines)
-    names = told_groups(across, "scales")
-    lines = [
-        [*(cell(row[name]) for name in names), str(row["scales"]), *across_cells(row)]
-        for row in across.iter_rows(named=True)
+
+
+def _heats(found: Rated) -> list[Block]:
+    """Both against temperature, a column each, where several were asked."""
+    if "temperature" not in found.own.columns or found.own["temperature"].n_unique() < 2:
+        return []
+    tables: list[Block] = [_by_heat("Self-consistency by temperature", found.own, "coefficient")]
+    if not found.across.is_empty():
+        caption = "Inter-scale consistency by temperature"
+        tables.append(_by_heat(caption, found.across, "scales", ("scales", "mapping")))
+        figures = alpha_charts(_as_coefficients(found.across))
+        tables += [Figures(figures)] if len(figures) <= _MOST_CHARTS else []
+    return tables
+
+
+def _as_coefficients(across: pl.DataFrame) -> pl.DataFrame:
+    """Inter-scale rows of pairs as coefficients, for the chart of alpha against temperature."""
+    groups = across.columns[: across.columns.index("scales")]
+    kept = ("value", "low", "high", "noise_floor", "noise_floor_sd", "noise", "n_replications",
+            "undefined")  # fmt: skip
+    pairs = across.filter(pl.col("n_scales") == 2)
+    named = pl.lit("krippendorff_alpha").alias("coefficient")
+    return pairs.select(*groups, "scales", "mapping", named, *kept)
+
+
+def _by_heat(caption: str, frame: pl.DataFrame, until: str, extra: Sequence[str] = ()) -> Table:
+    """A table with a column for each temperature."""
+    groups = [
+        name
+        for name in (*frame.columns[: frame.columns.index(until)], *extra)
+        if name != "temperature"
     ]
-    second = plain_table([*names, "scales", *ACROSS_HEADS], lines)
-    return (
-        f"self-consistency: Krippendorff's alpha of replications\n{shared(own, 'coefficient')}"
-        f"{first}\n\ninter-scale consistency: {mapped(across)}\n{shared(across, 'scales')}{second}"
-        f"\n\n{fill(READ_ACROSS, WIDTH)}"
+    heats = frame["temperature"].unique().sort().to_list()
+    parts = [
+        {row["temperature"]: row for row in part.to_dicts()}
+        for part in frame.partition_by(groups, maintain_order=True)
+    ]
+    firsts: list[Row] = [next(iter(part.values())) for part in parts]
+    columns = [
+        Column(
+            head=f"temperature {cell(heat)}",
+            cells=[estimate(part[heat]) if heat in part else "-" for part in parts],
+            is_number=True,
+        )
+        for heat in heats
+    ]
+    course = Column(
+        head="as temperature rises", cells=[heat_course(list(part.values())) for part in parts]
     )
+    return Table(caption, [*key_columns(firsts, groups), *columns, course])
 
 
-OWN_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
-
-
-def own_cells(row: Row) -> list[str]:
-    """Write self-consistency of one group on one scale.
+def heat_course(rows: Sequence[Row]) -> str:
+    """Say whether a number falls as the temperature rises, and if not, where it does not.
 
     Examples
     --------
-    See ``tests/cli/test_ratings.py``.
+    >>> rows = [{"temperature": heat, "value": value, "low": value - 0.1, "high": value + 0.1}
+    ...         for heat, value in ((0.1, 0.9), (0.4, 0.5), (1.0, 0.6))]
+    >>> heat_course(rows[:2]), heat_course(rows)
+    ('falls', 'does not fall from 0.4 to 1 (intervals overlap)')
     """
-    return [
-        str(row["measurement"]),
-        estimate(row),
-        floor(row),
-        f"{row['n_items']:,}",
-        cell(row["n_replications"]),
-        remark(row),
-    ]
-
-
-def across_cells(row: Row) -> list[str]:
-    """Write inter-scale consistency of one group and comparison.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    said = remark({**row, "estimator": row["estimator"] or ""})
-    if row["undefined"] == "does_not_apply":
-        said = str(row["estimator"])
-    return [
-        estimate(row),
-        floor(row),
-        number(row["ceiling"]),
-        number(row["own_first"]),
-        number(row["own_second"]),
-        around(row, "disattenuated"),
-        around(row, "shift"),
-        around(row, "rank_correlation"),
-        cell(row["n_items"]),
-        said,
-    ]
-
-
-def floor(row: Row) -> str:
-    """Write a noise floor with its spread.
-
-    Examples
-    --------
-    >>> floor({"noise_floor": -0.01, "noise_floor_sd": 0.05}), floor({"noise_floor": None})
-    ('-0.010 ± 0.050', '-')
-    """
-    if row["noise_floor"] is None:
+    told = sorted(
+        (row for row in rows if row["value"] is not None and row["temperature"] is not None),
+        key=lambda row: cast(float, row["temperature"]),
+    )
+    if len(told) < _LEAST:
         return "-"
-    return f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
+    found = []
+    for one, other in pairwise(told):
+        if cast(float, other["value"]) > cast(float, one["value"]):
+            low, high = other["low"], one["high"]
+            near = low is None or high is None or cast(float, low) <= cast(float, high)
+            said = f"from {cell(one['temperature'])} to {cell(other['temperature'])}"
+            found.append(f"{said} ({'intervals overlap' if near else 'intervals apart'})")
+    if found:
+        return f"does not fall {', '.join(found)}"
+    return "stays" if told[0]["value"] == told[-1]["value"] else "falls"
 
 
-def around(row: Row, name: str) -> str:
-    """Write a number with its interval, a dash where there is none.
-
-    Examples
-    --------
-    >>> around({"shift": 0.5, "shift_low": 0.25, "shift_high": 0.75}, "shift")
-    '0.500 [0.250, 0.750]'
-    """
-    if row[name] is None:
-        return "-"
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    ends = "" if low is None else f" [{number(low)}, {number(high)}]"
-    return f"{number(row[name])}{ends}"
-
-
-def mapped(across: pl.DataFrame) -> str:
-    """Say how scores came onto one axis, each way once.
-
-    Examples
-    --------
-    >>> mapped(pl.DataFrame({"mapping": ["binarise"], "level": ["nominal"], "pairing": ["all"],
-    ...                      "tie": [">mid"]}))
-    'scores mapped by binarise (1 where > the middle), nominal alpha, all replications paired'
-    """
-    said = []
-    for row in across.select("mapping", "level", "pairing", "tie").unique(
-        maintain_order=True
-    ).iter_rows(named=True):  # fmt: skip
-        tie = f" (1 where {row['tie'].removesuffix('mid')} the middle)" if row["tie"] else ""
-        how = "all replications" if row["pairing"] == "all" else "first replications"
-        said.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
-    return "; ".join(said)
-
-
-def alignment_text(found: pl.DataFrame) -> str:
-    """Write alignment with a reference.
+def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
+    """Say how judges agree with a reference: single, averaged, weighted.
 
     Parameters
     ----------
-    found : DataFrame
-        As :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+    aligned : pl.DataFrame
+        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
 
     Examples
     --------
-    >>> alignment_text(pl.DataFrame())
+    >>> alignment_blocks(pl.DataFrame())[0].text
     'nothing to align'
     """
-    if found.is_empty():
-        return "nothing to align"
-    names = told_groups(found, "coefficient", always=("scale",))
-    heads, cells = aligned_columns(found)
-    lines = [
-        [*(cell(row[name]) for name in names), *cells(row)] for row in found.iter_rows(named=True)
-    ]
-    table = plain_table([*names, *heads], lines)
-    where = shared(found, "coefficient")
-    return f"agreement with {found['reference'][0]}\n{where}{table}\n\n{fill(READ_ALIGNED, WIDTH)}"
-
-
-def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
-    """Give the heads of alignment, and what writes a row under them.
-
-    Parameters
-    ----------
-    found
-        As of :func:`alignment_text`.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    place = ALIGNED_HEADS.index("gain [95 %]")
-    if found["weighted"].null_count() == found.height:
-        return list(ALIGNED_HEADS), aligned_cells
-
-    def cells(row: Row) -> list[str]:
-        written = aligned_cells(row)
-        return [*written[:place], around(row, "weighted"), *written[place:]]
-
-    return [*ALIGNED_HEADS[:place], _WEIGHTED_HEAD, *ALIGNED_HEADS[place:]], cells
-
-
-def aligned_cells(row: Row) -> list[str]:
-    """Write one coefficient of one group.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    single = around(row, "single")
+    if aligned.is_empty():
+        return [Paragraph("nothing to align")]
+    heads, cells = aligned_columns(aligned)
+    caption = f"Agreement with the reference, {aligned['reference'][0]}"
     return [
-        COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"])),
-        f"undefined: {reason(row['undefined'])}" if row["undefined"] else single,
-        around(row, "averaged"),
-        around(row, "gain"),
-        p_value(row["p_gain"]),
-        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
-        f"{row['n_items']:,}",
-        remark(row),
+        Paragraph(READ_ALIGNED),
+        _table(caption, aligned, "coefficient", (), heads, cells),
     ]
 
 
-MEASURES = {
-    "self_consistency": "self-consistency",
-    "inter_scale": "inter-scale",
-    "alignment": "alignment",
-    "outside": "outside score",
-}
-READ_RANKS = (
-    "Rank 1 is best. The ranks in brackets hold at 95 %: 1 and one more for every judge that is "
-    "surely better, down to those surely worse. Few to decide: fewer than ten questions tell it "
-    "from some other judge. A measure is the mean over the cells (benchmark, "
-    "criterion, definition, scale or pair) where all judges have a value that have any; alignment "
-    "is Pearson's r of the mean scores of each response with the reference."
-)
-
-
-def ranking_text(ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame) -> str:
-    """Write the ranks of judges.
+def ranking_blocks(
+    ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.DataFrame
+) -> list[Block]:
+    """Say how judges rank by every measure, a table a temperature.
 
     Parameters
     ----------
@@ -268,132 +299,37 @@ def ranking_text(ranks: pl.DataFrame, mean_ranks: pl.DataFrame, agreements: pl.D
 
     Examples
     --------
-    See ``tests/cli/test_ratings.py``.
+    >>> ranking_blocks(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
+    []
     """
-    blocks = []
+    if ranks.is_empty():
+        return []
+    found: list[Block] = [Paragraph(READ_RANKS), Figures(rank_figures(ranks))]
     for part in ranks.partition_by("temperature", maintain_order=True):
-        heat = part["temperature"][0]
         heads, lines = rank_cells(part, mean_ranks)
-        at = "" if heat is None else f"temperature {cell(heat)}\n"
-        cells = "; ".join(cells_said(part))
-        blocks.append(f"{at}{plain_table(heads, lines)}\n{cells}")
-    pairs = [line for row in agreements.iter_rows(named=True) if (line := agreement_line(row))]
-    return "\n\n".join(filter(None, [*blocks, "\n".join(pairs), fill(READ_RANKS, WIDTH)]))
+        heat = part["temperature"][0]
+        at = "" if heat is None else f", temperature {cell(heat)}"
+        caption = f"Ranks{at}: {'; '.join(cells_said(part))}"
+        found.append(Table(caption, row_columns(heads, lines, words=heads)))
+    said = [agreement_line(row) for row in agreements.iter_rows(named=True)]
+    return [*found, *(Paragraph(line, "soft") for line in said if line)]
 
 
-def rank_cells(part: pl.DataFrame, mean_ranks: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
-    """Lay the ranks of one temperature out: a line a judge, a column a measure.
-
-    Examples
-    --------
-    See ``tests/cli/test_ratings.py``.
-    """
-    measures = part["measure"].unique(maintain_order=True).to_list()
-    heads = ["judge", *(MEASURES.get(name, name) for name in measures), "mean rank"]
-    heat = part["temperature"][0]
-    means = mean_ranks.filter(pl.col("temperature").eq_missing(pl.lit(heat, pl.Float64)))
-    lines = []
-    for row in means.iter_rows(named=True):
-        mine = part.filter(pl.col("judge") == row["judge"])
-        by_measure = {one["measure"]: one for one in mine.iter_rows(named=True)}
-        lines.append(
-            [row["judge"], *(rank_cell(by_measure[name]) for name in measures), _mean_rank(row)]
-        )
-    return heads, lines
-
-
-def rank_cell(row: Row) -> str:
-    """Write one rank: with the ranks it may be, and the value it rests on.
-
-    Examples
-    --------
-    >>> rank_cell({"rank": 1.0, "low": 1, "high": 2, "value": 0.5, "few": False,
-    ...            "undefined": None})
-    '1 [1, 2] at 0.500'
-    """
-    if row["rank"] is None:
-        return f"- ({reason(row['undefined'])})" if row["undefined"] else "-"
-    ends = "" if row["low"] is None else f" [{cell(row['low'])}, {cell(row['high'])}]"
-    few = ", few to decide" if row["few"] else ""
-    return f"{cell(row['rank'])}{ends} at {number(row['value'])}{few}"
-
-
-def cells_said(part: pl.DataFrame) -> list[str]:
-    """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
-
-    Examples
-    --------
-    >>> cells_said(pl.DataFrame({
-    ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
-    ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
-    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
-    """
-    found = []
-    for name, rows in part.group_by("measure", maintain_order=True):
-        n_cells, lost = rows.row(0, named=True)["n_cells"], rows["n_left_out"][0]
-        if n_cells is None:
-            continue
-        more = f", {lost} left out that some judge lacks" if lost else ""
-        none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
-        if n_cells and none:
-            more += f", no value of {', '.join(none)} in any"
-        found.append(f"{_called(name[0])}: mean of {_counted(n_cells)}{more}")
-    averaged = averaged_measures(part)
-    if averaged and len(averaged) < part["measure"].n_unique():
-        found.append(f"mean rank: over {' and '.join(map(_called, averaged))} alone")
-    return found
-
-
-def averaged_measures(part: pl.DataFrame) -> list[str]:
-    """Name the measures that mean ranks average: those by which every ranked judge has a rank.
-
-    Examples
-    --------
-    >>> averaged_measures(pl.DataFrame({
-    ...     "measure": ["self_consistency", "self_consistency", "outside", "outside"],
-    ...     "judge": ["a", "b"] * 2, "rank": [1.0, 2.0, None, 1.0]}))
-    ['self_consistency']
-    """
-    given = part.filter(pl.col("rank").is_not_null())
-    drawn = given.filter(pl.col("measure") != "outside")
-    ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
-    mine = given.filter(pl.col("judge").is_in(ranked))
-    counts = mine.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
-    return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
-
-
-def _counted(n_cells: int) -> str:
-    """How many cells, in words."""
-    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
-
-
-def _called(measure: object) -> str:
-    """The name of a measure in words."""
-    return MEASURES.get(str(measure), str(measure))
-
-
-def agreement_line(row: Row) -> str:
-    """Say how far two measures rank judges alike; nothing where they rank nobody.
-
-    Examples
-    --------
-    >>> agreement_line({"temperature": None, "first": "inter_scale", "second": "outside",
-    ...                 "tau": 0.6, "low": None, "high": None, "n_judges": 5})
-    "inter-scale and outside score: Kendall's tau-b 0.600 over 5 judges"
-    """
-    if row["tau"] is None:
-        return ""
-    heat = "" if row["temperature"] is None else f"temperature {cell(row['temperature'])}, "
-    pair = " and ".join(
-        MEASURES.get(str(row[name]), str(row[name])) for name in ("first", "second")
-    )
-    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
-    return f"{heat}{pair}: Kendall's tau-b {number(row['tau'])}{ends} over {row['n_judges']} judges"
-
-
-def _mean_rank(row: Row) -> str:
-    """A mean rank with its interval."""
-    if row["value"] is None:
-        return "-"
-    ends = "" if row["low"] is None else f" [{number(row['low'], 1)}, {number(row['high'], 1)}]"
-    return f"{number(row['value'], 1)}{ends}"
+def _table(
+    caption: str,
+    frame: pl.DataFrame,
+    until: str,
+    extra: Sequence[str],
+    heads: Sequence[str],
+    cells: Callable[[Row], list[str]],
+) -> Table:
+    """The rows of a frame, as the terminal shows them."""
+    rows = frame.to_dicts()
+    lines = [cells(row) for row in rows]
+    names = [*frame.columns[: frame.columns.index(until)], *extra]
+    columns = [
+        Column(head=head, cells=[line[place] for line in lines], is_number="[95 %]" in head,
+               kind="remark" if head == "remark" else "")
+        for place, head in enumerate(heads)
+    ]  # fmt: skip
+    return Table(caption, [*key_columns(rows, names), *columns])

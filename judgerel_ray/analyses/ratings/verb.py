@@ -97,11 +97,12 @@ class ScaleTables:
 
 def _show_scales(found: ScaleTables) -> Printed:
     """Print consistency."""
-    from judgerel_ray.analyses.ratings.show import scales_text
+    from judgerel_ray.analyses.ratings.show import scales_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     return Printed(
         tables=found.tables(),
-        text=lambda: scales_text(found.self_consistency, found.inter_scale),
+        text=lambda: printed(scales_blocks(found.self_consistency, found.inter_scale)),
         rows=found.inter_scale,
         whole_json=True,
     )
@@ -171,9 +172,12 @@ class AlignRequest(OwnScales):
 
 def _show_alignment(found: pl.DataFrame) -> Printed:
     """Print alignment."""
-    from judgerel_ray.analyses.ratings.show import alignment_text
+    from judgerel_ray.analyses.ratings.show import alignment_blocks
+    from judgerel_ray.blocks.terminal import printed
 
-    return Printed(tables=found, text=lambda: alignment_text(found), rows=found, whole_json=True)
+    return Printed(
+        tables=found, text=lambda: printed(alignment_blocks(found)), rows=found, whole_json=True
+    )
 
 
 @verb(
@@ -233,11 +237,12 @@ class RankRequest(ScalesRequest):
 
 def _show_ranks(found: JudgeRanks) -> Printed:
     """Print ranks."""
-    from judgerel_ray.analyses.ratings.show import ranking_text
+    from judgerel_ray.analyses.ratings.show import ranking_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     return Printed(
         tables=found.tables(),
-        text=lambda: ranking_text(found.ranks, found.mean_ranks, found.agreements),
+        text=lambda: printed(ranking_blocks(found.ranks, found.mean_ranks, found.agreements)),
         rows=found.ranks,
         whole_json=True,
     )

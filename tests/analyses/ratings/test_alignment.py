@@ -11,7 +11,8 @@ from judgerel_ray.analyses.ratings.alignment import (
     mean_reference,
     reference_scores,
 )
-from judgerel_ray.analyses.ratings.show import alignment_text
+from judgerel_ray.analyses.ratings.show import alignment_blocks
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import HumanRating, Item, SweepError
 from judgerel_ray.counting.rated import rated_groups, rated_rows
 from judgerel_ray.stats import reference_agreement
@@ -179,5 +180,5 @@ def test_what_an_interval_lacks_is_said_beside_it(two):
             groups[:1], mean_reference(pl.DataFrame(table)), name="t", coefficients=["pearson"]
         )
         assert found["estimator"][0].endswith(f"; {said}")
-        assert said in alignment_text(found)
+        assert said in " ".join(printed(alignment_blocks(found)).split())
         assert found["averaged_low"].null_count() == (n == N)

@@ -7,13 +7,18 @@ import pytest
 from judgerel_ray.analyses.ratings.alignment import judge_reference
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table
 from judgerel_ray.analyses.ratings.judge_ranks import own_consistency, own_measure, rank_table
-from judgerel_ray.analyses.ratings.show import ranking_text
+from judgerel_ray.analyses.ratings.show import ranking_blocks
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.rated import rated_groups, rated_rows
 from judgerel_ray.stats.intervals.question_statistic import whole
 
 N, K = 40, 3
+
+
+def as_text(found):
+    return " ".join(printed(ranking_blocks(*found.tables().values())).split())
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +126,7 @@ def test_a_judge_that_always_says_the_same_is_not_in_the_way_of_the_others(ratin
     assert left["rank"].null_count() == left.height == 2
     assert left["undefined"].unique().to_list() == ["undefined"]
     assert with_one.mean_ranks.filter(judge="one")["value"].to_list() == [None]
-    text = ranking_text(with_one.ranks, with_one.mean_ranks, with_one.agreements)
+    text = as_text(with_one)
     assert "self-consistency: mean of 3 cells, no value of one in any" in text
 
 
@@ -129,11 +134,11 @@ def test_a_mean_rank_says_what_it_averages(ratings):
     rows, scales = ratings
     outside = {"steady": 1.0, "wild": 3.0}
     found = rank_table(rated_groups(rows, scales), ScaleChoice(), outside=outside)
-    text = ranking_text(found.ranks, found.mean_ranks, found.agreements)
+    text = as_text(found)
     assert "mean rank: over self-consistency and inter-scale alone" in text
     assert "alignment is Pearson's r of the mean scores" in " ".join(text.split())
     found = rank_table(rated_groups(rows, scales), ScaleChoice())
-    assert "alone" not in ranking_text(found.ranks, found.mean_ranks, found.agreements)
+    assert "alone" not in as_text(found)
 
 
 def test_scores_from_outside_of_nobody_there_are_refused(ratings):

@@ -1,0 +1,285 @@
+"""Rows of tables on ratings, written cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import polars as pl
+
+from judgerel_ray.blocks.words import Row, cell, estimate, number, p_value, reason, remark
+
+COEFFICIENTS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "Kendall's tau-b",
+    "icc_agreement": "ICC(A,1)",
+    "icc_consistency": "ICC(C,1)",
+}
+ACROSS_HEADS = (
+    "alpha [95 %]", "noise floor", "ceiling", "on its own: first", "second", "disattenuated",
+    "shift", "rank correlation", "items", "remark",
+)  # fmt: skip
+ALIGNED_HEADS = (
+    "coefficient", "single [95 %]", "averaged [95 %]", "gain [95 %]", "p", "averaged over", "items",
+    "remark",
+)  # fmt: skip
+_WEIGHTED_HEAD = "weighted [95 %]"
+OWN_HEADS = ("level", "alpha [95 %]", "noise floor", "items", "replications", "remark")
+
+
+def own_cells(row: Row) -> list[str]:
+    """Write self-consistency of one group on one scale.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    return [
+        str(row["measurement"]),
+        estimate(row),
+        floor(row),
+        f"{row['n_items']:,}",
+        cell(row["n_replications"]),
+        remark(row),
+    ]
+
+
+def across_cells(row: Row) -> list[str]:
+    """Write inter-scale consistency of one group and comparison.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    said = remark({**row, "estimator": row["estimator"] or ""})
+    if row["undefined"] == "does_not_apply":
+        said = str(row["estimator"])
+    return [
+        estimate(row),
+        floor(row),
+        number(row["ceiling"]),
+        number(row["own_first"]),
+        number(row["own_second"]),
+        around(row, "disattenuated"),
+        around(row, "shift"),
+        around(row, "rank_correlation"),
+        cell(row["n_items"]),
+        said,
+    ]
+
+
+def floor(row: Row) -> str:
+    """Write a noise floor with its spread.
+
+    Examples
+    --------
+    >>> floor({"noise_floor": -0.01, "noise_floor_sd": 0.05}), floor({"noise_floor": None})
+    ('-0.010 ± 0.050', '-')
+    """
+    if row["noise_floor"] is None:
+        return "-"
+    return f"{number(row['noise_floor'])} ± {number(row['noise_floor_sd'])}"
+
+
+def around(row: Row, name: str) -> str:
+    """Write a number with its interval, a dash where there is none.
+
+    Examples
+    --------
+    >>> around({"shift": 0.5, "shift_low": 0.25, "shift_high": 0.75}, "shift")
+    '0.500 [0.250, 0.750]'
+    """
+    if row[name] is None:
+        return "-"
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    ends = "" if low is None else f" [{number(low)}, {number(high)}]"
+    return f"{number(row[name])}{ends}"
+
+
+def mapped(across: pl.DataFrame) -> str:
+    """Say how scores came onto one axis, each way once.
+
+    Examples
+    --------
+    >>> mapped(pl.DataFrame({"mapping": ["binarise"], "level": ["nominal"], "pairing": ["all"],
+    ...                      "tie": [">mid"]}))
+    'scores mapped by binarise (1 where > the middle), nominal alpha, all replications paired'
+    """
+    said = []
+    for row in across.select("mapping", "level", "pairing", "tie").unique(
+        maintain_order=True
+    ).iter_rows(named=True):  # fmt: skip
+        tie = f" (1 where {row['tie'].removesuffix('mid')} the middle)" if row["tie"] else ""
+        how = "all replications" if row["pairing"] == "all" else "first replications"
+        said.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
+    return "; ".join(said)
+
+
+def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
+    """Give the heads of alignment, and what writes a row under them.
+
+    Parameters
+    ----------
+    found
+        From :func:`judgerel_ray.analyses.ratings.alignment.alignment_table`.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    place = ALIGNED_HEADS.index("gain [95 %]")
+    if found["weighted"].null_count() == found.height:
+        return list(ALIGNED_HEADS), aligned_cells
+
+    def cells(row: Row) -> list[str]:
+        written = aligned_cells(row)
+        return [*written[:place], around(row, "weighted"), *written[place:]]
+
+    return [*ALIGNED_HEADS[:place], _WEIGHTED_HEAD, *ALIGNED_HEADS[place:]], cells
+
+
+def aligned_cells(row: Row) -> list[str]:
+    """Write one coefficient of one group.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    single = around(row, "single")
+    return [
+        COEFFICIENTS.get(str(row["coefficient"]), str(row["coefficient"])),
+        f"undefined: {reason(row['undefined'])}" if row["undefined"] else single,
+        around(row, "averaged"),
+        around(row, "gain"),
+        p_value(row["p_gain"]),
+        "-" if row["n_averaged"] is None else f"{cast(float, row['n_averaged']):.3g}",
+        f"{row['n_items']:,}",
+        remark(row),
+    ]
+
+
+MEASURES = {
+    "self_consistency": "self-consistency",
+    "inter_scale": "inter-scale",
+    "alignment": "alignment",
+    "outside": "outside score",
+}
+
+
+def rank_cells(part: pl.DataFrame, mean_ranks: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Lay the ranks of one temperature out: a line a judge, a column a measure.
+
+    Examples
+    --------
+    See ``tests/cli/test_ratings.py``.
+    """
+    measures = part["measure"].unique(maintain_order=True).to_list()
+    heads = ["judge", *(MEASURES.get(name, name) for name in measures), "mean rank"]
+    heat = part["temperature"][0]
+    means = mean_ranks.filter(pl.col("temperature").eq_missing(pl.lit(heat, pl.Float64)))
+    lines = []
+    for row in means.iter_rows(named=True):
+        mine = part.filter(pl.col("judge") == row["judge"])
+        by_measure = {one["measure"]: one for one in mine.iter_rows(named=True)}
+        lines.append(
+            [row["judge"], *(rank_cell(by_measure[name]) for name in measures), _mean_rank(row)]
+        )
+    return heads, lines
+
+
+def rank_cell(row: Row) -> str:
+    """Write one rank: with the ranks it may be, and the value it rests on.
+
+    Examples
+    --------
+    >>> rank_cell({"rank": 1.0, "low": 1, "high": 2, "value": 0.5, "few": False,
+    ...            "undefined": None})
+    '1 [1, 2] at 0.500'
+    """
+    if row["rank"] is None:
+        return f"- ({reason(row['undefined'])})" if row["undefined"] else "-"
+    ends = "" if row["low"] is None else f" [{cell(row['low'])}, {cell(row['high'])}]"
+    few = ", few to decide" if row["few"] else ""
+    return f"{cell(row['rank'])}{ends} at {number(row['value'])}{few}"
+
+
+def cells_said(part: pl.DataFrame) -> list[str]:
+    """Say how many cells each measure is the mean of, who has none, and what mean ranks average.
+
+    Examples
+    --------
+    >>> cells_said(pl.DataFrame({
+    ...     "measure": ["inter_scale"] * 2, "judge": ["a", "b"], "rank": [1.0, None],
+    ...     "n_cells": [6, 6], "n_left_out": [1, 1]}))
+    ['inter-scale: mean of 6 cells, 1 left out that some judge lacks, no value of b in any']
+    """
+    found = []
+    for name, rows in part.group_by("measure", maintain_order=True):
+        n_cells, lost = rows.row(0, named=True)["n_cells"], rows["n_left_out"][0]
+        if n_cells is None:
+            continue
+        more = f", {lost} left out that some judge lacks" if lost else ""
+        none = rows.filter(pl.col("rank").is_null())["judge"].to_list()
+        if n_cells and none:
+            more += f", no value of {', '.join(none)} in any"
+        found.append(f"{_called(name[0])}: mean of {_counted(n_cells)}{more}")
+    averaged = averaged_measures(part)
+    if averaged and len(averaged) < part["measure"].n_unique():
+        found.append(f"mean rank: over {' and '.join(map(_called, averaged))} alone")
+    return found
+
+
+def averaged_measures(part: pl.DataFrame) -> list[str]:
+    """Name the measures that mean ranks average: those by which every ranked judge has a rank.
+
+    Examples
+    --------
+    >>> averaged_measures(pl.DataFrame({
+    ...     "measure": ["self_consistency", "self_consistency", "outside", "outside"],
+    ...     "judge": ["a", "b"] * 2, "rank": [1.0, 2.0, None, 1.0]}))
+    ['self_consistency']
+    """
+    given = part.filter(pl.col("rank").is_not_null())
+    drawn = given.filter(pl.col("measure") != "outside")
+    ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
+    mine = given.filter(pl.col("judge").is_in(ranked))
+    counts = mine.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
+    return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
+
+
+def _counted(n_cells: int) -> str:
+    """How many cells, in words."""
+    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+
+
+def _called(measure: object) -> str:
+    """The name of a measure in words."""
+    return MEASURES.get(str(measure), str(measure))
+
+
+def agreement_line(row: Row) -> str:
+    """Say how far two measures rank judges alike; nothing where they rank nobody.
+
+    Examples
+    --------
+    >>> agreement_line({"temperature": None, "first": "inter_scale", "second": "outside",
+    ...                 "tau": 0.6, "low": None, "high": None, "n_judges": 5})
+    "inter-scale and outside score: Kendall's tau-b 0.600 over 5 judges"
+    """
+    if row["tau"] is None:
+        return ""
+    heat = "" if row["temperature"] is None else f"temperature {cell(row['temperature'])}, "
+    pair = " and ".join(
+        MEASURES.get(str(row[name]), str(row[name])) for name in ("first", "second")
+    )
+    ends = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
+    return f"{heat}{pair}: Kendall's tau-b {number(row['tau'])}{ends} over {row['n_judges']} judges"
+
+
+def _mean_rank(row: Row) -> str:
+    """A mean rank with its interval."""
+    if row["value"] is None:
+        return "-"
+    ends = "" if row["low"] is None else f" [{number(row['low'], 1)}, {number(row['high'], 1)}]"
+    return f"{number(row['value'], 1)}{ends}"
