@@ -194,7 +194,8 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
             .configure_axis(
                 aria=False, domain=False, ticks=False, labelColor=_SOFT, labelFontSize=11,
                 titleColor=_SOFT, titleFontSize=11, titleFontWeight="normal", labelPadding=8,
-                labelOverlap="greedy", labelSeparation=8, format=",.6~r",
+                labelOverlap="greedy", labelSeparation=8,
+                labelFlush=False, format=",.6~r",
             )
         )  # fmt: skip
         spec: dict[str, Any] = made.to_dict(validate=False)

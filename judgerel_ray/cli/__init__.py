@@ -195,12 +195,13 @@ def _run(asked: Asked) -> int:
 def _exact(asked: Asked) -> int:
     """Find verdict distributions, and print what they say of infinitely many replications."""
     from judgerel_ray.analyses.distributions.from_run import run_limits
-    from judgerel_ray.analyses.distributions.show import limits_text
+    from judgerel_ray.analyses.distributions.show import limit_blocks
+    from judgerel_ray.blocks.terminal import printed
     from judgerel_ray.config import as_exact, load_sweep
 
     request = asked.request()
     code = _run_sweep(as_exact(load_sweep(asked.source)), request)
-    tell(limits_text(run_limits(request.out)))
+    tell(printed(limit_blocks(run_limits(request.out))))
     return code
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
 from judgerel_ray.analyses.confusion.sections import uncertainty_sections
-from judgerel_ray.analyses.distributions.sections import Distributed, distribution_sections
-from judgerel_ray.analyses.distributions.show import weighted_body
+from judgerel_ray.analyses.distributions.show import Distributed, distribution_sections
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions
-from judgerel_ray.blocks.blocks import Block, Paragraph, Section
+from judgerel_ray.blocks.blocks import Block, Paragraph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +77,5 @@ def _distributed(found: Distributed) -> list[Block]:
         return []
     return [
         *distribution_sections(found),
-        Section("Probability-weighted scores", weighted_body(found.weighted)),
         *alignment_section(found.aligned),
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from judgerel_ray.analyses.distributions.show import settled_section
+from judgerel_ray.analyses.distributions.show import settled_blocks
 from judgerel_ray.analyses.panels.show import Together, panel_sections
 from judgerel_ray.analyses.ratings.show import Rated, rating_sections
 from judgerel_ray.analyses.reliability.headlines import WARNINGS, cautions, group_leads
@@ -210,7 +210,7 @@ def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
 
 def _settled(summary: pl.DataFrame | None) -> list[Block]:
     """What was asked on until it was settled, where anything was."""
-    return [] if summary is None else settled_section(summary)
+    return [] if summary is None or summary.is_empty() else settled_blocks(summary)
 
 
 def _charts(coefficients: pl.DataFrame) -> list[Block]:

@@ -9,7 +9,7 @@ import polars as pl
 from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
 from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.distributions.distributions import limit_table, width_table
-from judgerel_ray.analyses.distributions.sections import Distributed
+from judgerel_ray.analyses.distributions.show import Distributed
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core.traits import protocols_where
 from judgerel_ray.counting.declared import declared_scales, of_protocols

@@ -203,7 +203,7 @@ def test_what_settled_is_printed_and_on_the_page(tmp_path, capsys):
     settled = (table["state"] == "settled").sum()
     capsys.readouterr()
     assert main(["distributions", str(tmp_path / "run"), "--view", "settled"]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "no stable verdict" in text
     assert "Coefficients rest on the first replications alone" in text
     assert (

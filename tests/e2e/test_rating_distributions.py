@@ -155,7 +155,7 @@ def test_scores_are_printed_and_written(explored, tmp_path, capsys):
     out = tmp_path / "scores.parquet"
     assert main(["distributions", str(explored), "--view", "weighted", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "probability-weighted scores" in printed
+    assert "Probability-weighted scores" in printed
     assert pl.read_parquet(out).equals(judgerel_ray.distributions(explored, view="weighted").rows)
     assert main(["distributions", str(explored), "--view", "weighted", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -1,32 +1,128 @@
-"""What probabilities say, as text: limits of coefficients, variance of reasonings.
-
-Stable verdicts of adaptive runs, and probability-weighted scores: as lines, and as sections of the
-report.
-"""
+"""What probabilities say: limits of coefficients, weighted scores, settled verdicts, reasonings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from textwrap import fill
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from judgerel_ray.blocks.blocks import (
+    Axis,
     Block,
+    Column,
+    Figure,
+    Figures,
+    Mark,
     Paragraph,
+    Section,
     Table,
+    counts,
     key_columns,
     row_columns,
 )
-from judgerel_ray.blocks.columns import plain_table, shared, told_groups
-from judgerel_ray.blocks.words import Row, cell, group_label, number, numbers, percent
+from judgerel_ray.blocks.words import (
+    Row,
+    cell,
+    estimate,
+    group_columns,
+    group_label,
+    interval,
+    number,
+    numbers,
+    percent,
+    reason,
+)
+
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_ALPHA = "krippendorff_alpha"
+_DRAWN = (("percent_agreement", "noise"), (_ALPHA, "point"))
+_LEGEND = [
+    ("point", "Krippendorff's alpha (in the limit also Fleiss' kappa and ICC(1))"),
+    ("noise", "how often two replications agree"),
+]
+
 
 _TOLD = ("coefficient", "measurement", "value", "low", "high", "n_items", "n_categories",
          "undecided", "estimator", "undefined")  # fmt: skip
+READ_REASONING = (
+    "agreement + reasoning + verdict = 1: how often two replies agree, how much reasonings differ, "
+    "and how much the verdict drawn after one does. ratio: reasonings needed, as a share of "
+    "letters drawn, for the same error."
+)
+READ_SETTLED = (
+    "Every question was asked on until its most frequent verdict was settled, or the most allowed "
+    "was reached: then it has no stable verdict. Shares are of the questions asked to the end. A "
+    "settled verdict is wrong about the judge's most frequent one with at most the chance stated, "
+    "however often it was looked at. Coefficients rest on the first replications alone, which "
+    "every question has: later ones were asked where the first disagreed."
+)
+READ_WEIGHTED = (
+    "The score of a response is the mean of the scale's values, each weighted by its probability: "
+    "what the mean of replications would tend to if they never ended, replies without a score left "
+    "out. Words count from 0. Certain width: how far the score could still move, whichever way the "
+    "probability falls that was not followed to a rating."
+)
+_SETTLED_HEADS = (
+    "asked",
+    "stable verdict",
+    "share [95 %]",
+    "stably none",
+    "no stable verdict",
+    "failed",
+    "still open",
+    "replications",
+    "of the most",
+)
+_WEIGHTED_HEADS = (
+    "mean score", "least", "greatest", "replies with a score", "certain width, mean", "largest",
+    "responses", "items",
+)  # fmt: skip
 
 
-def limits_text(limits: pl.DataFrame) -> str:
-    """Coefficients in the limit of infinitely many replications, a block for each group.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distributed:
+    """What the page says of verdict distributions.
+
+    Attributes
+    ----------
+    limits : pl.DataFrame
+        From :func:`judgerel_ray.analyses.distributions.distributions.limit_table`.
+    widths : pl.DataFrame
+        From :func:`judgerel_ray.analyses.distributions.distributions.width_table`.
+    weighted : pl.DataFrame
+        From :func:`.weighted_summary`; empty without ratings.
+    aligned : pl.DataFrame
+        From :func:`.alignment_table`, where no rating was sampled.
+    """
+
+    limits: pl.DataFrame
+    widths: pl.DataFrame
+    weighted: pl.DataFrame = field(default_factory=pl.DataFrame)
+    aligned: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+
+def distribution_sections(found: Distributed) -> list[Block]:
+    """Make the sections of a page.
+
+    Examples
+    --------
+    >>> distribution_sections(Distributed(limits=pl.DataFrame(), widths=pl.DataFrame()))
+    []
+    """
+    if found.limits.is_empty():
+        return []
+    weighted = [] if found.weighted.is_empty() else weighted_blocks(found.weighted)
+    return [
+        Section("Infinitely many replications", _limits(found.limits)),
+        Section("How certain the distributions are", _widths(found.widths)),
+        Section("Probability-weighted scores", weighted),
+    ]
+
+
+def limit_blocks(limits: pl.DataFrame) -> list[Block]:
+    """List coefficients in the limit of infinitely many replications, a table for each group.
+
+    A page has groups beside each other in one table instead, which no terminal is wide enough for.
 
     Parameters
     ----------
@@ -35,30 +131,153 @@ def limits_text(limits: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> limits_text(pl.DataFrame({"coefficient": []}))
+    >>> limit_blocks(pl.DataFrame({"coefficient": []}))[0].text
     'no verdict distribution has landed'
     """
     if limits.is_empty():
-        return "no verdict distribution has landed"
-    blocks = []
-    for title, rows in _blocks(limits, _TOLD):
+        return [Paragraph("no verdict distribution has landed")]
+    by = [name for name in limits.columns if name not in _TOLD]
+    found: list[Block] = []
+    for part in limits.partition_by(by, maintain_order=True):
+        rows = part.to_dicts()
         first = rows[0]
-        basis = (
-            f"{title}: {first['n_items']} questions, {first['n_categories']} categories, at most "
-            f"{first['undecided']:.2g} of a question left open"
+        caption = (
+            f"{group_label(first, by)}: {first['n_items']} questions, {first['n_categories']} "
+            f"categories, at most {first['undecided']:.2g} of a question left open"
         )
         lines = [[_named(row), *numbers(row)] for row in rows]
-        blocks.append(f"{basis}\n{plain_table(['coefficient', 'value', '95 %'], lines)}")
-    ending = "Infinitely many replications, nothing sampled; intervals over questions."
+        heads = ["coefficient", "value", "95 %"]
+        found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
+    found.append(
+        Paragraph("Infinitely many replications, nothing sampled; intervals over questions.")
+    )
     if (limits["undefined"] == "temperature_0").any():
-        ending += (
-            "\nTemperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
+        said = "Temperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
+        found.append(Paragraph(said))
+    return found
+
+
+def _limits(limits: pl.DataFrame) -> list[Block]:
+    """Coefficients against temperature."""
+    told = Paragraph(
+        "Nothing was sampled here: the probability of every verdict was computed at every "
+        "temperature, and these are the coefficients that replications would tend to if they never "
+        "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
+        "0 draws nothing, so it has no agreement to measure, and none is shown."
+    )
+    figures = [
+        _figure(part)
+        for part in limits.partition_by(
+            *(name for name in group_columns(limits) if name != "temperature"), maintain_order=True
         )
-    return "\n\n".join([*blocks, ending])
+        if part["temperature"].n_unique() > 1
+    ]
+    return [told, Figures(figures, _LEGEND), _limit_table(limits)]
 
 
-def reasoning_text(split: pl.DataFrame) -> str:
-    """Where verdicts vary: between reasonings, or in the letter drawn after one.
+def _limit_table(limits: pl.DataFrame) -> Table:
+    """Every coefficient, a row a judge, benchmark, way of rating and temperature."""
+    by = group_columns(limits)
+    parts = limits.partition_by(by, maintain_order=True)
+    found = [{row["coefficient"]: row for row in part.iter_rows(named=True)} for part in parts]
+    first = [part.row(0, named=True) for part in parts]
+
+    def column(name: str) -> Column:
+        rows = [group_rows[name] for group_rows in found]
+        return Column(
+            head=reason(name),
+            cells=[
+                number(row["value"]) if row["undefined"] is None else reason(row["undefined"])
+                for row in rows
+            ],
+            small=[interval(row) for row in rows],
+            is_number=True,
+        )
+
+    levels = [group_rows[_ALPHA]["measurement"] for group_rows in found]
+    columns = [
+        *key_columns(first, by),
+        counts("questions", [row["n_items"] for row in first]),
+        Column(
+            head="level of alpha",
+            cells=["" if set(levels) == {"nominal"} else str(level) for level in levels],
+        ),
+        *(column(name) for name in found[0]),
+    ]
+    caption = (
+        "Coefficients in the limit of infinitely many replications, with 95 % intervals over "
+        "questions"
+    )
+    return Table(caption, columns, cards=True)
+
+
+def _figure(part: pl.DataFrame) -> Figure:
+    """Agreement and alpha of one judge on one benchmark."""
+    label = group_label(
+        part.row(0, named=True), [name for name in group_columns(part) if name != "temperature"]
+    )
+    drawn = part.sort("temperature").filter(
+        pl.col("value").is_not_null(), pl.col("coefficient").is_in([name for name, _ in _DRAWN])
+    )
+    told = [_said(row) for row in drawn.iter_rows(named=True)]
+    drawn = drawn.with_columns(told=pl.Series(told, dtype=pl.String))
+    heats = part["temperature"].unique().sort().to_list()
+    least = drawn.select(pl.min_horizontal("value", "low").min()).item() or 0.0
+    marks = []
+    for name, style in _DRAWN:
+        mine = drawn.filter(pl.col("coefficient") == name)
+        marks += [
+            Mark(shape="line", style="join", data=mine, x="temperature", y="value"),
+            Mark(shape="rule", style="interval", data=mine, x="temperature", y="low", y2="high"),
+            Mark(shape="point", style=style, data=mine, x="temperature", y="value", told="told"),
+        ]
+    return Figure(
+        title=f"Limits of agreement and alpha against temperature, {label}",
+        told="; ".join(told),
+        caption=label,
+        x=Axis(title="temperature", end=max(1.0, *heats), values=heats),
+        y=Axis(start=max(-1.0, min(0.0, least)), values=_QUARTERS, grid=True),
+        marks=marks,
+    )
+
+
+def _said(row: Row) -> str:
+    """One point in words."""
+    name = reason(row["coefficient"])
+    return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
+
+
+def _widths(widths: pl.DataFrame) -> list[Block]:
+    """How wide the certified bounds are."""
+    if widths.is_empty():
+        return []
+    told = Paragraph(
+        "Every probability lies between bounds that are certain. The width is how far a verdict's "
+        "are apart; open is the probability of replies that were not followed to a verdict."
+    )
+    rows = widths.to_dicts()
+
+    def small(head: str, name: str) -> Column:
+        return Column(head=head, cells=[_tiny(row[name]) for row in rows], is_number=True)
+
+    columns = [
+        *key_columns(rows, widths.columns[: widths.columns.index("n_questions")]),
+        counts("questions", [row["n_questions"] for row in rows]),
+        small("width, mean", "mean_width"),
+        small("width, largest", "largest_width"),
+        small("open, mean", "mean_open"),
+        small("open, largest", "largest_open"),
+        counts("questions settled", [row["n_settled"] for row in rows]),
+    ]
+    caption = (
+        "Certain bounds on the probability of verdicts, in probability; settled: whichever way the "
+        "rest falls, the most probable verdict stays the same"
+    )
+    return [told, Table(caption, columns, cards=True)]
+
+
+def reasoning_blocks(split: pl.DataFrame) -> list[Block]:
+    """Say where verdicts vary: between reasonings, or in the letter drawn after one.
 
     Parameters
     ----------
@@ -67,11 +286,11 @@ def reasoning_text(split: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> reasoning_text(pl.DataFrame({"ratio": []}))
+    >>> reasoning_blocks(pl.DataFrame({"ratio": []}))[0].text
     'no reply with probabilities at its verdict has landed'
     """
     if split.is_empty():
-        return "no reply with probabilities at its verdict has landed"
+        return [Paragraph("no reply with probabilities at its verdict has landed")]
     lines = []
     for row in split.iter_rows(named=True):
         parts = [row[name] for name in ("agreement", "reasoning", "verdict")]
@@ -86,42 +305,18 @@ def reasoning_text(split: pl.DataFrame) -> str:
             ]
         )
     heads = ["", "agreement", "reasoning", "verdict", "ratio", "95 %", "questions", "replies"]
-    return (
-        f"{plain_table(heads, lines)}\n\n"
-        "agreement + reasoning + verdict = 1: how often two replies agree, how much reasonings "
-        "differ,\nand how much the verdict drawn after one does. ratio: reasonings needed, as a "
-        "share of letters drawn, for the same error."
-    )
+    columns = row_columns(heads, lines, words=[""])
+    return [Table("Where verdicts vary", columns), Paragraph(READ_REASONING, "soft")]
 
 
-def _named(row: Mapping[str, object]) -> str:
+def _named(row: Row) -> str:
     """A coefficient, with its level where that is not nominal."""
     level = row["measurement"]
     return f"{row['coefficient']}{'' if level == 'nominal' else f' ({level})'}"
 
 
-def _blocks(
-    frame: pl.DataFrame, told: Sequence[str]
-) -> list[tuple[str, list[Mapping[str, object]]]]:
-    """Rows of each group under its name."""
-    by = [name for name in frame.columns if name not in told]
-    found: dict[str, list[Mapping[str, object]]] = {}
-    for row in frame.iter_rows(named=True):
-        found.setdefault(group_label(row, by), []).append(row)
-    return list(found.items())
-
-
-_READ = (
-    "Every question was asked on until its most frequent verdict was settled, or the most allowed "
-    "was reached: then it has no stable verdict. Shares are of the questions asked to the end. A "
-    "settled verdict is wrong about the judge's most frequent one with at most the chance stated, "
-    "however often it was looked at. Coefficients rest on the first replications alone, which "
-    "every question has: later ones were asked where the first disagreed."
-)
-
-
-def settled_text(summary: pl.DataFrame) -> str:
-    """How many questions have a stable verdict, and what that took.
+def settled_blocks(summary: pl.DataFrame) -> list[Block]:
+    """Say how many questions have a stable verdict, and what that took.
 
     Parameters
     ----------
@@ -130,51 +325,20 @@ def settled_text(summary: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> settled_text(pl.DataFrame())
+    >>> settled_blocks(pl.DataFrame())[0].text
     'nothing was asked adaptively'
     """
     if summary.is_empty():
-        return "nothing was asked adaptively"
-    groups = summary.columns[: summary.columns.index("conditions")]
+        return [Paragraph("nothing was asked adaptively")]
     rows = summary.to_dicts()
-    heads = [*groups, *_HEADS]
-    lines = [[*(cell(row[name]) for name in groups), *_cells(row)] for row in rows]
-    return f"{plain_table(heads, lines)}\n\n{_READ}"
-
-
-def settled_section(summary: pl.DataFrame) -> list[Block]:
-    """The same as a table of the page; nothing where nothing was asked adaptively.
-
-    Examples
-    --------
-    >>> settled_section(pl.DataFrame())
-    []
-    """
-    if summary.is_empty():
-        return []
-    rows = summary.to_dicts()
-    groups = summary.columns[: summary.columns.index("conditions")]
     columns = [
-        *key_columns(rows, groups),
-        *row_columns(_HEADS, [_cells(row) for row in rows]),
+        *key_columns(rows, summary.columns[: summary.columns.index("conditions")]),
+        *row_columns(_SETTLED_HEADS, [_settled_cells(row) for row in rows]),
     ]
-    return [Table("Questions with a stable verdict", columns), Paragraph(_READ, "soft")]
+    return [Table("Questions with a stable verdict", columns), Paragraph(READ_SETTLED, "soft")]
 
 
-_HEADS = (
-    "asked",
-    "stable verdict",
-    "share [95 %]",
-    "stably none",
-    "no stable verdict",
-    "failed",
-    "still open",
-    "replications",
-    "of the most",
-)
-
-
-def _cells(row: Row) -> list[str]:
+def _settled_cells(row: Row) -> list[str]:
     """A group's numbers in words."""
     share = "-" if row["settled_share"] is None else percent(row["settled_share"])
     if row["low"] is not None:
@@ -192,21 +356,8 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-_WIDTH = 100
-_WEIGHTED_HEADS = (
-    "mean score", "least", "greatest", "replies with a score", "certain width, mean", "largest",
-    "responses", "items",
-)  # fmt: skip
-_READ_WEIGHTED = (
-    "The score of a response is the mean of the scale's values, each weighted by its probability: "
-    "what the mean of replications would tend to if they never ended, replies without a score left "
-    "out. Words count from 0. Certain width: how far the score could still move, whichever way the "
-    "probability falls that was not followed to a rating."
-)
-
-
-def weighted_text(summary: pl.DataFrame) -> str:
-    """Write a summary of probability-weighted scores.
+def weighted_blocks(summary: pl.DataFrame) -> list[Block]:
+    """Summarise probability-weighted scores of responses.
 
     Parameters
     ----------
@@ -215,44 +366,20 @@ def weighted_text(summary: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> weighted_text(pl.DataFrame())
+    >>> weighted_blocks(pl.DataFrame())[0].text
     'no rating has been explored'
     """
     if summary.is_empty():
-        return "no rating has been explored"
-    names = told_groups(summary, "n_items", always=("scale",))
-    lines = [
-        [*(cell(row[name]) for name in names), *_weighted_cells(row)]
-        for row in summary.iter_rows(named=True)
-    ]
-    rows = plain_table([*names, *_WEIGHTED_HEADS], lines)
-    read = fill(_READ_WEIGHTED, _WIDTH)
-    return f"probability-weighted scores\n{shared(summary, 'n_items')}{rows}\n\n{read}"
-
-
-def weighted_body(summary: pl.DataFrame) -> list[Block]:
-    """Write the page's section on probability-weighted scores; empty where there are none.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        As :func:`judgerel_ray.analyses.distributions.weighted.weighted_summary`.
-
-    Examples
-    --------
-    >>> weighted_body(pl.DataFrame())
-    []
-    """
-    if summary.is_empty():
-        return []
+        return [Paragraph("no rating has been explored")]
     rows = summary.to_dicts()
-    lines = [_weighted_cells(row) for row in rows]
     columns = [
         *key_columns(rows, summary.columns[: summary.columns.index("n_items")]),
-        *row_columns(_WEIGHTED_HEADS, lines),
+        *row_columns(_WEIGHTED_HEADS, [_weighted_cells(row) for row in rows]),
     ]
-    rated = Table("Probability-weighted scores of responses", columns, cards=True)
-    return [Paragraph(_READ_WEIGHTED), rated]
+    return [
+        Paragraph(READ_WEIGHTED),
+        Table("Probability-weighted scores of responses", columns, cards=True),
+    ]
 
 
 def _weighted_cells(row: Row) -> list[str]:

@@ -62,14 +62,17 @@ class DistributionTables:
 def _show(found: DistributionTables) -> Printed:
     """Print a view."""
     from judgerel_ray.analyses.distributions import show
+    from judgerel_ray.blocks.terminal import printed
 
     write = {
-        "limits": show.limits_text,
-        "weighted": show.weighted_text,
-        "settled": show.settled_text,
-        "reasoning": show.reasoning_text,
+        "limits": show.limit_blocks,
+        "weighted": show.weighted_blocks,
+        "settled": show.settled_blocks,
+        "reasoning": show.reasoning_blocks,
     }[found.view]
-    return Printed(tables=found.summary, text=lambda: write(found.summary), rows=found.rows)
+    return Printed(
+        tables=found.summary, text=lambda: printed(write(found.summary)), rows=found.rows
+    )
 
 
 @verb(

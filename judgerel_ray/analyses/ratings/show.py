@@ -310,7 +310,7 @@ def ranking_blocks(
         heat = part["temperature"][0]
         at = "" if heat is None else f", temperature {cell(heat)}"
         caption = f"Ranks{at}: {'; '.join(cells_said(part))}"
-        found.append(Table(caption, row_columns(heads, lines, words=heads)))
+        found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
     said = [agreement_line(row) for row in agreements.iter_rows(named=True)]
     return [*found, *(Paragraph(line, "soft") for line in said if line)]
 

@@ -11,11 +11,15 @@ from judgerel_ray.analyses.distributions.distributions import (
     limit_table,
     width_table,
 )
-from judgerel_ray.analyses.distributions.sections import Distributed
-from judgerel_ray.analyses.distributions.show import limits_text
+from judgerel_ray.analyses.distributions.show import Distributed, limit_blocks
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
 from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.html import render_report
+
+
+def limits_text(limits):
+    return printed(limit_blocks(limits))
 
 
 @pytest.fixture(scope="module")
