@@ -221,7 +221,7 @@ def _script(context: click.Context, _: click.Parameter, shell: str | None) -> No
 
 
 def _eager(names: Sequence[str], callback: Callable[..., None], help: str, **more: Any) -> Any:
-    """An option that is dealt with before all others."""
+    """An option that is handled before all others."""
     if not more:
         more = {"is_flag": True}
     return click.Option(

@@ -5,7 +5,7 @@ label. Where items have options of their own (two of six systems each), what a v
 item is on no other's menu: verdicts are then taken by the place their option has in the first
 order, or chance would be that of all options of the file.
 
-How many levels a facet has: orders of k options are k!, others are declared or endless.
+How many levels a facet has: orders of k options are k!, others are declared or unlimited.
 """
 
 from __future__ import annotations
@@ -311,9 +311,9 @@ def options_shown(places: Places | None) -> int | None:
 
 
 FacetSize = int | Literal["fixed", "unlimited"]
-"""A number of levels, those recorded (fixed), or endlessly many."""
+"""A number of levels, those recorded (fixed), or infinitely many."""
 _QUESTION = "item_id"
-_COUNTED_OPTIONS = 8  # 40,320 orders: as good as endlessly many
+_COUNTED_OPTIONS = 8  # 40,320 orders: as good as infinitely many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

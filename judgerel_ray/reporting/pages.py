@@ -126,7 +126,7 @@ def _measured(judged: Judged) -> Measured:
 
 
 def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
-    """How coefficients stand to the tolerances of the sweep, judged by whole intervals."""
+    """How the confidence intervals of coefficients stand to the tolerances of the sweep."""
     if measured is None or "standing" not in measured.coefficients.columns:
         return []
     rows = measured.coefficients.filter(pl.col("standing").is_not_null())
