@@ -18,7 +18,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.delimited import SEPARATORS
-from judgerel_ray.core.packing import PACKED, unpacked
+from judgerel_ray.core.files import PACKED, read_bytes, unpacked
 from judgerel_ray.counting.columns import TYPED
 from judgerel_ray.counting.delimited import read_delimited
 from judgerel_ray.counting.records import read_json, read_json_lines
@@ -154,39 +154,6 @@ def kind_of(path: str) -> tuple[str, str]:
     name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
     packed = name.suffix if name.suffix in PACKED else ""
     return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
-
-
-def read_bytes(path: str) -> bytes:
-    """Read the whole content of a file, local or at any fsspec URL.
-
-    Raises
-    ------
-    SweepError
-        If there is none, or it cannot be read.
-
-    Examples
-    --------
-    >>> read_bytes("no-such.csv")
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: no such file [file=no-such.csv]
-    """
-    import fsspec
-
-    try:
-        with fsspec.open(path, "rb") as file:
-            content: bytes = file.read()
-    except FileNotFoundError as error:
-        raise SweepError("no such file", where={"file": path}) from error
-    except IsADirectoryError as error:
-        raise SweepError(
-            "expected a file, got a folder", where={"path": path}, hint="name a file inside it"
-        ) from error
-    except (OSError, ValueError, ImportError) as error:
-        raise unreadable(path, error) from error
-    if not content:
-        raise SweepError("the file is empty", where={"file": path})
-    return content
 
 
 def unreadable(path: str, error: BaseException) -> SweepError:
