@@ -74,7 +74,7 @@ def report_path(
     reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)
     with reading(str(path)):
-        opened = open_judgments(path, empty=True)
+        opened = open_judgments(path, reads=["confidence"], empty=True)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)

@@ -225,11 +225,14 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
     return found
 
 
-def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool = False) -> Judged:
+def open_judgments(
+    path: str | Given, *, extra: Sequence[str] = (), reads: Sequence[str] = (), empty: bool = False
+) -> Judged:
     """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
-    what those of a file name in several orders, a column ``label`` tells, or what is given.
+    what those of a file name in several orders, a column ``label`` tells, or what is given. Of a
+    file, columns that not every verb uses are there where they are among `reads`.
     A run in which nothing landed is refused, unless it may be `empty`.
 
     Warns
@@ -268,9 +271,9 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool 
 
         RunDirectory.open(str(path))  # says that there is none
     exact = isinstance(path, Given) and path.exact_values
-    tally = tally_file(rows, extra=extra, exact_values=exact)
+    tally = tally_file(rows, extra=extra, exact_values=exact, reads=reads)
     warn_of(tally.notes)
-    declared, notes = declared_options(tally.rows)
+    declared, notes = declared_options(tally.rows, {"file": str(path)})
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=extra, n_options=most)
     warn_of((*notes, *more))
