@@ -79,14 +79,14 @@ def own_columns(
     return replace(source, rows=rows, notes=tuple(notes))
 
 
-_SELDOM = {"confidence": True, "key": False, "finish_reason": False}
+_SELDOM = {"confidence": True, "gold": False, "key": False, "finish_reason": False}
 """Columns that only some of what reads judgments looks at, and whether it says so in `reads`."""
 
 
 def _roles(values: pl.Series) -> pl.Series | None:
     """Roles as ours are spelled; None where none of them is ours."""
-    if values.dtype not in (pl.String, pl.Null):
-        return None
+    if values.dtype != pl.String:
+        return values if values.dtype == pl.Null else None
     bare = values.str.strip_chars().str.to_lowercase().str.replace_all(r"[\s-]+", "_")
     if values.drop_nulls().filter(bare.drop_nulls() != "").is_empty():
         return values
