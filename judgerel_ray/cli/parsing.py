@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -241,7 +241,9 @@ class _Command(click.Command):
             for one in places
         ]
         params += [_option(one) for one in _flags(verb)]
-        params += [_printing(name, told) for name, told in PRINTING[verb.prints].items()]
+        for name, one in PRINTING[verb.prints].items():
+            chief = f": the table {verb.file}" if name == "out" and verb.file else ""
+            params.append(_printing(name, replace(one, help=one.help + chief)))
         params.append(_eager(["-h", "--help"], _help, "show this and leave"))
         told = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
         text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *told])

@@ -24,6 +24,7 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
+from judgerel_ray.counting.foreign import own_columns
 from judgerel_ray.counting.grouping import lines_left_out
 from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
 from judgerel_ray.counting.nesting import UnitRows
@@ -94,7 +95,11 @@ def load_judgments(path: str) -> pl.LazyFrame:
 
 
 def tally_file(
-    path: str | pl.LazyFrame, *, extra: Sequence[str] = (), exact_values: bool = False
+    path: str | pl.LazyFrame,
+    *,
+    extra: Sequence[str] = (),
+    exact_values: bool = False,
+    reads: Sequence[str] | None = None,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -110,6 +115,8 @@ def tally_file(
         Columns to tell rows apart by, besides those that make a unit.
     exact_values : bool
         Whether every spelling is a verdict of its own, and every word a verdict.
+    reads : sequence of str, optional
+        Columns that are used besides, such as ``confidence``; by default all are checked.
 
     Returns
     -------
@@ -133,6 +140,8 @@ def tally_file(
     """
     source = read_source(path)
     with readable(source.where):
+        if not set(source.rows.collect_schema()) >= _OURS:
+            source = own_columns(source, told=extra, reads=reads)
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
@@ -503,8 +512,17 @@ def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
             raise SweepError(
                 what,
                 where={**source.where, "row": row_at_fault + 1, **shown},
-                hint=totals if item.select(SUMS_UP).item() else None,
+                hint=totals if item.select(SUMS_UP).item() else _mended_row(what),
             )
+
+
+def _mended_row(what: str) -> str:
+    """What to try where a row says what no row may say."""
+    name = what.partition(" ")[0]
+    if name == "a":
+        return "empty the verdict of replies that gave none, or rename the column outcome"
+    none = "" if name in ("item_id", "replication") else f", or rename {name} if it is none of ours"
+    return f"mend that row{none}"
 
 
 def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:

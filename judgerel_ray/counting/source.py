@@ -103,6 +103,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         if Path(given).exists():
             return _one(given, where)
         if has_magic(given):
+            _refuse_endless(given)
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
                 return _several(files, where, root=_root(given))
@@ -292,6 +293,23 @@ def _root(pattern: str) -> str:
     """The folder above all that a pattern leaves open."""
     parts = Path(pattern).parts
     return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
+
+
+def _refuse_endless(pattern: str) -> None:
+    """Refuse a pattern that looks through more files than any table has."""
+    if "**" not in Path(pattern).parts:
+        return
+    seen = 0
+    for _, folders, names in os.walk(_root(pattern), followlinks=True):
+        folders[:] = [name for name in folders if name[0] != "."]
+        seen += len(folders) + len(names)
+        if seen > _MOST_FILES:
+            raise SweepError(
+                f"expected a pattern of tables, got one that looks through more than "
+                f"{_MOST_FILES:,} files",
+                where={"path": pattern},
+                hint=_NAME_LESS,
+            )
 
 
 def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) -> Source:

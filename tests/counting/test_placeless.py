@@ -166,7 +166,7 @@ def test_labels_beyond_what_verdicts_show_are_said_and_options_can_be_declared(t
     with pytest.raises(SweepError, match=r"name 3 places \(A, B, C\), more than the 2 options"):
         judgerel_ray.reduce(file)
     frame.with_columns(n_options=pl.lit("two")).write_parquet(file)
-    with pytest.raises(SweepError, match="n_options must be a whole number from 2 on, got 'two'"):
+    with pytest.raises(SweepError, match=r"from 2 on, got 'two' \[file=.*row=\d+\]. Try: write"):
         judgerel_ray.reduce(file)
 
 

@@ -12,6 +12,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.assigned import assigned, number_of
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.places import FacetSize, Populations
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, checked_ledger
 
@@ -52,7 +53,7 @@ def advise_path(
     """
     target = None if targets is None else dict(assigned(text, "--target") for text in targets)
     spendable = None if budget is None else _budget(budget)
-    judged = open_judgments(path)
+    judged = open_judgments(path, reads=[GOLD])
     if not judged.verdicts_known:
         refuse_unknown("advise", {"file": str(path)})
     seconds = gpu_seconds(judged.run) if judged.run else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -62,6 +63,7 @@ def _show(found: Advice) -> Printed:
     help="replications, questions, judges to buy for a target",
     prints="format",
     show=_show,
+    basis=basis_of,
 )
 def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
     """Advise on what more judgments, prompts, questions and judges would buy.

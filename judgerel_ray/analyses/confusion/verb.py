@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -53,6 +54,8 @@ def _show(found: UncertaintyTables) -> Printed:
     help="how sure a judge is of single judgments, from confusion matrices",
     source="RUN",
     show=_show,
+    file="judgments, a row each",
+    basis=basis_of,
 )
 def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:
     """Uncertainty of single judgments, from the confusion matrices of a run.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import check_choices, flag, verb
 from judgerel_ray.counting.given import given
 
@@ -78,6 +79,8 @@ def _show(found: DistributionTables) -> Printed:
     help="limits of infinitely many replications, weighted scores, settled verdicts",
     source="RUN",
     show=_show,
+    file="rows, of which the summary is printed",
+    basis=basis_of,
 )
 def distributions(
     path: str | PathLike[str] | Given, asked: DistributionsRequest

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
@@ -77,6 +78,8 @@ def _show_panels(found: PanelTables) -> Printed:
     group="Analyse",
     help="judges together: majorities, best panels, what the next one adds",
     show=_show_panels,
+    file="best",
+    basis=basis_of,
 )
 def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
@@ -153,6 +156,8 @@ def _show_cascade(found: CascadeTables) -> Printed:
     group="Analyse",
     help="ask the next judge where confidence falls short; of a cascade run what it did",
     show=_show_cascade,
+    file="curve; of a cascade run cascaded",
+    basis=basis_of,
 )
 def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.

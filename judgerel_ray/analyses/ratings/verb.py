@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -112,6 +113,8 @@ def _show_scales(found: ScaleTables) -> Printed:
     group="Analyse",
     help="consistency of ratings on each scale and across scales",
     show=_show_scales,
+    file="inter_scale; as .json all",
+    basis=basis_of,
 )
 def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
     """Consistency of ratings on each scale, and across every pair of scales.
@@ -181,6 +184,7 @@ def _show_alignment(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     show=_show_alignment,
+    basis=basis_of,
 )
 def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
     """Agreement of ratings with a reference, of single replications and of their mean.
@@ -243,7 +247,14 @@ def _show_ranks(found: JudgeRanks) -> Printed:
     )
 
 
-@verb(RankRequest, group="Analyse", help="judges ranked by their ratings", show=_show_ranks)
+@verb(
+    RankRequest,
+    group="Analyse",
+    help="judges ranked by their ratings",
+    show=_show_ranks,
+    file="ranks; as .json all",
+    basis=basis_of,
+)
 def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 

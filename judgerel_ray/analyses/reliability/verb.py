@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -115,7 +116,12 @@ class ReduceRequest(Named):
         )
 
 
-@verb(ReduceRequest, group="Analyse", help="coefficients of a run or of a file of judgments")
+@verb(
+    ReduceRequest,
+    group="Analyse",
+    help="coefficients of a run or of a file of judgments",
+    basis=basis_of,
+)
 def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
@@ -175,6 +181,7 @@ def _show_questions(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="accuracy and agreement of every question",
     show=_show_questions,
+    basis=basis_of,
 )
 def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     """Accuracy and agreement of every question.
@@ -232,6 +239,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
+    basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     """Noise of the serving: what differs between repeats at temperature 0.

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -72,6 +73,8 @@ def _show_selection(found: Selection) -> Printed:
     group="Analyse",
     help="accuracy by confidence: which answers to accept",
     show=_show_selection,
+    file="systems",
+    basis=basis_of,
 )
 def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
     """Tell what accepting answers from a confidence on is worth, by system.
@@ -158,6 +161,8 @@ def _show_systems(found: SystemComparison) -> Printed:
     group="Analyse",
     help="systems compared on the questions they share, at matched cost, too",
     show=_show_systems,
+    file="pairs",
+    basis=basis_of,
 )
 def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
     """Compare systems on the questions they share, joined by question.
