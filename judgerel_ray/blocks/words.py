@@ -11,6 +11,7 @@ import polars as pl
 from judgerel_ray.core import printable
 
 NOISE = "not distinguishable from noise"
+_EXTENDED = "extended to the value"
 FEW_INFORMATIVE = "few informative questions"
 GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
 _MISSING = {
@@ -72,6 +73,8 @@ _REASONS = {
     "non positive total": "the items cancel out: their sum has no variance to speak of",
     FEW_INFORMATIVE: "fewer than 10 questions show any disagreement (or any "
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
+    _EXTENDED: "the interval of the likely values does not hold this one, and was drawn out to it: "
+    "it ends at the value because so few questions say little, and not because no more is possible",
     "biased at this size": "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
@@ -249,12 +252,13 @@ def remarks(row: Row) -> list[str]:
     )  # fmt: skip
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
-    return said + [
+    said += [
         part
         for part in parts
         if part.startswith(told)
         and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
+    return said + [_EXTENDED for part in parts if part.endswith(_EXTENDED)]
 
 
 def coefficient_name(row: Row) -> str:

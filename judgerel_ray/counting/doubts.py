@@ -93,7 +93,7 @@ def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:
     kinds = nested.kinds.select(
         number.alias(_NUMBER), SCORED.alias("scored"), pl.Series("n", nested.totals())
     )
-    rated = kinds.filter(pl.col("scored").fill_null(False), pl.col(_NUMBER).is_not_null())
+    rated = kinds.filter(pl.col("scored").fill_null(False))
     is_off = (pl.col(_NUMBER) < low) | (pl.col(_NUMBER) > high)
     if scale_values(scale) is not None:
         is_off |= pl.col(_NUMBER) != pl.col(_NUMBER).round()

@@ -73,6 +73,9 @@ def test_ratings_off_their_scale_are_counted():
         "3 of 30 ratings are off scale points5, which has 1 to 5: 0 (1), 1.5 (1), 9 (1)"
     )
     assert said_of(asked(10, 3, score=scores, scale=["of our own"] * 30)) == []
+    words = ["Agree", "Neutral", "9"] * 10
+    (line,) = said_of(asked(10, 3, verdict=words, scale=["likert5"] * 30))
+    assert line.startswith("10 of 30 ratings are off scale likert5, which has 0 to 4: 9 (10);")
     assert said_of(asked(10, 3, score=scores, role=["responder"] * 3 + ["judge"] * 27,
                          scale=["points5"] * 30)) == []  # fmt: skip
 
