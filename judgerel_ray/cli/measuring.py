@@ -98,7 +98,7 @@ def print_coefficients(asked: Asked) -> int:
                 found.coefficients,
                 console=Screen(),
                 failures=found.failures,
-                named=options.coefficients is not None,
+                named=options.coefficients is not None or "nominal" in (options.measurement or ()),
             )
         source = "--tolerance" if options.tolerance else "the run's sweep.toml"
         for text in (serving_text(found.serving), show.tolerance_text(frame, source=source)):

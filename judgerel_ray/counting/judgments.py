@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -24,6 +25,7 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
+from judgerel_ray.counting.doubts import doubts
 from judgerel_ray.counting.foreign import own_columns
 from judgerel_ray.counting.grouping import lines_left_out
 from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
@@ -49,8 +51,9 @@ from judgerel_ray.counting.tally import Tally, tally_judgments, tally_unchecked,
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
+_NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _ADVICE = {
-    "replication": "number the repeats of each question in a column replication: 0, 1, 2",
+    "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
     "verdict or score": "name the column of verdicts verdict, of numbers score",
 }
@@ -173,6 +176,8 @@ def tally_file(
             apart = (*apart, totals)
         if not set(columns) >= _OURS:
             apart = (*apart, *lines_left_out(nested.units))
+            if not exact_values:
+                apart = (*apart, *doubts(nested, tuple(columns)))
     return Tally(
         rows=rows,
         nested=nested,
@@ -375,6 +380,13 @@ in a column replication: 0, 1, 2'}
 def _mended(source: Source, lacking: Sequence[str]) -> str:
     """What to do about columns that are not there: take those that are probably meant."""
     meant = columns_meant(source, lacking)
+    if "replication" in lacking and len(source.files) > 1 and meant["replication"] == _NUMBERED:
+        first, last = (Path(source.files[place]).name for place in (0, -1))
+        meant["replication"] = (
+            "where each file holds one repeat, put each into a folder that says so: "
+            f"FOLDER/replication=0/{first}, ..., FOLDER/replication={len(source.files) - 1}/{last},"
+            f" and read FOLDER; else {_NUMBERED}"
+        )
     found = [one for one in meant.values() if not isinstance(one, str)]
     flags = [f"--column {wanted}={column}" for wanted, column in found]
     said = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]

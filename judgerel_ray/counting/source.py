@@ -47,12 +47,15 @@ class Source:
         What is said of how they were read, a line each.
     indexed : bool
         Whether the file knows the range of its columns.
+    files : tuple of str
+        The files, where they are several.
     """
 
     rows: pl.LazyFrame
     where: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     indexed: bool = False
+    files: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -340,7 +343,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     said = (f"read {len(files)} files as one table: {told}{more}",) if len(files) > 1 else ()
     notes = dict.fromkeys((*said, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
-    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed)
+    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
 
 def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:

@@ -212,8 +212,7 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        notes = judged.tally.notes if judged.tally else ()
-        read = [("read", note) for note in notes]
+        read = [("read", note) for note in judged.notes]
         return [("file", path), ("asked", _varied(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     damage = unread_damage(judged.run)

@@ -22,6 +22,7 @@ from judgerel_ray.counting.declared import (
     of_protocols,
     right_verdicts,
 )
+from judgerel_ray.counting.doubts import ties_counted
 from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, warn_of
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
@@ -88,6 +89,8 @@ class Judged:
     """Whether verdicts name options, where options were shown in several orders."""
     as_written: bool = True
     """Whether every spelling is a verdict of its own, as in a run."""
+    notes: tuple[str, ...] = ()
+    """How a file was read, as its reader was warned, a line each."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -276,15 +279,16 @@ def open_judgments(
     declared, notes = declared_options(tally.rows, {"file": str(path)})
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=extra, n_options=most)
-    warn_of((*notes, *more))
+    more = (*notes, *more, *ties_counted(tally.nested, declared))
     named = named_verdicts(tally, names, {"file": str(path)})
-    warn_of(named.notes)
+    warn_of((*more, *named.notes))
     return Judged(
         frame=named.rows,
         tally=None if named.changed else tally,
         shown={"": declared} if declared else {},
         verdicts_known=named.known,
         as_written=tally.spellings is None,
+        notes=(*tally.notes, *more, *named.notes),
     )
 
 
