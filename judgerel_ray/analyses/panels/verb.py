@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
-from judgerel_ray.core import SweepError
+from judgerel_ray.core.assigned import by_name
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
@@ -20,27 +20,16 @@ if TYPE_CHECKING:
 Prices: TypeAlias = "Mapping[str, float | tuple[float, float] | Price]"
 
 
-def _prices(texts: Sequence[str]) -> dict[str, Price]:
-    """Prices of a command line."""
-    from judgerel_ray.analyses.selection.spending import parse_price
-
-    told = [parse_price(text) for text in texts]
-    if len(dict(told)) < len(told):
-        raise SweepError("--price names a judge twice")
-    return dict(told)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelsRequest(Answered):
     """What ``panels`` is asked for."""
 
-    prices: Prices | None = field(
+    prices: Prices | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "by judge: of a reply, or PROMPT,COMPLETION of a million tokens; default the rows' own "
             "cost, else their tokens, else requests",
             "NAME=...",
-            read=_prices,
             repeats=True,
         ),
     )
@@ -52,16 +41,10 @@ class PanelsRequest(Answered):
     @property
     def priced(self) -> dict[str, Price] | None:
         """Prices as reducers have them."""
-        from judgerel_ray.analyses.selection.spending import Price
+        from judgerel_ray.analyses.selection.spending import PRICE, price_of
 
-        if self.prices is None:
-            return None
-        return {
-            name: price if isinstance(price, Price)
-            else Price(prompt=price[0], completion=price[1]) if isinstance(price, tuple)
-            else Price(reply=price)
-            for name, price in self.prices.items()
-        }  # fmt: skip
+        form = f"NAME={PRICE}"
+        return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
 
 
 def _show_panels(found: PanelTables) -> Printed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -20,13 +21,6 @@ MISSING = flag("what a verdict that is not there counts as: category, drop, boun
                read=comma_names)  # fmt: skip
 BLOCK = flag("replications that count: 0, the first block, or all; later blocks depend on the data",
              choices=("0", "all"))  # fmt: skip
-
-
-def _tolerances(texts: Sequence[str]) -> dict[str, float]:
-    """Values by name of coefficient; loads what advice needs, so only where there are any."""
-    from judgerel_ray.core.assigned import assigned
-
-    return dict(assigned(text, "--tolerance") for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +61,12 @@ class ReduceRequest(Named):
         ),
     )
     block: str | int = field(default="0", metadata=BLOCK)
-    tolerance: Mapping[str, float] | None = field(
+    tolerance: Mapping[str, float] | Sequence[str] | str | None = field(
         default=None,
         metadata=flag(
             "least value of a coefficient (flip_rate: most), which the whole interval must meet; "
             "default the run's",
             "NAME=VALUE",
-            read=_tolerances,
             repeats=True,
         ),
     )
@@ -109,7 +102,7 @@ class ReduceRequest(Named):
             coefficients=names_of(self.coefficients),
             block=str(self.block),
             items=self.items,
-            tolerance=self.tolerance,
+            tolerance=by_name(self.tolerance, "--tolerance", number),
             bands=self.bands,
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
