@@ -44,24 +44,10 @@ PRINTING: dict[str, dict[str, Flag]] = {
 SWITCHES = ("json", "force")
 SHARED = ("by", "exact_values", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
-MOVED = {
-    "--questions": "questions PATH",
-    "--uncertainty": "uncertainty RUN",
-    "--limits": "distributions RUN --view limits",
-    "--weighted": "distributions RUN --view weighted",
-    "--settled": "distributions RUN --view settled",
-    "--reasoning": "distributions RUN --view reasoning",
-    "--scales": "scales PATH",
-    "--reference": "align PATH --reference WHO",
-    "--ranking": "rank PATH",
-    "--selection": "select PATH",
-    "--comparison": "systems PATH",
-    "--compared": "systems PATH --answer-temperature T",
-    "--panels": "panels PATH",
-    "--cascade": "cascade PATH",
-    "--person": "cascade PATH --person-cost COST --person-accuracy A",
-}
-"""What other words for an analysis are called here."""
+FEW = 4
+"""As many verbs a hint names: of more it says where all are listed."""
+_NEAR = 0.8
+"""How alike two flags are of which one is a slip of the other: --items is none of --limits."""
 _NUMBER = re.compile(r"-\d|-\.\d")
 
 
@@ -134,17 +120,23 @@ def _refuse(error: click.UsageError) -> NoReturn:
     what, hint = error.format_message().rstrip("."), f"{name} --help"
     if isinstance(error, click.NoSuchOption):
         what = f"no such option: {error.option_name}"
-        hint = _elsewhere(error.option_name, name.partition(" ")[2]) or hint
+        hint = _elsewhere(error) or hint
     tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
     raise SystemExit(MISTAKE)
 
 
-def _elsewhere(option: str, verb: str) -> str | None:
-    """The verbs that an option is of, where it is of others."""
-    if verb == "reduce" and option in MOVED:
-        return f"{PROGRAM} {MOVED[option]}"
+def _elsewhere(error: click.NoSuchOption) -> str | None:
+    """What was meant by an option that a verb lacks: another of its own, or another verb's."""
+    option, of_verb = error.option_name, error.ctx is not None and error.ctx.parent is not None
     others = [name for name, one in VERBS.items() if option in _spellings(one)]
-    return f"{PROGRAM} {' or '.join(others)}" if others else None
+    if option.removeprefix("--") in VERBS:
+        others = [option.removeprefix("--")]
+    if len(others) > FEW:
+        return f"{PROGRAM} --help"
+    if others:
+        return f"{PROGRAM} {' or '.join(others)}"
+    near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
+    return near[0] if of_verb and near else None
 
 
 def _spellings(verb: Verb) -> set[str]:

@@ -216,12 +216,14 @@ def test_defaults_are_those_of_the_options():
 @pytest.mark.parametrize(
     ("flags", "hint"),
     [
-        (["--questions"], "judgerel questions PATH"),
-        (["--limits"], "judgerel distributions RUN --view limits"),
-        (["--reference", "human"], "judgerel align PATH --reference WHO"),
-        (["--comparison", "--family", "best"], "judgerel systems PATH"),
+        (["--questions"], "judgerel questions"),
+        (["--reference", "human"], "judgerel align or rank or report"),
+        (["--family", "best"], "judgerel systems"),
+        (["--coeficient", "icc1"], "--coefficient"),
+        (["--toleranse=0.5"], "--tolerance"),
+        (["--limits"], "judgerel reduce --help"),
         (["--by", "judge", "--gold", "x.csv"], "judgerel select or systems or panels or cascade"),
-        (["--exact"], "judgerel reduce --help"),
+        (["--exact"], "judgerel exact"),
     ],
 )
 def test_a_flag_of_another_verb_is_refused_with_the_verb(capsys, flags, hint):
@@ -232,6 +234,12 @@ def test_a_flag_of_another_verb_is_refused_with_the_verb(capsys, flags, hint):
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("judgerel: no such option: --")
     assert err.endswith(f". Try: {hint}\n")
+
+
+def test_a_flag_of_many_verbs_is_refused_in_few_words(capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "x", "--by", "judge"])
+    assert capsys.readouterr().err == "judgerel: no such option: --by. Try: judgerel --help\n"
 
 
 def test_a_flag_is_never_taken_for_the_value_of_another(capsys):
