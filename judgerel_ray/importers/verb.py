@@ -76,13 +76,11 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile
+    >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.csv")
-    ...     lines = ["item_id,question,option_x,option_y,gold", "1,Which?,oak,elm,y"]
-    ...     _ = file.write_text(chr(10).join(lines))
-    ...     items("mine", file, out=f"{folder}/items.parquet", gold_is="id")
-    1
+    ...     items("mine", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
+    8
     """
     from judgerel_ray.counting.given import warn_of
     from judgerel_ray.importers.verbs import write_items
@@ -191,13 +189,12 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile
+    >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "log.csv")
-    ...     _ = file.write_text(chr(10).join(["id,s1,s2", "q1,A,B", "q2,A,A"]))
-    ...     import_judgments("table", file, out=f"{folder}/judgments.parquet",
-    ...                      columns={"item_id": "id"}, repeats="s?")
-    4
+    ...     import_judgments("table", example("judgments.csv"), out=f"{folder}/judgments.parquet",
+    ...                      columns={"item_id": ("judge", "item_id")}, values={"scale": "binary"})
+    64
     """
     from judgerel_ray.importers.verbs import write_judgments
 

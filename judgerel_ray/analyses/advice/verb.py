@@ -77,11 +77,10 @@ def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": list("qqrrsstt"), "replication": [0, 1] * 4, "verdict": list("AABBAABA")}
-    >>> found = advise(pl.DataFrame(rows), targets={"generalizability": 0.9})
-    >>> found.needs["target"].unique().to_list()
-    ['generalizability']
+    >>> from judgerel_ray import example
+    >>> found = advise(example("judgments.csv"), targets={"generalizability": 0.9})
+    >>> found.needs.select("judge", "lever", "needed_whole").rows()
+    [('simulated-erratic', 'replications', 32), ('simulated-steady', 'replications', 6)]
     """
     from judgerel_ray.analyses.advice.from_run import advise_path
 

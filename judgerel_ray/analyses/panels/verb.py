@@ -87,11 +87,9 @@ def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaabbbccc"), "item_id": list("qrs") * 3, "replication": [0] * 9,
-    ...         "verdict": list("ABABBABAA"), "gold": list("ABA") * 3}
-    >>> panels(pl.DataFrame(rows)).members.select("member", "accuracy").rows()[0]
-    ('a', 1.0)
+    >>> from judgerel_ray import example
+    >>> panels(example("judgments.csv")).members.select("member", "accuracy").rows()
+    [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.from_run import run_panels
 
@@ -162,12 +160,11 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaabbb"), "item_id": list("qrs") * 2, "replication": [0] * 6,
-    ...         "verdict": list("ABBABA"), "gold": list("ABA") * 2, "cost": [1.0] * 3 + [9.0] * 3,
-    ...         "confidence": [0.9, 0.8, 0.3, 0.9, 0.9, 0.9]}
-    >>> cascade(pl.DataFrame(rows)).stages.select("member", "cost").rows()
-    [('a', 1.0), ('b', 9.0)]
+    >>> from judgerel_ray import example
+    >>> asked_in_order = ["simulated-erratic", "simulated-steady"]
+    >>> found = cascade(example("run"), order=asked_in_order, confidence="probability")
+    >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
+    [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
     from judgerel_ray.analyses.panels.cascades import told_cascade

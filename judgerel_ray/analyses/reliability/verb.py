@@ -135,11 +135,10 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "A", "B", "A"]}
-    >>> reduce(pl.DataFrame(rows), coefficients="percent_agreement")["value"].to_list()
-    [0.5]
+    >>> from judgerel_ray import example
+    >>> found = reduce(example("judgments.csv"), coefficients="percent_agreement")
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
     from judgerel_ray.analyses.reliability.reducing import reduce_path
 
@@ -189,11 +188,10 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "A", "B", "A"]}
-    >>> questions(pl.DataFrame(rows)).select("item_id", "percent_agreement").rows()
-    [('q1', 1.0), ('q2', 0.0)]
+    >>> from judgerel_ray import example
+    >>> found = questions(example("judgments.csv"))
+    >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
+    [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.questions import question_path
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions
@@ -249,11 +247,12 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": list("qqrr"), "replication": [0, 1] * 2, "temperature": [0.0] * 4,
-    ...         "verdict": list("AABA")}
-    >>> serving(pl.DataFrame(rows)).select("coefficient", "value").rows()
-    [('serving_noise', 0.5), ('serving_noise_questions', 0.5)]
+    Of judges that are simulated, whose serving has no noise:
+
+    >>> from judgerel_ray import example
+    >>> found = serving(example("run"), by="judge")
+    >>> found.select("judge", "coefficient", "value").rows()[0]
+    ('simulated-erratic', 'serving_noise', 0.0)
     """
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
     from judgerel_ray.analyses.serving.noise import SERVING
