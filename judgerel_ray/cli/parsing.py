@@ -44,6 +44,7 @@ PRINTING: dict[str, dict[str, Flag]] = {
 SWITCHES = ("json", "force")
 SHARED = ("by", "exact_values", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
+_READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
 FEW = 4
 """As many verbs a hint names: of more it says where all are listed."""
 _NEAR = 0.8
@@ -119,24 +120,22 @@ def _refuse(error: click.UsageError) -> NoReturn:
     name = error.ctx.command_path if error.ctx else PROGRAM
     what, hint = error.format_message().rstrip("."), f"{name} --help"
     if isinstance(error, click.NoSuchOption):
-        what = f"no such option: {error.option_name}"
-        hint = _elsewhere(error) or hint
+        option = error.option_name
+        near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
+        what = f"no such option: {option}{f' (meant {near[0]}?)' if near else ''}"
+        hint = hint if near else _elsewhere(option) or hint
     tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
     raise SystemExit(MISTAKE)
 
 
-def _elsewhere(error: click.NoSuchOption) -> str | None:
-    """What was meant by an option that a verb lacks: another of its own, or another verb's."""
-    option, of_verb = error.option_name, error.ctx is not None and error.ctx.parent is not None
+def _elsewhere(option: str) -> str | None:
+    """The verb that is called as an option is, else the verbs that have it."""
     others = [name for name, one in VERBS.items() if option in _spellings(one)]
     if option.removeprefix("--") in VERBS:
         others = [option.removeprefix("--")]
     if len(others) > FEW:
         return f"{PROGRAM} --help"
-    if others:
-        return f"{PROGRAM} {' or '.join(others)}"
-    near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
-    return near[0] if of_verb and near else None
+    return f"{PROGRAM} {' or '.join(others)}" if others else None
 
 
 def _spellings(verb: Verb) -> set[str]:
@@ -276,6 +275,19 @@ class _Command(click.Command):
         """As other commands write it."""
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, prefix="usage: ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A verb's own flags, then those of many verbs under headings of their own."""
+        rows: dict[str, list[tuple[str, str]]] = {"Options": [], _READING: [], _WRITING: []}
+        for one in self.params:
+            record = one.get_help_record(ctx)
+            if isinstance(one, click.Option) and record is not None:
+                heading = _WRITING if one.name in PRINTING[self.verb.prints] else "Options"
+                rows[_READING if one.name in SHARED else heading].append(record)
+        for heading, records in rows.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argument:

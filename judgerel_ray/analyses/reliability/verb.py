@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.core.assigned import by_name, number
-from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.core.verb import (
+    BY,
+    Named,
+    Names,
+    Written,
+    comma_names,
+    flag,
+    listed,
+    names_of,
+    verb,
+)
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -204,7 +214,7 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServingRequest(Named):
+class ServingRequest(Written):
     """What ``serving`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)
@@ -257,6 +267,6 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
     from judgerel_ray.analyses.serving.noise import SERVING
 
-    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+    opened = given(path, exact_values=asked.exact_values)
     options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)
     return reduce_path(opened, options)
