@@ -106,7 +106,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         if Path(given).exists():
             return _one(given, where)
         if has_magic(given):
-            _refuse_endless(given)
+            _refuse_unbounded(given)
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
                 return _several(files, where, root=_root(given))
@@ -298,7 +298,7 @@ def _root(pattern: str) -> str:
     return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
 
 
-def _refuse_endless(pattern: str) -> None:
+def _refuse_Unbounded(pattern: str) -> None:
     """Refuse a pattern that looks through more files than any table has."""
     if "**" not in Path(pattern).parts:
         return

@@ -116,12 +116,10 @@ def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaaabbbb"), "item_id": list("qqrr") * 2, "replication": [0, 1] * 4,
-    ...         "verdict": list("AABBABBB")}
-    >>> found = compare(pl.DataFrame(rows), by="judge", coefficients="percent_agreement")
-    >>> found.select("a", "b", "difference").rows()[0]
-    ('a', 'b', -0.5)
+    >>> from judgerel_ray import example
+    >>> found = compare(example("judgments.csv"), by="judge", coefficients="percent_agreement")
+    >>> found.select("a", "b", "difference").rows()
+    [('simulated-erratic', 'simulated-steady', 0.1875)]
     """
     from judgerel_ray.analyses.serving.from_run import with_shared
 

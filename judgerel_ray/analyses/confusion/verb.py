@@ -81,9 +81,10 @@ def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) ->
 
     Examples
     --------
-    >>> uncertainty("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> found = uncertainty(example("run"))
+    >>> found.judgments.select("item_id", "chosen", "right", "correct").rows()
+    [('q2', 'b', 'a', False), ('q5', 'b', 'b', True)]
     """
     from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
     from judgerel_ray.analyses.confusion.uncertainty import uncertainty_options

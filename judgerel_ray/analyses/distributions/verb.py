@@ -107,9 +107,11 @@ def distributions(
 
     Examples
     --------
-    >>> distributions("no-such-run", view="weighted")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> found = distributions(example("run")).rows
+    >>> found = found.filter(coefficient="percent_agreement", temperature=1.0)
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.63), ('simulated-steady', 0.86)]
     """
     from judgerel_ray.analyses.distributions import from_run
 

@@ -137,12 +137,10 @@ def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(f"q{n % 3}", n // 3 % 2, scale, float(n % 3 + 1))
-    ...         for scale in ("likert5", "points10") for n in range(6)]
-    >>> frame = pl.DataFrame(rows, ["item_id", "replication", "scale", "score"], orient="row")
-    >>> scales(frame).inter_scale["scales"].to_list()
-    ['likert5 / points10']
+    >>> from judgerel_ray import example
+    >>> found = scales(example("run")).inter_scale
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_scales
 
@@ -206,12 +204,13 @@ def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(judge, f"q{n}", 0, "points10", float(n)) for judge in "ab" for n in (1, 2, 4, 5)]
-    >>> names = ["judge", "item_id", "replication", "scale", "score"]
-    >>> frame = pl.DataFrame(rows, names, orient="row")
-    >>> align(frame, reference="b", coefficients="pearson").select("judge", "single").rows()
-    [('a', 1.0)]
+    With the ratings by a person that the run's items hold, which are invented:
+
+    >>> from judgerel_ray import example
+    >>> found = align(example("run"), reference="human", coefficients="pearson")
+    >>> found = found.filter(scale="likert5").select("judge", "single").rows()
+    >>> [(judge, round(value, 2)) for judge, value in found]
+    [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_alignment
 
@@ -277,13 +276,9 @@ def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(judge, f"q{n % 4}", n // 4, "points10", n % 4 + 1 + noise * (n // 4))
-    ...         for judge, noise in (("a", 0.0), ("b", 1.0)) for n in range(8)]
-    >>> names = ["judge", "item_id", "replication", "scale", "score"]
-    >>> frame = pl.DataFrame(rows, names, orient="row").with_columns(temperature=1.0)
-    >>> rank(frame).mean_ranks.select("judge", "value").rows()
-    [('a', 1.0), ('b', 2.0)]
+    >>> from judgerel_ray import example
+    >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
+    [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_ranking
 
