@@ -298,7 +298,7 @@ def _root(pattern: str) -> str:
     return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
 
 
-def _refuse_Unbounded(pattern: str) -> None:
+def _refuse_unbounded(pattern: str) -> None:
     """Refuse a pattern that looks through more files than any table has."""
     if "**" not in Path(pattern).parts:
         return
