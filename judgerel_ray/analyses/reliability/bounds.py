@@ -21,8 +21,13 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS, Group, noise_columns
 from judgerel_ray.counting.policy import FAILED, REPEATABILITY, SCORED, Row, number_of_row, value_of
 from judgerel_ray.stats import Level, count_statistic, measure
-from judgerel_ray.stats.agreement.completions import RATIOS, CompletedRange, completed_range
-from judgerel_ray.stats.agreement.scored_completions import OF_SCORES, scored_range
+from judgerel_ray.stats.agreement.completions import (
+    OF_SCORES,
+    RATIOS,
+    CompletedRange,
+    completed_range,
+    scored_range,
+)
 from judgerel_ray.stats.counts.filling import extremes, mean_range
 
 BOUNDED = (
