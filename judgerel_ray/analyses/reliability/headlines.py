@@ -30,7 +30,7 @@ from judgerel_ray.blocks.words import (
     reason,
     remarks,
 )
-from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
 WARNINGS = (
     LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,

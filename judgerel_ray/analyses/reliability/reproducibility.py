@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     REPRODUCIBILITY,
     SCORED,
     Missing,
