@@ -1,16 +1,20 @@
-"""Paths, bytes and text, local or at any fsspec URL."""
+"""Files of benchmarks at any path or URL: bytes, text, JSON documents and rows as records."""
 
 from __future__ import annotations
 
-import sys
+import io
+import json
+import warnings
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from judgerel_ray.benchmarks.record import closest
-from judgerel_ray.core import SweepError
-from judgerel_ray.core.delimited import SEPARATORS
-from judgerel_ray.core.packing import PACKED, unpacked
-from judgerel_ray.core.text import table_text
+import polars as pl
+
+from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
+from judgerel_ray.core import ReadingWarning, SweepError, files
+from judgerel_ray.core.delimited import SEPARATORS, heading_of, one_kind_of_lines, rows_below
+from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable
+from judgerel_ray.core.text import parse_json, table_text
 
 Format = Literal["parquet", "json", "jsonl", "csv"]
 
@@ -21,13 +25,6 @@ _FORMATS: dict[str, Format] = {
     ".ndjson": "jsonl",
     ".csv": "csv",
     ".tsv": "csv",
-}
-# Roots of what remote file systems raise that is no OSError; looked up only once they are loaded.
-_REMOTE = {
-    "botocore.exceptions": "BotoCoreError",
-    "gcsfs.retry": "HttpError",
-    "azure.core.exceptions": "AzureError",
-    "aiohttp": "ClientError",
 }
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x1f\x8b", "it is gzip: let its name end in .gz"),
@@ -78,7 +75,7 @@ def format_of(path: str) -> Format:
     """
     found = known_format(path)
     if found is None and _is_absent(path):
-        raise SweepError("no such file", where={"file": path}, hint=_neighbour(path))
+        raise SweepError("no such file", where={"file": path}, hint=neighbour(path))
     if found is None:
         raise SweepError(
             f"unknown file format: expected {', '.join(_FORMATS)} (the text ones also "
@@ -100,29 +97,6 @@ def separator_of(path: str) -> str:
     return SEPARATORS[PurePosixPath(file_name(path)).suffix.lower()]
 
 
-def is_folder(path: str) -> bool:
-    """Whether a path or URL names an existing folder."""
-    import fsspec
-
-    try:
-        fs, root = fsspec.core.url_to_fs(path)
-        return bool(fs.isdir(root))
-    except _reading_errors() as error:
-        raise _unreadable(path, error) from error
-
-
-def list_folder(path: str) -> tuple[str, ...]:
-    """Paths in a folder, by name, each usable as `path` was (URLs stay URLs)."""
-    import fsspec
-
-    try:
-        fs, root = fsspec.core.url_to_fs(path)
-        names = sorted(PurePosixPath(str(p)).name for p in fs.ls(root, detail=False))
-    except _reading_errors() as error:
-        raise _unreadable(path, error) from error
-    return tuple(f"{path.rstrip('/')}/{name}" for name in names)
-
-
 def read_bytes(path: str) -> bytes:
     """Whole content of a file, decompressed by its suffix.
 
@@ -131,18 +105,10 @@ def read_bytes(path: str) -> bytes:
     SweepError
         If the file is missing (with the likeliest neighbour), unreadable, broken or empty.
     """
-    import fsspec
-
     try:
-        with fsspec.open(path, "rb") as file:
-            content: bytes = unpacked(file.read(), PurePosixPath(path).suffix)
-    except FileNotFoundError as error:
-        raise SweepError("no such file", where={"file": path}, hint=_neighbour(path)) from error
-    except _reading_errors() as error:
-        raise _unreadable(path, error) from error
-    if not content:
-        raise SweepError("the file is empty", where={"file": path})
-    return content
+        return unpacked(files.read_bytes(path), PurePosixPath(path).suffix)
+    except ValueError as error:
+        raise unreadable(path, error) from error
 
 
 def read_text(path: str) -> str:
@@ -172,28 +138,151 @@ def _is_absent(path: str) -> bool:
         return True
 
 
-def _neighbour(path: str) -> str | None:
-    """Hint naming the file beside a missing one that it likely meant."""
-    folder, _, name = path.rpartition("/")
+_KNOWN_BY = frozenset((
+    "item_id", "question", "options", "gold", "benchmark", "category", "context", "turns",
+    "ratings", "text", "criterion", "judge", "replication", "verdict", "label", "score", "rater",
+))  # fmt: skip
+"""Names of columns of items, texts and ratings, which tell what stands between them."""
+
+
+def read_json(path: str) -> object:
+    """One JSON document.
+
+    Raises
+    ------
+    SweepError
+        As `read_text`, and if the document is broken (line and column are named), repeats a
+        name in an object, or is JSON Lines.
+    """
+    text = read_text(path)
     try:
-        names = [PurePosixPath(p).name for p in list_folder(folder or ".")]
-    except SweepError:
-        return f"check the folder {folder!r}, it cannot be read either"
-    likely = closest(name, names)
-    return f"{folder}/{likely}" if likely and folder else likely
+        return parse_json(text)
+    except json.JSONDecodeError as error:
+        first, _, rest = text.strip().partition("\n")
+        lines = rest.strip() != "" and _is_object(first)
+        raise SweepError(
+            f"broken JSON: {error.msg} at column {error.colno}",
+            where={"file": path, "line": error.lineno},
+            hint="one object a line is JSON Lines: let its name end in .jsonl" if lines else None,
+        ) from error
+    except ValueError as error:
+        raise SweepError(f"broken JSON: {error}", where={"file": path}) from error
 
 
-def _reading_errors() -> tuple[type[Exception], ...]:
-    """Classes of what is raised where a file cannot be read, those of remote ones included."""
-    known: list[type[Exception]] = [OSError, ValueError, ImportError]
-    for module, name in _REMOTE.items():
-        kind = getattr(sys.modules.get(module), name, None)
-        if isinstance(kind, type) and issubclass(kind, Exception):
-            known.append(kind)
-    return tuple(known)
+def read_records(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects.
+
+    Returns
+    -------
+    tuple of Record
+        At least one, in the order of the file.
+
+    Raises
+    ------
+    SweepError
+        If the file cannot be read as what its suffix says, or holds no row.
+    """
+    match format_of(path):
+        case "parquet":
+            records = _parquet(path)
+        case "jsonl":
+            records = _json_lines(path)
+        case "csv":
+            records = _csv(path)
+        case "json":
+            records = as_records(read_json(path), path)
+    if not records:
+        raise SweepError("the file has no rows", where={"file": path})
+    return records
 
 
-def _unreadable(path: str, error: BaseException) -> SweepError:
-    """Error for a path that no filesystem could read."""
-    reason = (str(error) or type(error).__name__).splitlines()[0]
-    return SweepError(f"cannot be read: {reason}", where={"file": path})
+def as_records(document: object, path: str) -> tuple[Record, ...]:
+    """Objects of a JSON list, as records.
+
+    Raises
+    ------
+    SweepError
+        If the document is not a list of objects.
+    """
+    if not isinstance(document, list):
+        raise SweepError(
+            f"expected a list of objects, got {kind_of(document)}",
+            where={"file": path}
+            | ({"keys": shown_names(document)} if isinstance(document, dict) else {}),
+        )
+    top = Record(fields={}, place={"file": path})
+    return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
+
+
+def _parquet(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet file."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
+    return tuple(
+        Record(fields=row, place={"file": path, "row": number})
+        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+    )
+
+
+def _json_lines(path: str) -> tuple[Record, ...]:
+    """Objects of a JSON Lines file; blank lines are passed over."""
+    records = []
+    # Not splitlines: U+2028 and its like are legal inside a JSON string.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = {"file": path, "line": number}
+        try:
+            value = parse_json(line)
+        except json.JSONDecodeError as error:
+            whole = number == 1 and line.strip()[0] in "[{"
+            raise SweepError(
+                f"broken JSON: {error.msg} at column {error.colno}",
+                where=place,
+                hint="if it is one JSON document, let its name end in .json" if whole else None,
+            ) from error
+        except ValueError as error:
+            raise SweepError(f"broken JSON: {error}", where=place) from error
+        if not isinstance(value, dict):
+            listed = isinstance(value, list) and number == 1
+            raise SweepError(
+                f"expected one object a line, got {kind_of(value)}",
+                where=place,
+                hint="a JSON list belongs in a .json file" if listed else None,
+            )
+        records.append(Record(fields=value, place=place))
+    return tuple(records)
+
+
+def _csv(path: str) -> tuple[Record, ...]:
+    """Rows below a line of names, whatever stands between columns.
+
+    Warns
+    -----
+    ReadingWarning
+        If that is not what the ending of the file says.
+    """
+    where = {"file": path}
+    text, separator = one_kind_of_lines(read_text(path), separator_of(path))
+    heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)
+    for note in heading.notes:
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    return tuple(
+        Record(
+            fields=dict(zip(heading.names, cells, strict=True)),
+            place={**where, "line": line},
+            blank_is_null=True,
+        )
+        for line, cells in rows_below(text, heading, where)
+    )
+
+
+def _is_object(line: str) -> bool:
+    """Whether a line is a whole JSON object by itself."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -11,6 +11,8 @@ import polars as pl
 from judgerel_ray.core import printable
 
 NOISE = "not distinguishable from noise"
+_EXTENDED = "extended to the value"
+FEW_INFORMATIVE = "few informative questions"
 GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
 _MISSING = {
     "category": "counts as a verdict",
@@ -56,7 +58,7 @@ _REASONS = {
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
     "chance has no meaning",
     "no total variance": "the sums over items are all the same",
-    "no scores": "verdicts are names here, and this coefficient needs numbers",
+    "no scores": "verdicts are names here, and this coefficient needs numbers, in the column score",
     "category needs nominal": "a reply without a verdict has no place on a scale of numbers: see "
     "the rows with those replies left out",
     "too few units": "too few questions have two verdicts to compare",
@@ -69,8 +71,10 @@ _REASONS = {
     "singular": "some items are sums of others: maximum likelihood has no answer",
     "non positive covariances": "the items do not go together: their covariances sum to 0 or less",
     "non positive total": "the items cancel out: their sum has no variance to speak of",
-    "few informative questions": "fewer than 10 questions show any disagreement (or any "
+    FEW_INFORMATIVE: "fewer than 10 questions show any disagreement (or any "
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
+    _EXTENDED: "the interval of the likely values does not hold this one, and was drawn out to it: "
+    "it ends at the value because so few questions say little, and not because no more is possible",
     "biased at this size": "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
@@ -242,15 +246,19 @@ def remarks(row: Row) -> list[str]:
     why = reason(row["reason"]) if row.get("reason") else None
     why = "no value, or no test of it" if why == "undefined" else why
     said += [f"undecided: {why}"] if why else []
-    told = ("few ", "rests on few", "biased ", "no interval", "Heywood case", "WARNING", *GREEDY)
+    told = (
+        "few ", "rests on few", "biased ", "no interval", "orders recorded", "Heywood case",
+        "WARNING", *GREEDY,
+    )  # fmt: skip
     parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
-    return said + [
+    said += [
         part
         for part in parts
         if part.startswith(told)
         and part not in (f"no interval: {reason(row.get('undefined'))}", why)
     ]
+    return said + [_EXTENDED for part in parts if part.endswith(_EXTENDED)]
 
 
 def coefficient_name(row: Row) -> str:

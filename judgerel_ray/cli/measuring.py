@@ -7,14 +7,49 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgerel_ray.cli.judged import judged, tell_basis
+from judgerel_ray.cli.paths import judged_path
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
+    from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
+    from judgerel_ray.counting.given import Given
     from judgerel_ray.store.outputs import Output
+
+
+def judged(path: str, request: Any) -> str | Given:
+    """The judgments named, which must be there; of a run what has landed by now.
+
+    Raises
+    ------
+    SweepError
+        If nothing is there.
+    StoreError
+        If a folder is there that is neither a run directory nor holds files of judgments; or
+        records of a run are torn, altered or gone.
+    """
+    from judgerel_ray.counting.given import given, looked_at
+
+    read = given(
+        judged_path(path),
+        exact_values=getattr(request, "exact_values", False),
+        verdict_names=getattr(request, "verdict_names", None),
+    )
+    return looked_at(read)
+
+
+def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") -> None:
+    """Say before any number what it rests on, where a run owes requests or has damaged files.
+
+    Beside JSON it is no part of it.
+    """
+    from judgerel_ray.analyses.reliability.basis import basis_lines
+
+    for line in basis_lines(path):
+        tell(f"{about}{line}", aside="json" in formats)
+
 
 DONE = 0
 FORMATS = ("table", "json")
@@ -40,16 +75,26 @@ def print_found(asked: Asked) -> int:
         tables = printed.tables
         return tables_json(tables) if isinstance(tables, dict) else coefficients_json(tables)
 
-    if asked.verb.prints == "file":
-        tell_basis(path, formats)
+    tell_basis(path, formats)
     for name in formats:
         print(as_json()) if name == "json" else tell(printed.text())
     if output is not None:
         if printed.whole_json and output.ending == ".json":
             output.write(f"{as_json()}\n".encode())
+            what = "all tables"
         else:
             write_coefficients(printed.rows, output)
+            what = f"table {_chief(asked, printed)}, {printed.rows.height:,} rows,"
+        if asked.verb.file:
+            tell(f"wrote {what} to {output.path}", aside=True)
     return DONE
+
+
+def _chief(asked: Asked, printed: Printed) -> str:
+    """The name of the table that a file holds."""
+    named = printed.tables.items() if isinstance(printed.tables, dict) else ()
+    known = (name for name, table in named if table is printed.rows)
+    return next(known, asked.verb.file.partition(",")[0])
 
 
 def print_coefficients(asked: Asked) -> int:
@@ -59,7 +104,7 @@ def print_coefficients(asked: Asked) -> int:
     from judgerel_ray.analyses.reliability.reducing import write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
     from judgerel_ray.analyses.serving.show import serving_text
-    from judgerel_ray.cli.console import Screen
+    from judgerel_ray.cli.screen import Screen
 
     formats = _formats(asked)
     request = asked.request()
@@ -87,7 +132,7 @@ def print_coefficients(asked: Asked) -> int:
                 found.coefficients,
                 console=Screen(),
                 failures=found.failures,
-                named=options.coefficients is not None,
+                named=options.coefficients is not None or "nominal" in (options.measurement or ()),
             )
         source = "--tolerance" if options.tolerance else "the run's sweep.toml"
         for text in (serving_text(found.serving), show.tolerance_text(frame, source=source)):
@@ -112,6 +157,9 @@ def print_differences(asked: Asked) -> int:
     a = judged(asked.source, request)
     b = None if request.b is None else judged(request.b, request)
     found, shared = compared(a, replace(request, b=b))
+    for name, path in zip(names, (a, b), strict=True):
+        if path is not None:
+            tell_basis(path, formats, about=f"{name}: " if b is not None else "")
     for name in formats:
         if name == "json":
             print(coefficients_json(with_shared(found, shared, names)))

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.verdicts.places import (
     N_OPTIONS,
     ORDER,
     PROMPTS,
@@ -27,8 +28,7 @@ from judgerel_ray.counting.places import (
     place,
     places_of_prompts,
 )
-from judgerel_ray.counting.policy import SCORED
-from judgerel_ray.counting.tally import Tally, tally_judgments
+from judgerel_ray.counting.verdicts.policy import SCORED
 
 NEGLIGIBLE = 0.005
 """Share of verdicts below which a label beyond the options that verdicts show is no place."""
@@ -223,8 +223,9 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
     shown = pairs.group_by(SHOWN).agg(pl.col("verdict").n_unique().alias("verdicts"))
     fixed = kinds.filter(labels=1).join(shown.filter(verdicts=1), on=SHOWN).sort("verdict")
     moving = shown.filter(~pl.col(SHOWN).is_in(fixed[SHOWN].implode()))[SHOWN]
-    if moving.len() < _PAIR or (declared is not None and shown.height <= declared):
+    if moving.len() < _PAIR:
         return [], []
+    fits = declared is not None and shown.height <= declared
     # A tie's letter is after those of places; the middle one of three that are turned stays, too.
     fixed = fixed.filter(pl.col(SHOWN) > moving.max())
     ties, notes = [], []
@@ -233,6 +234,13 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
         both = f"label {label} and verdict {verdict} occur with each other alone"
         n = int(pairs.filter(verdict=verdict)[N].sum())
         where = f"{both}, in {n_orders} of {of_all} orders ({n} row{'s' * (n > 1)})"
+        if fits:
+            if n_orders == of_all:
+                notes.append(
+                    f"{both}, in every order, and options move, as of a tie: taken for an option, "
+                    f"as {N_OPTIONS} is {declared}, which counts no tie"
+                )
+            continue
         if n_orders == of_all:
             ties.append(verdict)
             said = (

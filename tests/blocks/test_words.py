@@ -6,7 +6,7 @@ import pytest
 
 from judgerel_ray.analyses.reliability.headlines import group_leads
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.blocks.words import NOISE, estimate, explanation, number, percent, remark
+from judgerel_ray.blocks.words import NOISE, estimate, explanation, number, percent, remark, remarks
 from judgerel_ray.stats import omega_hierarchical
 
 
@@ -91,3 +91,16 @@ def test_a_bias_is_told_without_a_coverage_that_is_not_known():
     assert "off by more than a quarter of its standard error" in told
     # Of ordinal alpha, biased as it is at 20 to 60 questions, it is 96 % and more.
     assert "95 %" not in told
+
+
+def test_an_interval_that_was_drawn_out_to_its_value_says_so():
+    rows = {
+        "item_id": list("qqqrrrsss"),
+        "replication": [0, 1, 2] * 3,
+        "verdict": list("AABABBAAB"),
+    }
+    found = reduce_judgments(pl.LazyFrame(rows), coefficients=["krippendorff_alpha"])
+    (row,) = found.to_dicts()
+    assert row["low"] == row["value"]
+    assert "extended to the value" in remarks(row)
+    assert "so few questions say little" in explanation("extended to the value")

@@ -13,7 +13,7 @@ from judgerel_ray.analyses.reliability.consistency import CONSISTENCY
 from judgerel_ray.analyses.reliability.published import PUBLISHED
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.stability import least_stable
-from judgerel_ray.counting.greedy import LEFT_OUT, SERVING_NOISE
+from judgerel_ray.counting.groups.greedy import LEFT_OUT, SERVING_NOISE
 from judgerel_ray.stats import COEFFICIENTS
 
 NAMES = sorted({*COEFFICIENTS, *PUBLISHED})

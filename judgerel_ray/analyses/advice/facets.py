@@ -19,17 +19,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
-from judgerel_ray.counting.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
-from judgerel_ray.counting.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.verdicts.places import (
     ORDER,
     Populations,
     checked_facet_sizes,
     group_sizes,
     labels_chosen,
 )
-from judgerel_ray.counting.policy import SCORED, Missing, number_of_row, own_level, value_of
+from judgerel_ray.counting.verdicts.policy import (
+    SCORED,
+    Missing,
+    number_of_row,
+    own_level,
+    value_of,
+)
 from judgerel_ray.stats.generalizability.facet_cells import FacetCells, label_cells, score_cells
 from judgerel_ray.stats.generalizability.variance_components import (
     VarianceComponents,

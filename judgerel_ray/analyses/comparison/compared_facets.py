@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.order_effects import labels_by_default
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.grouping import (
+from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
     Block,
     CountedJudgments,
     count_judgments,
     varying_facets,
 )
-from judgerel_ray.counting.matrix import unit_counts
-from judgerel_ray.counting.places import ORDER, place
-from judgerel_ray.counting.policy import SCORED
+from judgerel_ray.counting.groups.matrix import unit_counts
+from judgerel_ray.counting.verdicts.places import ORDER, place
+from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,
@@ -357,7 +357,8 @@ def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
             raise SweepError(
                 f"{name} differs between the two and has several values, got "
                 f"{_listed(ours)} and {_listed(theirs)}",
-                hint="compare files of one value each, or name the columns to match with --by",
+                hint=f"compare files of one {name} each; or put both files into one folder: "
+                f"judgerel compare FOLDER --by {name}",
             )
     return tuple(shared)
 

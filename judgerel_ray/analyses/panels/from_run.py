@@ -10,9 +10,14 @@ from io import BytesIO
 
 import polars as pl
 
-from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
-from judgerel_ray.analyses.panels.cascaded import SCHEMA, cascaded_table
-from judgerel_ray.analyses.panels.cascades import CascadeTables, cascade_tables, orders_itself
+from judgerel_ray.analyses.panels.cascades import (
+    SCHEMA,
+    CascadeChoice,
+    CascadeTables,
+    cascade_tables,
+    cascaded_table,
+    orders_itself,
+)
 from judgerel_ray.analyses.panels.show import Together
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters
@@ -55,7 +60,7 @@ def run_panels(
         If the path is a folder but no run directory.
     """
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
         return panel_tables(found, seed=seed)
 
@@ -80,7 +85,7 @@ def run_cascade(
             hint="stated, margin or probability",
         )
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
         return cascade_tables(found, choice)
 

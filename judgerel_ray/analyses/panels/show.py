@@ -232,7 +232,7 @@ def cascaded_blocks(rows: pl.DataFrame) -> list[Block]:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.panels.cascaded import SCHEMA
+    >>> from judgerel_ray.analyses.panels.cascades import SCHEMA
     >>> cascaded_blocks(pl.DataFrame(schema=SCHEMA))[0].text
     'no cascade was asked'
     """

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.policy import Row
-from judgerel_ray.counting.rated import QUESTION, RatedGroup, scale_ends
-from judgerel_ray.counting.scales import SCALE
+from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
+from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.paired import Difference
@@ -154,7 +154,7 @@ def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
     Parameters
     ----------
     rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.rated.rated_rows`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
     judge : str
         Its name.
 
@@ -204,7 +204,7 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     items : pl.DataFrame
         Of :class:`judgerel_ray.tables.Items`.
     rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.rated.rated_rows`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def alignment_table(
     Parameters
     ----------
     groups : sequence of RatedGroup
-        From :func:`judgerel_ray.counting.rated.rated_groups`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_groups`.
     reference : pl.DataFrame
         ``reference_score`` by columns of `THING`.
     name : str
@@ -275,7 +275,7 @@ def alignment_table(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> told = {"item_id": list("qrst"), "scale": ["points5"] * 4, "replication": [0] * 4,
     ...         "score": [1, 2, 4, 5]}
     >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)))

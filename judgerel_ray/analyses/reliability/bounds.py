@@ -19,10 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS, Group, noise_columns
-from judgerel_ray.counting.policy import FAILED, REPEATABILITY, SCORED, Row, number_of_row, value_of
+from judgerel_ray.counting.verdicts.policy import (
+    FAILED,
+    REPEATABILITY,
+    SCORED,
+    Row,
+    number_of_row,
+    value_of,
+)
 from judgerel_ray.stats import Level, count_statistic, measure
-from judgerel_ray.stats.agreement.completions import RATIOS, CompletedRange, completed_range
-from judgerel_ray.stats.agreement.scored_completions import OF_SCORES, scored_range
+from judgerel_ray.stats.agreement.completions import (
+    OF_SCORES,
+    RATIOS,
+    CompletedRange,
+    completed_range,
+    scored_range,
+)
 from judgerel_ray.stats.counts.filling import extremes, mean_range
 
 BOUNDED = (
@@ -71,7 +83,7 @@ def bound_rows(
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", None], "score": [None, None],
     ...                      "outcome": ["scored", "refused"], "n": [2, 1]})

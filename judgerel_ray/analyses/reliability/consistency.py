@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import ALIKE, in_words, noise_columns
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.policy import SCORED, Row
+from judgerel_ray.counting.verdicts.policy import SCORED, Row
 from judgerel_ray.stats import (
     Interval,
     Omega,

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.matrix import UnitCounts, UnitTable
 from judgerel_ray.counting.outcomes import reply_counts, share_interval
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     NOISE_ABOVE,
     REPEATABILITY,
@@ -117,6 +117,16 @@ class Group:
         return int(rows_U.max(initial=0))
 
     @cached_property
+    def most_orders(self) -> int:
+        """Most orders of the options that one item was asked in, where they are told apart."""
+        levels = self.table.levels
+        if levels is None or levels.orders_U is None:
+            return 1
+        several = int(levels.orders_U.max(initial=0)) + 1
+        asked = np.unique(levels.items_U * several + levels.orders_U)
+        return int(np.bincount(asked // several).max(initial=0))
+
+    @cached_property
     def basis(self) -> Mapping[str, object]:
         """What all rows of the group rest on."""
         return {
@@ -155,7 +165,7 @@ def group_rows(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [1.0, 2.0],
     ...                      "outcome": ["scored"] * 2, "n": [2, 2]})

@@ -52,7 +52,7 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.core import OUTCOMES
-from judgerel_ray.counting.policy import REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
 
 _OTHER_ORDERS = ("same option in another order", "same place in another order")
 _REMARKS = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     REPRODUCIBILITY,
     SCORED,
     Missing,
@@ -106,6 +106,21 @@ def possible_orders(n_options: int | None) -> float | None:
     (120.0, None)
     """
     return None if n_options is None else float(factorial(min(n_options, _COUNTED_OPTIONS)))
+
+
+def orders_recorded(n_recorded: int, n_orders: float | None) -> str:
+    """Say how many of all possible orders a question was asked in, where they are not all.
+
+    Examples
+    --------
+    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0), orders_recorded(3, None)
+    ('; orders recorded: 2 of 24 a question, the others taken to be like them', '', '')
+    """
+    if n_orders is None or n_recorded >= n_orders:
+        return ""
+    most = n_orders >= factorial(_COUNTED_OPTIONS)
+    possible = f"{n_recorded:,} of {n_orders:,.0f}{' or more' if most else ''}"
+    return f"; orders recorded: {possible} a question, the others taken to be like them"
 
 
 def reproducible_rows(
@@ -249,9 +264,13 @@ def _completed(
     n_counted: int,
 ) -> Row:
     """A row with what all rows of reproducibility say."""
+    levels = group.table.levels
+    n_orders = None if levels is None or levels.orders_U is None else levels.n_orders
+    told = "" if row["value"] is None else orders_recorded(group.most_orders, n_orders)
     return {
         **row,
         **group.basis,
+        "estimator": f"{row['estimator']}{told}",
         "unit": " x ".join(name for name in group.unit if name not in group.nuisance),
         "conditions": REPRODUCIBILITY,
         "measurement": level,

@@ -13,7 +13,7 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.tolerance import check_reachable
-from judgerel_ray.counting.greedy import SERVING_NOISE
+from judgerel_ray.counting.groups.greedy import SERVING_NOISE
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = ("flip_rate",)

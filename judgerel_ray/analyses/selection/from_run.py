@@ -28,8 +28,8 @@ from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.declared import of_protocols, right_verdicts
+from judgerel_ray.counting.files.records import is_nested, refuse_inside
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.records import is_nested, refuse_inside
 from judgerel_ray.counting.right_answers import GOLD, ITEM
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.protocols import labels_for
@@ -60,7 +60,7 @@ def run_selection(
         If the path is a folder but no run directory.
     """
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         items = known_items(judged, gold)
         return selection_tables(
             open_systems(judged, by=by, items=items), options, chance=_chance(items)
@@ -80,7 +80,7 @@ def run_comparison(
     """
     options = options or ComparisonOptions()
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         systems = open_systems(judged, by=by, items=known_items(judged, gold))
         options = replace(options, answer_temperature=answer_temperature(judged, options))
         return compare_systems(systems, read_spending(judged.frame, systems), options)

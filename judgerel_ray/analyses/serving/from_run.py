@@ -17,8 +17,8 @@ from judgerel_ray.analyses.serving.noise import (
 )
 from judgerel_ray.core import FileGone, StoreError, SweepError
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.greedy import SERVING_NOISE, TEMPERATURE
-from judgerel_ray.counting.policy import COLUMNS
+from judgerel_ray.counting.groups.greedy import SERVING_NOISE, TEMPERATURE
+from judgerel_ray.counting.verdicts.policy import COLUMNS
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions

@@ -18,9 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
-from judgerel_ray.counting.greedy import SERVING_NOISE, TEMPERATURE
-from judgerel_ray.counting.grouping import Block, varying_facets
-from judgerel_ray.counting.policy import COLUMNS, FAILED, Row, value_of
+from judgerel_ray.counting.groups.greedy import SERVING_NOISE, TEMPERATURE
+from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.verdicts.policy import COLUMNS, FAILED, Row, value_of
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
 
 SERVING = (

@@ -21,7 +21,7 @@ from judgerel_ray.analyses.serving.noise import (
     serving_noise,
     shared_requests,
 )
-from judgerel_ray.counting.greedy import LEFT_OUT, SERVING_NOISE
+from judgerel_ray.counting.groups.greedy import LEFT_OUT, SERVING_NOISE
 
 GROUPS = ["judge", "temperature"]
 

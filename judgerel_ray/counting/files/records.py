@@ -1,0 +1,426 @@
+"""Tables of JSON: lines of records, or a document that holds one list of them.
+
+Values inside values: objects, lists, and texts that hold them, reached by dotted names.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from glob import has_magic
+from pathlib import Path
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
+from judgerel_ray.counting.columns import KNOWN_BY
+
+_WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart
+_LONG = 2**63
+
+
+def read_json_lines(content: bytes | str, where: Mapping[str, object]) -> pl.LazyFrame:
+    r"""Read records, one a line.
+
+    Parameters
+    ----------
+    content : bytes or str
+        The lines, or the path of a file of them.
+    where : mapping of str to object
+        What the file is called in errors.
+
+    Returns
+    -------
+    LazyFrame
+
+    Raises
+    ------
+    SweepError
+        If a line is not JSON or no record, naming it.
+
+    Examples
+    --------
+    >>> read_json_lines(b'{"a": 1}\n{"a": NaN}', {}).collect()["a"].to_list()
+    [1, None]
+    """
+    try:
+        if isinstance(content, str) and has_magic(content):
+            content = Path(content).read_bytes()  # Polars would take its name for a pattern
+        source = io.BytesIO(content) if isinstance(content, bytes) else content
+        frame = pl.scan_ndjson(source, infer_schema_length=None)
+        # Values of kinds that do not go together are found only where they are read.
+        frame.select(pl.len(), pl.all().null_count()).collect(engine="streaming")
+        if _maybe_twice(content, frame.collect_schema().names()):
+            raise PolarsError("a key may be there twice")
+    except PolarsError:
+        # Slower, and tells what is wrong where; and Python itself writes NaN, which is not JSON.
+        text = content if isinstance(content, bytes) else Path(content).read_bytes()
+        return records_frame(_lines(text, where)).lazy()
+    return frame
+
+
+def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
+    r"""Read a document that is a list of records, or an object that holds one list of them.
+
+    Returns
+    -------
+    LazyFrame
+    tuple of str
+        What is said of how it was read.
+
+    Raises
+    ------
+    SweepError
+        If it is not JSON, or holds no list of records or several.
+
+    Examples
+    --------
+    >>> frame, said = read_json(b'{"rows": [{"a": 1}], "n": 1}', {})
+    >>> frame.collect().rows(), said
+    ([(1,)], ('read: the list rows of the document',))
+    """
+    try:
+        document = parse_json(table_text(content, where), nan=True)
+    except RepeatedKeyError as error:
+        raise SweepError(str(error), where=where) from error
+    except ValueError as error:
+        if not str(error).startswith("Extra data"):
+            raise SweepError(f"not JSON: {error}", where=where) from error
+        return read_json_lines(content, where), ("read as lines of JSON, one record a line",)
+    if isinstance(document, list):
+        return records_frame(_records(document, where)).lazy(), ()
+    lists = dict(_lists(document)) if isinstance(document, dict) else {}
+    if len(lists) == 1:
+        name, rows = lists.popitem()
+        return records_frame(_records(rows, where)).lazy(), (
+            f"read: the list {name} of the document",
+        )
+    if lists:
+        first = next(iter(lists))
+        raise SweepError(
+            f"the document holds {len(lists)} lists of records: {', '.join(lists)}",
+            where=where,
+            hint=f"write one of them to a file of its own: jq .{first} FILE.json > rows.json",
+        )
+    got = f"one with {', '.join(document)}" if isinstance(document, dict) else "one of neither"
+    raise SweepError(
+        f"expected a list of records, or an object that holds one, got {got}", where=where
+    )
+
+
+def records_frame(records: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    """Make a table of records, whatever their values are.
+
+    Numbers stay numbers where all of a column are; values of several kinds become text, as JSON
+    writes them; objects and lists are text that holds them. What no record has is null, as is NaN.
+
+    Examples
+    --------
+    >>> records_frame([{"v": True, "w": 1}, {"v": "pass", "w": 0.5}, {"x": {"a": 1}}]).rows()
+    [('true', 1.0, None), ('pass', 0.5, None), (None, None, '{"a": 1}')]
+    """
+    names = dict.fromkeys(name for record in records for name in record)
+    return pl.DataFrame(
+        [values_series(name, [record.get(name) for record in records]) for name in names]
+    )
+
+
+def values_series(name: str, values: Iterable[object]) -> pl.Series:
+    """Make one column of values of any kind, as :func:`records_frame` does.
+
+    Examples
+    --------
+    >>> values_series("v", [1, "a", None]).to_list()
+    ['1', 'a', None]
+    """
+    plain = [_plain(value) for value in values]
+    kinds = {type(value) for value in plain if value is not None}
+    for alike, kind in (({bool}, pl.Boolean), ({str}, pl.String)):
+        if kinds == alike:
+            return pl.Series(name, plain, dtype=kind, strict=True)
+    whole = [value for value in plain if isinstance(value, int)]
+    if kinds == {int} and all(-_LONG <= value < _LONG for value in whole):
+        return pl.Series(name, plain, dtype=pl.Int64)
+    if kinds and kinds <= {int, float} and all(abs(value) <= _WHOLE for value in whole):
+        return pl.Series(name, plain, dtype=pl.Float64, strict=False)
+    if not kinds:
+        return pl.Series(name, plain, dtype=pl.Null)
+    return pl.Series(name, [_as_text(value) for value in plain], dtype=pl.String)
+
+
+def _plain(value: object) -> object:
+    """A value of a kind that JSON has; None of NaN."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, dict | list):
+        return value
+    if isinstance(value, tuple | set | frozenset):
+        return list(value)
+    item = getattr(value, "item", None)  # a number of NumPy's
+    if callable(item) and getattr(value, "ndim", 0) == 0:
+        inner = item()
+        return _plain(inner) if type(inner) in (bool, int, float, str) else str(value)
+    if callable(tolist := getattr(value, "tolist", None)):
+        return tolist()
+    text = str(value)
+    return None if text in ("NaT", "<NA>", "nan") else text
+
+
+def _as_text(value: object) -> str | None:
+    """A value as text."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _maybe_twice(content: bytes | str, names: Sequence[str]) -> bool:
+    """Whether any line may have a key twice of those that are read: Polars takes the first."""
+    known = [name for name in names if name in KNOWN_BY]
+    if not known:
+        return False
+    source = io.BytesIO(content) if isinstance(content, bytes) else content
+    line = pl.col("line")
+    # A key written with escapes may be any.
+    escaped = line.str.contains(r'"[^"]*\\u00[2-7][^"]*"\s*:')
+    alike = escaped | pl.any_horizontal(
+        line.str.count_matches(f'"{re.escape(name)}"\\s*:') > 1 for name in known
+    )
+    found = pl.scan_lines(source, name="line").select(alike.any())
+    return bool(found.collect(engine="streaming").item())
+
+
+def _lines(content: bytes, where: Mapping[str, object]) -> list[dict[str, object]]:
+    """Records of lines."""
+    records = []
+    for number, line in enumerate(table_text(content, where).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = parse_json(line, nan=True)
+        except ValueError as error:
+            reason = str(error).partition(": line")[0]
+            problem = f"line {number}: {reason}"
+            if not isinstance(error, RepeatedKeyError):
+                problem = f"line {number} is not JSON: {reason}"
+            raise SweepError(problem, where={**where, "line": number}) from error
+        if not isinstance(record, dict):
+            raise SweepError(
+                f"line {number} is no record: expected an object, got {_short(line)}",
+                where={**where, "line": number},
+            )
+        records.append(record)
+    return records
+
+
+def _records(rows: Sequence[object], where: Mapping[str, object]) -> list[dict[str, object]]:
+    """A list of records."""
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise SweepError(
+                f"record {number} is none: expected an object, got {_short(json.dumps(row))}",
+                where=where,
+            )
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _lists(document: Mapping[str, object], before: str = "") -> Iterable[tuple[str, list[object]]]:
+    """Lists of records in an object, and in the objects inside it where it has none itself."""
+    inside = [
+        (f"{before}{name}", value)
+        for name, value in document.items()
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value)
+    ]
+    deeper = [] if inside else [
+        found
+        for name, value in document.items()
+        if isinstance(value, dict)
+        for found in _lists(value, f"{before}{name}.")
+    ]  # fmt: skip
+    return inside or deeper
+
+
+def _short(text: str) -> str:
+    """The begin of a text."""
+    most = 40
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+_LOOKED_AT = 100  # rows in which names are looked for
+_MOST_TOLD = 8
+_DEEPEST = 6
+_MISSING = object()
+
+
+def is_nested(kind: pl.DataType) -> bool:
+    """Tell columns whose values are objects or lists.
+
+    Examples
+    --------
+    >>> is_nested(pl.List(pl.Int64)), is_nested(pl.String())
+    (True, False)
+    """
+    return isinstance(kind, pl.Struct | pl.List | pl.Array | pl.Object)
+
+
+def parsed(text: str) -> object:
+    """Give the object or list that a text holds, as JSON or as Python writes it; None of others.
+
+    Examples
+    --------
+    >>> parsed('{"pass": true}'), parsed("{'pass': True}"), parsed("[[A]]"), parsed("A")
+    ({'pass': True}, {'pass': True}, None, None)
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            found = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return None
+    return found if isinstance(found, dict | list) else None
+
+
+def names_inside(values: pl.Series) -> list[str]:
+    """Name the single values inside a column of objects or lists, most told first; [] of others.
+
+    Examples
+    --------
+    >>> names_inside(pl.Series("grade", [{"pass": True, "why": {"text": "x"}}]))
+    ['grade.pass', 'grade.why.text']
+    """
+    found: dict[str, None] = {}
+    for value in values.drop_nulls().head(_LOOKED_AT).to_list():
+        inside = parsed(value) if isinstance(value, str) else value
+        if isinstance(inside, dict | list):
+            found.update(dict.fromkeys(_leaves(inside, values.name)))
+    return list(found)
+
+
+def value_at(values: pl.Series, path: Sequence[str]) -> tuple[list[object], bool]:
+    """Give what stands at a path inside each value, and whether any value has that path.
+
+    Parameters
+    ----------
+    values : Series
+        Objects, lists, or texts that hold them.
+    path : sequence of str
+        Names of fields, and places in lists from 0 on.
+
+    Returns
+    -------
+    list of object
+        None where there is nothing.
+    bool
+        Whether some value has the path.
+
+    Examples
+    --------
+    >>> value_at(pl.Series(['{"pass": true}', "{}"]), ["pass"])
+    ([True, None], True)
+    """
+    if values.dtype == pl.String:
+        # Each text is parsed once, however many rows hold it.
+        at_text = {text: _walked(parsed(text), path) for text in values.drop_nulls().unique()}
+        found = [at_text.get(text, _MISSING) for text in values.to_list()]
+    else:
+        found = [_walked(value, path) for value in values.to_list()]
+    there = any(one is not _MISSING for one in found)
+    return [None if one is _MISSING else one for one in found], there
+
+
+def refuse_inside(values: pl.Series, *, name: str, where: Mapping[str, object]) -> None:
+    """Refuse values that are objects or lists, naming the single values inside them.
+
+    Parameters
+    ----------
+    values : Series
+        Of a column whose every value should be one thing.
+    name : str
+        What the column stands for.
+    where : mapping of str to object
+        Where it is.
+
+    Raises
+    ------
+    SweepError
+        If any is.
+
+    Examples
+    --------
+    >>> refuse_inside(pl.Series("verdict", ["A", "[[A]]"]), name="verdict", where={})
+    """
+    if values.dtype == pl.String:
+        values = values.filter(values.str.contains(r"^\s*[\[{]").fill_null(False)).unique()
+        first = next((one for one in map(parsed, values) if one is not None), None)
+        if first is None:
+            return
+        kind = f"{'an object' if isinstance(first, dict) else 'a list'} written as text"
+    elif is_nested(values.dtype):
+        kind = "an object" if isinstance(values.dtype, pl.Struct) else "a list"
+    else:
+        return
+    raise inside_error(kind, values, name=name, where=where)
+
+
+def inside_error(
+    kind: str, values: pl.Series, *, name: str, where: Mapping[str, object]
+) -> SweepError:
+    """Make the refusal of a column that holds objects or lists.
+
+    Examples
+    --------
+    >>> told = inside_error("an object", pl.Series("g", [{"pass": True}]), name="verdict", where={})
+    >>> told.problem
+    'verdict must be a single value, column g holds an object with g.pass'
+    """
+    names = names_inside(values)
+    told = ", ".join(names[:_MOST_TOLD]) + (", ..." if len(names) > _MOST_TOLD else "")
+    column = "it" if values.name == name else f"column {values.name}"
+    problem = f"{name} must be a single value, {column} holds {kind}"
+    hint = f"a column of single {name}s"
+    if names and "file" in where:
+        file = where["file"]
+        hint = f"judgerel import table {file} --column {name}={names[0]} --out FILE.parquet"
+    return SweepError(f"{problem} with {told}" if names else problem, where=where, hint=hint)
+
+
+def _leaves(value: object, name: str, deep: int = 0) -> Iterator[str]:
+    """Dotted names of single values."""
+    if isinstance(value, dict) and deep < _DEEPEST:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{name}.{key}", deep + 1)
+    elif isinstance(value, list):
+        if value and deep < _DEEPEST:  # the first stands for all
+            yield from _leaves(value[0], f"{name}.0", deep + 1)
+    else:
+        yield name
+
+
+def _walked(value: object, path: Sequence[str]) -> object:
+    """What stands at a path inside a value; `_MISSING` where there is no such path."""
+    if not path:
+        return value
+    if isinstance(value, list):
+        place = int(path[0]) if path[0].isdecimal() else len(value)
+        return _walked(value[place], path[1:]) if place < len(value) else _MISSING
+    if isinstance(value, dict):
+        # Names of fields may have dots themselves.
+        for n in range(1, len(path) + 1):
+            key = ".".join(path[:n])
+            if key in value:
+                found = _walked(value[key], path[n:])
+                if found is not _MISSING:
+                    return found
+    return _MISSING

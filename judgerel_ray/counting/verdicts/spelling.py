@@ -1,0 +1,383 @@
+"""Verdicts as people write them: spellings of one word are one verdict, and some words are none.
+
+Works on the few different verdicts of a file after its rows are counted, never on its rows.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from judgerel_ray.core import Outcome
+from judgerel_ray.counting.columns import NO_VALUE, PERHAPS_NO_VALUE, is_no_value
+from judgerel_ray.counting.nesting import KIND, N, UnitRows, with_codes
+
+_NUMBER = r"^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$"
+_COMMA = r"^\s*[+-]?\d+,\d+\s*$"
+_NO_WIDTH = "[\u200b\u2060\ufeff]"
+_MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
+_SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
+_LETTERS = {"\u00df": "ss", "\u03c2": "\u03c3", "i\u0307": "i"}  # in lower case
+_TWINS = {
+    "A": "\u0410\u0391", "B": "\u0412\u0392", "C": "\u0421\u03f9", "E": "\u0415\u0395",
+    "H": "\u041d\u0397", "I": "\u0406\u0399", "J": "\u0408", "K": "\u041a\u039a",
+    "M": "\u041c\u039c", "N": "\u039d", "O": "\u041e\u039f", "P": "\u0420\u03a1",
+    "S": "\u0405", "T": "\u0422\u03a4", "X": "\u0425\u03a7", "Y": "\u0423\u03a5",
+    "Z": "\u0396", "a": "\u0430\u03b1", "c": "\u0441\u03f2", "e": "\u0435", "i": "\u0456",
+    "j": "\u0458", "o": "\u043e\u03bf", "p": "\u0440\u03c1", "s": "\u0455", "v": "\u03bd",
+    "x": "\u0445", "y": "\u0443",
+}  # fmt: skip
+_LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
+"""Cyrillic and Greek letters that are drawn as Latin ones."""
+_EXACT = 15  # characters of a number that double precision tells from any other
+_MOST_TOLD = 6
+_KEPT = "--exact-values keeps them"
+_IF_NONE = "leave empty what stands for none"
+
+
+def folded(text: pl.Expr) -> pl.Expr:
+    """Give what all spellings of one word have in common.
+
+    Case, white space around and how much of it inside do not matter, nor does what no eye tells
+    apart (composed and decomposed accents, full-width letters, characters without a width); numbers
+    are compared by value, unless they begin with a zero as codes do.
+
+    Examples
+    --------
+    >>> words = pl.DataFrame({"v": [" PASS", "Pass", "1", "1.0 ", "01", "not  sure"]})
+    >>> words.select(folded(pl.col("v"))).to_series().to_list()
+    ['pass', 'pass', '1.0', '1.0', '01', 'not sure']
+    """
+    word = text.str.normalize("NFKC").str.replace_all(_NO_WIDTH, "").str.to_lowercase()
+    word = word.str.strip_chars().str.replace_all(r"\s+", " ")
+    is_number = word.str.contains(_NUMBER) & (word.str.len_chars() <= _EXACT)
+    number = pl.when(is_number).then(word).cast(pl.Float64, strict=False)
+    number = pl.when(number == 0).then(0.0).otherwise(number)  # a zero without its sign
+    return pl.coalesce(pl.when(number.is_finite()).then(number).cast(pl.String), word)
+
+
+def loosened(key: pl.Expr) -> pl.Expr:
+    """Give what words have in common that a person would read as one, from their folded forms.
+
+    Marks around a word, a blank before a percent sign, zeros before a number, letters that have
+    one more way of writing (sharp s, the last sigma, an i that keeps its dot), one letter for true,
+    false, yes and no, and 1 and 0 for true and false. Such words may be two verdicts for all that:
+    they are named together, never put together.
+
+    Examples
+    --------
+    >>> words = pl.DataFrame({"key": ["**a**", "(a)", "yes.", "y", "50 %", "a+", "-", "02", "ß"]})
+    >>> words.select(loosened(pl.col("key"))).to_series().to_list()
+    ['a', 'a', 'yes', 'yes', '50%', 'a+', '-', '2.0', 'ss']
+    """
+    word = key.str.strip_chars(_MARKS)
+    word = pl.when(word == "").then(key).otherwise(word)
+    word = word.str.replace(r"\s+%$", "%").str.replace(r"^([+-]?)0+(\d)", "${1}${2}")
+    for letter, other in _LETTERS.items():
+        word = word.str.replace_all(letter, other, literal=True)
+    return folded(word).replace(_SHORT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spellings:
+    """How the verdicts of a file are spelled, and what each of them is shown as.
+
+    Attributes
+    ----------
+    known : pl.DataFrame
+        One row a verdict as the file has it: ``text``, ``n`` rows, ``key`` (what all spellings of
+        one word have in common) and ``shown``: the spelling that most rows have, the first in
+        order of those that as many have; null of words that stand for no verdict.
+    """
+
+    known: pl.DataFrame
+
+    def verdict(self, column: str = "verdict") -> pl.Expr:
+        """Give the verdict that each text of the file is.
+
+        Examples
+        --------
+        >>> seen = pl.DataFrame({"text": ["PASS", "pass", "None"], "n": [3, 1, 1]})
+        >>> pl.DataFrame({"verdict": ["pass", "None"]}).select(
+        ...     spellings_of(seen).verdict()).to_series().to_list()
+        ['PASS', None]
+        """
+        changed = self.changed()
+        if changed.is_empty():
+            return pl.col(column)
+        return pl.col(column).replace(changed["text"], changed["shown"])
+
+    def compared(self, column: str) -> pl.Expr:
+        """Give a text that is compared with verdicts, such as what is right, as they are shown.
+
+        Examples
+        --------
+        >>> seen = pl.DataFrame({"text": ["PASS"], "n": [3]})
+        >>> pl.DataFrame({"gold": ["pass ", "FAIL", "n/a"]}).select(
+        ...     spellings_of(seen).compared("gold")).to_series().to_list()
+        ['PASS', 'FAIL', None]
+        """
+        text = pl.col(column).cast(pl.String)
+        first = self.known.drop_nulls("shown").unique("key", maintain_order=True)
+        kept = self.known.drop_nulls("shown").filter(pl.col("key").is_in(NO_VALUE))["key"]
+        no_value = is_no_value(text) & ~folded(text).is_in(kept.implode())
+        shown = folded(text).replace_strict(
+            first["key"], first["shown"], default=None, return_dtype=pl.String
+        )
+        return pl.when(~no_value).then(pl.coalesce(shown, text.str.strip_chars())).alias(column)
+
+    def changed(self) -> pl.DataFrame:
+        """Rows of `known` whose verdict is not shown as it stands there."""
+        return self.known.filter(pl.col("text").ne_missing(pl.col("shown")))
+
+    def lines(self) -> tuple[str, ...]:
+        """Say what was put together, what only looks alike, and what is or may be no verdict.
+
+        Examples
+        --------
+        >>> seen = pl.DataFrame({"text": ["PASS", " PASS", "pass", "N/A"], "n": [3, 1, 2, 12]})
+        >>> for line in spellings_of(seen).lines():
+        ...     print(line)
+        put together: PASS = pass = ' PASS'; --exact-values keeps them apart
+        taken as no verdict: N/A (12); --exact-values keeps them
+        >>> print(*spellings_of(pl.DataFrame({"text": ["A", "**A**"], "n": [3, 2]})).lines())
+        look alike, counted as different verdicts: A, **A**; write them in one way if they are one
+        """
+        said = []
+        ranked = self.known.sort("n", "text", descending=[True, False])
+        verdicts = ranked.drop_nulls("shown")
+        if words := _groups(verdicts.select("text", "shown"), " = "):
+            said.append(f"put together: {_listed(words)}; {_KEPT} apart")
+        each_once = verdicts.unique("shown", keep="first", maintain_order=True)
+        drawn = pl.col("shown").str.replace_many(_LATIN)
+        if alike := _groups(each_once.select("shown", loosened(folded(drawn)).alias("key")), ", "):
+            same = "write them in one way if they are one"
+            said.append(f"look alike, counted as different verdicts: {_listed(alike)}; {same}")
+        none = ranked.filter(pl.col("shown").is_null())
+        if none.height:
+            said.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
+        perhaps = verdicts.filter(pl.col("key").is_in(PERHAPS_NO_VALUE))
+        if perhaps.height:
+            said.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
+        return tuple(said)
+
+
+def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spellings:
+    """Find which verdicts of a file are one word.
+
+    Parameters
+    ----------
+    seen : pl.DataFrame
+        ``text`` and ``n``, one row a verdict as the file has it.
+    options : collection of str
+        Folded words that are verdicts in this file, though elsewhere they stand for none.
+
+    Returns
+    -------
+    Spellings
+
+    Examples
+    --------
+    >>> seen = pl.DataFrame({"text": ["b ", "B", "none"], "n": [2, 2, 1]})
+    >>> spellings_of(seen).known["shown"].to_list()
+    ['B', 'B', None]
+    >>> spellings_of(seen, options=["none"]).known["shown"].to_list()
+    ['B', 'B', 'none']
+    """
+    text = pl.col("text")
+    known = seen.with_columns(key=folded(text), __bare=text.str.strip_chars())
+    by_bare = known.group_by("key", "__bare").agg(pl.col("n").sum())
+    ranked = by_bare.sort("n", "__bare", descending=[True, False])
+    best = ranked.unique("key", keep="first", maintain_order=True)
+    shown = dict(best.select("key", "__bare").iter_rows())
+    none = pl.col("key").is_in(NO_VALUE) & ~pl.col("key").is_in(list(options))
+    as_shown = pl.col("key").replace_strict(shown, return_dtype=pl.String)
+    return Spellings(
+        known=known.select("text", "n", "key", pl.when(~none).then(as_shown).alias("shown"))
+    )
+
+
+def seen_verdicts(nested: UnitRows) -> pl.DataFrame:
+    """Count the verdicts of counted judgments, each as its file has it.
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "A"], "n": [2, 1]})
+    >>> seen_verdicts(nest_rows(rows, unit=["item_id"], kinds=["verdict"])).rows()
+    [('A', 3)]
+    """
+    kinds = nested.kinds.select(pl.col("verdict").alias("text"), pl.Series("n", nested.totals()))
+    kinds = kinds.filter(pl.col("text").is_not_null(), pl.col("n") > 0)
+    return kinds.group_by("text").agg(pl.col("n").sum()).sort("text")
+
+
+def comma_line(seen: pl.DataFrame) -> str | None:
+    """Say which verdicts look like numbers with a comma in them, which no reader takes for numbers.
+
+    Parameters
+    ----------
+    seen : pl.DataFrame
+        As for :func:`spellings_of`.
+
+    Examples
+    --------
+    >>> comma_line(pl.DataFrame({"text": ["1,5", "1.5"], "n": [3, 2]}))
+    'a comma makes a number a word: 1,5 (3) is no number; write 1.5 where it is one'
+    """
+    found = seen.filter(pl.col("text").str.contains(_COMMA)).sort(
+        "n", "text", descending=[True, False]
+    )
+    if found.is_empty():
+        return None
+    each = [f"{_quoted(text)} ({n:,})" for text, n in found.select("text", "n").iter_rows()]
+    are = "is no number" if len(each) == 1 else "are no numbers"
+    point = str(found["text"][0]).strip().replace(",", ".")
+    first = "it is one" if len(each) == 1 else "they are"
+    return (
+        f"a comma makes a number a word: {_listed(each, ', ')} {are}; write {point} where {first}"
+    )
+
+
+def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
+    """Give counted judgments their verdicts as they are shown.
+
+    Parameters
+    ----------
+    nested : UnitRows
+        Counts whose kinds are verdict, score and outcome.
+    spellings : Spellings
+        Of their verdicts.
+
+    Returns
+    -------
+    UnitRows
+
+    Examples
+    --------
+    >>> from judgerel_ray.counting.nesting import nest_rows
+    >>> rows = pl.DataFrame({"item_id": ["q"] * 3, "verdict": ["A", "a", "none"],
+    ...                      "score": [None] * 3, "outcome": ["scored"] * 3, "n": [2, 1, 4]},
+    ...                     schema_overrides={"score": float})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> respelled(nested, spellings_of(seen_verdicts(nested))).long(["item_id"]).rows()
+    [('q', 'A', None, 'scored', 3), ('q', None, None, 'unparsed', 4)]
+    """
+    if spellings.changed().is_empty():
+        return nested
+    gone = pl.col("verdict").is_not_null() & spellings.verdict().is_null()
+    # What became of a reply without a verdict stays where its row says it: refused, failed.
+    untold = (pl.col("outcome") == Outcome.SCORED.value).fill_null(True)
+    unparsed = gone & pl.col("score").is_null() & untold
+    outcome = pl.when(unparsed).then(pl.lit(Outcome.UNPARSED.value)).otherwise("outcome")
+    told = nested.kinds.with_columns(spellings.verdict(), outcome.alias("outcome"))
+    kinds = told.unique().sort(told.columns)
+    meant = with_codes(told, kinds)[KIND]
+    flat = nested.units.select(pl.col(KIND).explode()).to_series()
+    sizes = nested.units[N].list.len()
+    place = pl.Series(np.repeat(np.arange(nested.units.height), sizes.to_numpy()))
+    lists = pl.DataFrame({"__unit": place, KIND: meant[flat].cast(flat.dtype)})
+    lists = lists.group_by("__unit", maintain_order=True).agg(KIND)
+    return replace(nested, units=nested.units.with_columns(lists[KIND]), kinds=kinds)
+
+
+def spelled_alike(
+    frames: Sequence[pl.LazyFrame], column: str, *, as_written: Sequence[bool]
+) -> tuple[list[pl.LazyFrame], tuple[str, ...]]:
+    """Give tables that are compared one spelling of each word, and say what was put together.
+
+    Parameters
+    ----------
+    frames : sequence of pl.LazyFrame
+        Tables in each of which a word has one spelling already, or all are taken as written.
+    column : str
+        Of verdicts, or of labels of places.
+    as_written : sequence of bool
+        Of which tables spellings stay: the others take theirs, but for words of which they have
+        two.
+
+    Returns
+    -------
+    tuple of list of pl.LazyFrame and tuple of str
+        The tables, and lines as of `Spellings.lines`.
+
+    Examples
+    --------
+    >>> tables = [pl.LazyFrame({"verdict": [word]}) for word in ("PASS", "pass")]
+    >>> found, lines = spelled_alike(tables, "verdict", as_written=[False, False])
+    >>> pl.concat(found).collect()["verdict"].to_list(), lines
+    (['PASS', 'PASS'], ('put together: PASS = pass; --exact-values keeps them apart',))
+    """
+    text = pl.col(column).cast(pl.String).alias("text")
+    counts = [
+        frame.group_by(text).agg(pl.len().alias("n")).collect().drop_nulls() for frame in frames
+    ]
+    words = pl.concat(
+        one.with_columns(fixed=pl.lit(fixed)) for one, fixed in zip(counts, as_written, strict=True)
+    )
+    words = words.group_by("text").agg(pl.col("n").sum(), pl.col("fixed").any())
+    two = words.filter("fixed").select(key=folded(pl.col("text"))).to_series()
+    words = words.filter(~folded(pl.col("text")).is_in(two.filter(two.is_duplicated()).implode()))
+    # What stays comes before what only has more rows.
+    weight = pl.when("fixed").then(pl.col("n").sum()).otherwise(0)
+    found = spellings_of(words.select("text", pl.col("n") + weight), options=NO_VALUE)
+    kept = [
+        frame if fixed else frame.with_columns(found.verdict(column))
+        for frame, fixed in zip(frames, as_written, strict=True)
+    ]
+    return kept, found.lines()
+
+
+def _groups(words: pl.DataFrame, sign: str) -> list[str]:
+    """Words (first column) that have the same second column as another, a text a group."""
+    word, same = words.columns
+    groups = words.filter(pl.len().over(same) > 1).group_by(same, maintain_order=True)
+    return [sign.join(told_apart(one[word].to_list())) for _, one in groups]
+
+
+def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = None) -> list[str]:
+    r"""Words as they are told, with the code points of what no eye tells apart.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Words that stand beside each other in a line.
+    quotes : callable, optional
+        How a word is told; by default in quotes where white space or what cannot be seen is part.
+
+    Examples
+    --------
+    >>> print(*told_apart(["A", "B ", "caf\u00e9", "cafe\u0301"]))
+    A 'B ' 'caf\xe9' 'cafe\u0301'
+    """
+    told = [(quotes or _quoted)(word) for word in words]
+    drawn = str.maketrans(_LATIN)
+    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in told]
+    each = zip(words, told, seen, strict=True)
+    return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
+
+
+def _with_rows(words: pl.DataFrame) -> str:
+    """Spellings with how many rows have each."""
+    each = [f"{_quoted(text)} ({n:,})" for text, n in words.select("text", "n").iter_rows()]
+    return _listed(each, ", ")
+
+
+def _quoted(text: str) -> str:
+    """A spelling as it is told: in quotes where white space or what cannot be seen is part."""
+    return text if text and text == text.strip() and text.isprintable() else repr(text)
+
+
+def _listed(parts: list[str], sign: str = "; ") -> str:
+    """The first of many parts."""
+
+    def all_of() -> Iterator[str]:
+        yield from parts[:_MOST_TOLD]
+        if len(parts) > _MOST_TOLD:
+            yield f"and {len(parts) - _MOST_TOLD} more"
+
+    return sign.join(all_of())
