@@ -95,7 +95,7 @@ class Output:
         if self.ending == ".parquet":
             frame.write_parquet(data, metadata={MARK: self.kind, seals.NAME: seals.UNSEALED})
         else:
-            frame.write_csv(data)
+            _flat(frame).write_csv(data)
         self.write(data.getvalue())
 
     def write(self, data: bytes) -> None:
@@ -497,3 +497,15 @@ def _not_ours(output: Output, what: str) -> SweepError:
         where={"file": output.path},
         hint="another name, or --force (in Python force=True)",
     )
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose lists are JSON text: CSV knows none."""
+    import polars as pl
+
+    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    text = {
+        name: [None if one is None else json.dumps(one) for one in frame[name].to_list()]
+        for name in lists
+    }
+    return frame.with_columns(pl.Series(name, text[name], dtype=pl.String) for name in lists)

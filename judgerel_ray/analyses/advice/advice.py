@@ -29,8 +29,8 @@ from judgerel_ray.analyses.advice.plans import (
 from judgerel_ray.analyses.advice.targets import NEED_COLUMNS, TARGETS, need_rows
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.greedy import SERVING_NOISE
 from judgerel_ray.counting.grouping import Block
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.places import Populations, by_place
@@ -168,7 +168,7 @@ def advise_judgments(
     splits: list[Row] = []
     for group in groups:
         # Replies without a verdict do not tell what more would be worth.
-        if group.greedy == SERVING_NOISE or group.replies.are_few:
+        if group.greedy == Flag.SERVING_NOISE or group.replies.are_few:
             # More repeats of temperature 0 buy nothing that a judge could give.
             components.extend({**group.key, **row} for row in component_rows(group))
             continue

@@ -10,14 +10,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.policy import (
     REPRODUCIBILITY,
     SCORED,
     Missing,
     Row,
+    method_columns,
     number_of_row,
     value_of,
 )
@@ -225,7 +227,7 @@ def _pooled_rows(
     for statistic, floor in zip(statistics, noise_floors(pooled, statistics), strict=True):
         row: Row = {
             "coefficient": statistic.name, "value": None, "low": None, "high": None,
-            **noise_columns(None), "undefined": why, "estimator": statistic.estimator,
+            **noise_columns(None), "undefined": why, **method_columns(statistic.estimator),
         }  # fmt: skip
         if not why:
             value = measure(pooled, statistic)
@@ -234,7 +236,7 @@ def _pooled_rows(
             row |= {
                 "value": value.value, "low": interval.low, "high": interval.high,
                 **noise_columns(floor), "undefined": value.undefined,
-                "estimator": in_words(words, interval, floor),
+                **method_columns(words, interval, floor),
             }  # fmt: skip
         printed = categories if statistic.name == "entropy_agreement" else None
         yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
@@ -387,7 +389,7 @@ def _row(
     words += f", {_drawn(group.nuisance)} drawn at random for each of two judgments"
     empty: Row = {
         "coefficient": one.name, "value": None, "low": None, "high": None,
-        **noise_columns(None), "estimator": words, "undefined": why,
+        **noise_columns(None), **method_columns(words), "undefined": why,
     }  # fmt: skip
     if why or terms is None:
         return empty
@@ -397,8 +399,7 @@ def _row(
     value = float(terms.value(total))
     if np.isnan(value):
         return {**empty, "undefined": "no_variance"}
-    if not repeats_known(total):
-        words += "; no prompt was asked twice, so only judgments at different levels are compared"
+    once: list[Noted] = [] if repeats_known(total) else [(Flag.NO_REPEATS, ())]
     interval = _interval(group, terms, value, pooled_CV, one, left_out)
     return {
         **empty,
@@ -406,7 +407,7 @@ def _row(
         "low": interval.low,
         "high": interval.high,
         **noise_columns(floor),
-        "estimator": in_words(words, interval, floor),
+        **method_columns(words, interval, floor, noted=once),
         "undefined": None,
     }
 
@@ -431,8 +432,7 @@ def _interval(
             return Interval(undefined="too_few_units", n_questions=n)
         draws = bootstrap_weights(n, n_resamples=choice.n_resamples, seed=choice.seed)
         values = np.concatenate([terms.at(weights) for weights in draws])
-        said = f"{choice.n_resamples} resamples of {n}"
-        found = replace(between(value, values, 0.95, "percentile", said), n_questions=n)
+        found = between(value, values, 0.95, "percentile", n)
     else:
         without = terms.left_out() if left_out is None else left_out
         found = student_interval(
