@@ -14,6 +14,7 @@ from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod, no_
 NOISE = "not distinguishable from noise"
 GREEDY = (Flag.SERVING_NOISE.words(), Flag.GREEDY_LEFT_OUT.words())
 _OF_INTERVALS = (Flag.FEW_INFORMATIVE, Flag.CARRIED_BY_FEW, Flag.BIASED)
+_OF_PLACES = (NullMethod.PLACE_PERMUTATIONS, NullMethod.PLACES_CLOSED_FORM, NullMethod.PLACES_ALIKE)
 _UNMARKED = (
     Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
     Flag.SOME_WITHOUT,
@@ -270,7 +271,9 @@ def estimator_parts(row: Row) -> list[str]:
     parts += flag_words(row, *_OF_INTERVALS)
     if code := row.get("null_method"):
         n = cast(int, row.get("n_permutations") or 0)
-        parts.append(f"floor of {NullMethod(str(code)).words(n=n)}")
+        null = NullMethod(str(code))
+        what = "p" if null in _OF_PLACES else "floor"  # of places the floor is 0
+        parts.append(f"{what} of {null.words(n=n)}")
     parts += flag_words(row, *(flag for flag in Flag if flag not in _OF_INTERVALS))
     return [part for part in parts if part]
 
