@@ -45,7 +45,7 @@ class Advice:
     ----------
     components : pl.DataFrame
         Variance components: what is the question's, and what is error. Repeats at temperature 0
-        are the serving's noise: they have this table alone, and ``estimator`` says so.
+        are the serving's noise: they have this table alone, and ``flags`` say so.
     designs : pl.DataFrame
         What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
         of the same prompts (and what those are worth where that prompt is all that counts:

@@ -69,8 +69,8 @@ def bound_rows(
     ------
     Row
         As of :func:`.group_rows`: no value, `low` the least and
-        `high` the greatest the coefficient could be, ``estimator`` saying whether both are
-        reached; both null, and ``undefined`` "no_bounds", where there are none, ``estimator``
+        `high` the greatest the coefficient could be, ``interval_method`` saying whether both are
+        reached; both null, and ``undefined`` "no_bounds", where there are none, ``no_interval``
         saying why ("no_scores" where a level needs numbers and verdicts are names). No row where
         nothing is missing.
 
