@@ -30,6 +30,7 @@ from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
 from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
 from judgerel_ray.reporting.verb import report  # isort: skip
+from judgerel_ray.examples import example  # isort: skip
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
 
 __version__ = "0.1.0"
@@ -43,6 +44,7 @@ __all__ = [
     "compare",
     "distributions",
     "exact",
+    "example",
     "import_judgments",
     "items",
     "load_sweep",

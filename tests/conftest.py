@@ -150,45 +150,51 @@ def wait_until() -> Callable[[Callable[[], object], str], None]:
 
 
 @pytest.fixture
-def hold_leases(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], bool]], None]:
+def outside(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Give the fleets of a test's runs other surroundings in place of some: ``fleet.Outside``."""
+    from judgerel_ray.fleet import Fleet, Outside
+
+    def give(**functions: Any) -> None:
+        monkeypatch.setattr(Fleet, "outside", Outside(**functions))
+
+    return give
+
+
+@pytest.fixture
+def hold_leases(outside: Callable[..., None]) -> Callable[[Callable[[Any, Any], bool]], None]:
     """Hold a run's leases back for as long as a test says: how fast engines are decides nothing.
 
-    What it is given is asked before leases are sent, with the run's ``Fleet``, in the thread of the
-    run: while it says True nothing more is sent, and what is at work goes on.
+    What it is given is asked before leases are sent, with the run's judges and their board, in the
+    thread of the run: while it says True nothing more is sent, and what is at work goes on.
     """
     import time
 
-    from judgerel_ray.fleet import Fleet
-
-    before = Fleet._send_leases
-
-    def hold(is_held: Callable[[Any], bool]) -> None:
+    def hold(is_held: Callable[[Any, Any], bool]) -> None:
         since: list[float] = []
 
-        def send(fleet: Fleet) -> None:
-            if not is_held(fleet):
+        def may_send(pools: Any, board: Any) -> bool:
+            if not is_held(pools, board):
                 since.clear()
-                before(fleet)
-                return
+                return True
             since.append(time.monotonic())
             if since[-1] - since[0] > PATIENCE_S:
                 pytest.fail("what the leases wait for does not come")
+            return False
 
-        monkeypatch.setattr(Fleet, "_send_leases", send)
+        outside(may_send=may_send)
 
     return hold
 
 
 @pytest.fixture
-def all_engines_first(hold_leases: Callable[[Callable[[Any], bool]], None]) -> None:
+def all_engines_first(hold_leases: Callable[[Callable[[Any, Any], bool]], None]) -> None:
     """While a judge's first engines come up nobody gets work, until it has all that it wants."""
     begun: set[str] = set()
 
-    def is_held(fleet: Any) -> bool:
-        for pool in fleet._pools.values():
+    def is_held(pools: Any, _board: Any) -> bool:
+        for pool in pools.values():
             if pool.has_work and pool.slots and pool.name not in begun:
-                ready = sum(slot.ready for slot in pool.slots.values())
-                if ready < fleet._placement._wanted(pool):
+                if sum(slot.ready for slot in pool.slots.values()) < pool.wanted:
                     return True
                 begun.add(pool.name)
         return False

@@ -37,9 +37,9 @@ def load_sweep(path: str | PathLike[str]) -> Sweep:
 
     Examples
     --------
-    >>> load_sweep("no-such.toml")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    >>> from judgerel_ray import example
+    >>> [judge.name for judge in load_sweep(example("sweep.toml")).judge]
+    ['simulated-steady', 'simulated-erratic']
     """
     from judgerel_ray.config import load_sweep as load
 
@@ -106,9 +106,9 @@ def plan(sweep: Sweep | str | PathLike[str], asked: NoRequest) -> Plan:  # noqa:
 
     Examples
     --------
-    >>> plan("no-such.toml")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    >>> from judgerel_ray import example
+    >>> plan(example("sweep.toml")).as_json()["requests"]
+    184
     """
     from judgerel_ray.asking.plan.planning import plan_resolved
     from judgerel_ray.asking.plan.resolve import resolve
@@ -150,9 +150,13 @@ def run(sweep: Sweep | str | PathLike[str], asked: RunRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> run("no-such.toml", out="nowhere")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    On a Ray of this machine, which takes a while to start:
+
+    >>> import tempfile
+    >>> from judgerel_ray import example
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     run(example("sweep.toml"), out=f"{folder}/run").height
+    184
     """
     loaded = _loaded(sweep)
     from judgerel_ray.asking.run.calling import judgments_of
@@ -196,9 +200,27 @@ def exact(sweep: Sweep | str | PathLike[str], asked: ExactRequest) -> pl.DataFra
 
     Examples
     --------
-    >>> exact("no-such.toml", out="nowhere")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.SweepError: no such sweep file [file=no-such.toml]. ...
+    On a Ray of this machine, which takes a while to start:
+
+    >>> import tempfile, pathlib
+    >>> from judgerel_ray import example
+    >>> text = f'''
+    ... name = "exact"
+    ... [[judge]]
+    ... name = "simulated"
+    ... engine = "simulated"
+    ... model = "uniform"
+    ... gpus = 0
+    ... [[ask]]
+    ... protocol = "best_of"
+    ... benchmark = "example"
+    ... path = "{example("items.jsonl")}"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     file = pathlib.Path(folder, "sweep.toml")
+    ...     _ = file.write_text(text)
+    ...     exact(file, out=f"{folder}/run")["stage"].to_list()
+    ['exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact', 'exact']
     """
     loaded = _loaded(sweep)
     from judgerel_ray.asking.run.calling import judgments_of
@@ -235,9 +257,10 @@ def status(out: str | PathLike[str], asked: NoRequest) -> RunStatus:  # noqa: AR
 
     Examples
     --------
-    >>> status("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> found = status(example("run"))
+    >>> found.state, [(judge.judge, judge.landed, judge.owed) for judge in found.judges]
+    ('done', [('simulated-steady', 96, 0), ('simulated-erratic', 88, 0)])
     """
     from judgerel_ray.store.status import read_status
 
@@ -272,9 +295,9 @@ def verify(out: str | PathLike[str], asked: NoRequest) -> list[Finding]:  # noqa
 
     Examples
     --------
-    >>> verify("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> verify(example("run"))
+    []
     """
     from judgerel_ray.store import RunDirectory, verify_run
 

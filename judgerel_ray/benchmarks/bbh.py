@@ -8,15 +8,9 @@ from collections.abc import Iterator
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record
 from judgerel_ray.benchmarks.rows import as_records, read_json, read_records
-from judgerel_ray.benchmarks.source import (
-    file_name,
-    format_of,
-    is_folder,
-    known_format,
-    list_folder,
-    stem,
-)
+from judgerel_ray.benchmarks.source import file_name, format_of, known_format, stem
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core.files import is_folder, list_folder
 
 
 def load_bbh(path: str) -> tuple[Item, ...]:

@@ -18,13 +18,13 @@ from judgerel_ray.benchmarks.mix import draw_mix
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import ANSWERS, MULTIPLE_CHOICE, load_multiple_choice
-from judgerel_ray.benchmarks.record import closest
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
-from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.benchmarks.squad import load_squad
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
 from judgerel_ray.core import GoldIs, Item, SweepError
+from judgerel_ray.core.files import is_folder
+from judgerel_ray.core.text import closest
 
 
 def load_mix(path: str, *, seed: int = 1) -> tuple[Item, ...]:

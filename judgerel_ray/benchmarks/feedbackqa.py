@@ -6,8 +6,9 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.judged_text import rating_by, under_headings
 from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import file_name, is_folder, list_folder, stem
+from judgerel_ray.benchmarks.source import file_name, stem
 from judgerel_ray.core import Item, Option, SweepError
+from judgerel_ray.core.files import is_folder, list_folder
 
 _QUESTION = "How well does the passage answer the question?"
 _CRITERION = "quality"

@@ -10,15 +10,9 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
 from judgerel_ray.benchmarks.responses import Responses
 from judgerel_ray.benchmarks.rows import read_json, read_records
-from judgerel_ray.benchmarks.source import (
-    file_name,
-    format_of,
-    is_folder,
-    known_format,
-    list_folder,
-    stem,
-)
+from judgerel_ray.benchmarks.source import file_name, format_of, known_format, stem
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core.files import is_folder, list_folder
 
 _POPULARITIES = ("head", "torso", "tail")
 _PREFIX = "head_to_tail_"

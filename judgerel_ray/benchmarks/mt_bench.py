@@ -6,15 +6,9 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.responses import Responses
 from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import (
-    file_name,
-    format_of,
-    is_folder,
-    known_format,
-    list_folder,
-    stem,
-)
+from judgerel_ray.benchmarks.source import file_name, format_of, known_format, stem
 from judgerel_ray.core import Item, SweepError
+from judgerel_ray.core.files import is_folder, list_folder
 
 
 def load_mt_bench(path: str, answers: str | None = None) -> tuple[Item, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from collections.abc import Collection, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.json_text import parse_json
+from judgerel_ray.core.text import closest
 
 _EXCERPT = 40
 _NAMES_SHOWN = 12
@@ -210,19 +210,6 @@ def excerpt(text: str) -> str:
     'two\nlines'
     """
     return repr(text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…")
-
-
-def closest(name: str, names: Collection[str]) -> str | None:
-    """Most similar of some names, whatever their case; None where none is close.
-
-    Examples
-    --------
-    >>> closest("question", ["Question", "answer"])
-    'Question'
-    """
-    by_lower = {known.lower(): known for known in names if known != name}
-    found = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
-    return by_lower[found[0]] if found else None
 
 
 def shown_names(names: Collection[str]) -> str:

@@ -9,8 +9,9 @@ from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.judged_text import numbered_options, rating_by, under_headings
 from judgerel_ray.benchmarks.record import Record, shown_names
 from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import file_name, is_folder, known_format, list_folder, stem
+from judgerel_ray.benchmarks.source import file_name, known_format, stem
 from judgerel_ray.core import HumanRating, Item, Option, SweepError
+from judgerel_ray.core.files import is_folder, list_folder
 
 _QUESTIONS = {
     "coherence": "How well do the sentences of the summary fit together as one text?",

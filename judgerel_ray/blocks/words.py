@@ -12,8 +12,11 @@ from judgerel_ray.core import printable
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod, no_interval_words
 
 NOISE = "not distinguishable from noise"
+_EXTENDED = "extended to the value"
+FEW_INFORMATIVE = Flag.FEW_INFORMATIVE.words()
 GREEDY = (Flag.SERVING_NOISE.words(), Flag.GREEDY_LEFT_OUT.words())
 _OF_INTERVALS = (Flag.FEW_INFORMATIVE, Flag.CARRIED_BY_FEW, Flag.BIASED)
+_DRAWN_OUT = (IntervalMethod.POSTERIOR_EXTENDED, IntervalMethod.POSTERIOR_WITH_0_EXTENDED)
 _OF_PLACES = (NullMethod.PLACE_PERMUTATIONS, NullMethod.PLACES_CLOSED_FORM, NullMethod.PLACES_ALIKE)
 _UNMARKED = (
     Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
@@ -64,7 +67,7 @@ _REASONS = {
     "no variance": "every verdict is the same one: with nothing to tell apart, agreement beyond "
     "chance has no meaning",
     "no total variance": "the sums over items are all the same",
-    "no scores": "verdicts are names here, and this coefficient needs numbers",
+    "no scores": "verdicts are names here, and this coefficient needs numbers, in the column score",
     "category needs nominal": "a reply without a verdict has no place on a scale of numbers: see "
     "the rows with those replies left out",
     "too few units": "too few questions have two verdicts to compare",
@@ -77,8 +80,10 @@ _REASONS = {
     "singular": "some items are sums of others: maximum likelihood has no answer",
     "non positive covariances": "the items do not go together: their covariances sum to 0 or less",
     "non positive total": "the items cancel out: their sum has no variance to speak of",
-    "few informative questions": "fewer than 10 questions show any disagreement (or any "
+    FEW_INFORMATIVE: "fewer than 10 questions show any disagreement (or any "
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
+    _EXTENDED: "the interval of the likely values does not hold this one, and was drawn out to it: "
+    "it ends at the value because so few questions say little, and not because no more is possible",
     "biased at this size": "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",
     GREEDY[0]: "temperature 0 is greedy: asked again, it shows how steady the server is, not how "
@@ -318,7 +323,8 @@ def remarks(row: Row) -> list[str]:
     if row.get("no_interval") and row["no_interval"] != row.get("undefined"):
         said.append(_no_interval(row))
     marked = flag_words(row, *(flag for flag in Flag if flag not in _UNMARKED))
-    return said + [text for text in marked if text != why]
+    said += [text for text in marked if text != why]
+    return said + [_EXTENDED] * (row.get("interval_method") in _DRAWN_OUT)
 
 
 def coefficient_name(row: Row) -> str:

@@ -33,7 +33,7 @@ def judged(path: str, request: Any) -> str | Given:
     return looked_at(read)
 
 
-def tell_basis(path: str | Given, formats: Sequence[str]) -> None:
+def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") -> None:
     """Say before any number what it rests on, where a run owes requests or has damaged files.
 
     Beside JSON it is no part of it.
@@ -41,4 +41,4 @@ def tell_basis(path: str | Given, formats: Sequence[str]) -> None:
     from judgerel_ray.analyses.reliability.basis import basis_lines
 
     for line in basis_lines(path):
-        tell(line, aside="json" in formats)
+        tell(f"{about}{line}", aside="json" in formats)

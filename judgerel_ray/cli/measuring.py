@@ -13,6 +13,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
+    from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
     from judgerel_ray.store.outputs import Output
 
@@ -40,16 +41,26 @@ def print_found(asked: Asked) -> int:
         tables = printed.tables
         return tables_json(tables) if isinstance(tables, dict) else coefficients_json(tables)
 
-    if asked.verb.prints == "file":
-        tell_basis(path, formats)
+    tell_basis(path, formats)
     for name in formats:
         print(as_json()) if name == "json" else tell(printed.text())
     if output is not None:
         if printed.whole_json and output.ending == ".json":
             output.write(f"{as_json()}\n".encode())
+            what = "all tables"
         else:
             write_coefficients(printed.rows, output)
+            what = f"table {_chief(asked, printed)}, {printed.rows.height:,} rows,"
+        if asked.verb.file:
+            tell(f"wrote {what} to {output.path}", aside=True)
     return DONE
+
+
+def _chief(asked: Asked, printed: Printed) -> str:
+    """The name of the table that a file holds."""
+    named = printed.tables.items() if isinstance(printed.tables, dict) else ()
+    known = (name for name, table in named if table is printed.rows)
+    return next(known, asked.verb.file.partition(",")[0])
 
 
 def print_coefficients(asked: Asked) -> int:
@@ -87,7 +98,7 @@ def print_coefficients(asked: Asked) -> int:
                 found.coefficients,
                 console=Screen(),
                 failures=found.failures,
-                named=options.coefficients is not None,
+                named=options.coefficients is not None or "nominal" in (options.measurement or ()),
             )
         source = "--tolerance" if options.tolerance else "the run's sweep.toml"
         for text in (serving_text(found.serving), show.tolerance_text(frame, source=source)):
@@ -112,6 +123,9 @@ def print_differences(asked: Asked) -> int:
     a = judged(asked.source, request)
     b = None if request.b is None else judged(request.b, request)
     found, shared = compared(a, replace(request, b=b))
+    for name, path in zip(names, (a, b), strict=True):
+        if path is not None:
+            tell_basis(path, formats, about=f"{name}: " if b is not None else "")
     for name in formats:
         if name == "json":
             print(coefficients_json(with_shared(found, shared, names)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -44,24 +44,11 @@ PRINTING: dict[str, dict[str, Flag]] = {
 SWITCHES = ("json", "force")
 SHARED = ("by", "exact_values", "verdict_names")
 """Options of many verbs, listed after a verb's own."""
-MOVED = {
-    "--questions": "questions PATH",
-    "--uncertainty": "uncertainty RUN",
-    "--limits": "distributions RUN --view limits",
-    "--weighted": "distributions RUN --view weighted",
-    "--settled": "distributions RUN --view settled",
-    "--reasoning": "distributions RUN --view reasoning",
-    "--scales": "scales PATH",
-    "--reference": "align PATH --reference WHO",
-    "--ranking": "rank PATH",
-    "--selection": "select PATH",
-    "--comparison": "systems PATH",
-    "--compared": "systems PATH --answer-temperature T",
-    "--panels": "panels PATH",
-    "--cascade": "cascade PATH",
-    "--person": "cascade PATH --person-cost COST --person-accuracy A",
-}
-"""What other words for an analysis are called here."""
+_READING, _WRITING = "How judgments are read and grouped", "What is printed and written"
+FEW = 4
+"""As many verbs a hint names: of more it says where all are listed."""
+_NEAR = 0.8
+"""How alike two flags are of which one is a slip of the other: --items is none of --limits."""
 _NUMBER = re.compile(r"-\d|-\.\d")
 
 
@@ -133,17 +120,21 @@ def _refuse(error: click.UsageError) -> NoReturn:
     name = error.ctx.command_path if error.ctx else PROGRAM
     what, hint = error.format_message().rstrip("."), f"{name} --help"
     if isinstance(error, click.NoSuchOption):
-        what = f"no such option: {error.option_name}"
-        hint = _elsewhere(error.option_name, name.partition(" ")[2]) or hint
+        option = error.option_name
+        near = get_close_matches(option, error.possibilities or (), n=1, cutoff=_NEAR)
+        what = f"no such option: {option}{f' (meant {near[0]}?)' if near else ''}"
+        hint = hint if near else _elsewhere(option) or hint
     tell(f"{PROGRAM}: {one_line(what[0].lower() + what[1:])}. Try: {hint}", aside=True)
     raise SystemExit(MISTAKE)
 
 
-def _elsewhere(option: str, verb: str) -> str | None:
-    """The verbs that an option is of, where it is of others."""
-    if verb == "reduce" and option in MOVED:
-        return f"{PROGRAM} {MOVED[option]}"
+def _elsewhere(option: str) -> str | None:
+    """The verb that is called as an option is, else the verbs that have it."""
     others = [name for name, one in VERBS.items() if option in _spellings(one)]
+    if option.removeprefix("--") in VERBS:
+        others = [option.removeprefix("--")]
+    if len(others) > FEW:
+        return f"{PROGRAM} --help"
     return f"{PROGRAM} {' or '.join(others)}" if others else None
 
 
@@ -221,7 +212,7 @@ def _script(context: click.Context, _: click.Parameter, shell: str | None) -> No
 
 
 def _eager(names: Sequence[str], callback: Callable[..., None], help: str, **more: Any) -> Any:
-    """An option that is dealt with before all others."""
+    """An option that is handled before all others."""
     if not more:
         more = {"is_flag": True}
     return click.Option(
@@ -241,7 +232,9 @@ class _Command(click.Command):
             for one in places
         ]
         params += [_option(one) for one in _flags(verb)]
-        params += [_printing(name, told) for name, told in PRINTING[verb.prints].items()]
+        for name, one in PRINTING[verb.prints].items():
+            chief = f": the table {verb.file}" if name == "out" and verb.file else ""
+            params.append(_printing(name, replace(one, help=one.help + chief)))
         params.append(_eager(["-h", "--help"], _help, "show this and leave"))
         told = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
         text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *told])
@@ -284,6 +277,19 @@ class _Command(click.Command):
         """As other commands write it."""
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, prefix="usage: ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A verb's own flags, then those of many verbs under headings of their own."""
+        rows: dict[str, list[tuple[str, str]]] = {"Options": [], _READING: [], _WRITING: []}
+        for one in self.params:
+            record = one.get_help_record(ctx)
+            if isinstance(one, click.Option) and record is not None:
+                heading = _WRITING if one.name in PRINTING[self.verb.prints] else "Options"
+                rows[_READING if one.name in SHARED else heading].append(record)
+        for heading, records in rows.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argument:

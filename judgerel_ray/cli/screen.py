@@ -23,7 +23,7 @@ _FAILING = ("strict", "surrogateescape")  # the second where no locale is set
 
 
 def tell(text: str, *, aside: bool = False) -> None:
-    """Print a text of any lines; what would act on a terminal is shown, endless words are cut.
+    """Print a text of any lines; what would act on a terminal is shown, very long words are cut.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def tell(text: str, *, aside: bool = False) -> None:
 
 
 def one_line(error: object) -> str:
-    """An error in one line that acts on nothing; endless words lose their middle."""
+    """An error in one line that acts on nothing; very long words lose their middle."""
     return shortened(printable(" ".join(str(error).split())), LONGEST_WORD)
 
 

@@ -1,48 +1,88 @@
-"""Values that a caller writes as NAME=VALUE."""
+"""Values by name: a mapping in Python, NAME=VALUE on a command line."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from judgerel_ray.core.errors import SweepError
 
+Value = TypeVar("Value")
 
-def assigned(text: str, flag: str) -> tuple[str, float]:
-    """NAME=VALUE as a name and a number.
+
+def by_name(
+    given: Mapping[str, Any] | Sequence[str] | str | None,
+    flag: str,
+    read: Callable[[Any], Value],
+    *,
+    form: str = "NAME=VALUE",
+    cut: Callable[[str, str], tuple[str, str, str]] = str.partition,
+) -> dict[str, Value] | None:
+    """Read values by name, however they are given; None stays.
+
+    Parameters
+    ----------
+    given : mapping, sequence of str, str or None
+        Values by name, or texts ``NAME=VALUE``.
+    flag : str
+        What an error calls them.
+    read : callable
+        From a value, or its text, to what it means; ValueError where it means nothing, with what
+        it must be.
+    form : str
+        How a text is written.
+    cut : callable
+        At which sign a text is cut: ``str.rpartition`` where names may hold one.
 
     Raises
     ------
     SweepError
-        If it is not, naming the flag.
+        If a text has another form, names something twice, or a value means nothing.
 
     Examples
     --------
-    >>> assigned("flip_rate=0.1", "--tolerance")
-    ('flip_rate', 0.1)
+    >>> by_name(["flip_rate=0.1"], "--tolerance", number)
+    {'flip_rate': 0.1}
+    >>> by_name({"flip_rate": 0.1}, "--tolerance", number)
+    {'flip_rate': 0.1}
     """
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise SweepError(f"{flag} must be NAME=VALUE, got {text!r}")
-    return name.strip(), number_of(value, flag)
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        told = [(name, "=", value) for name, value in given.items()]
+    else:
+        told = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
+    found: dict[str, Value] = {}
+    for before, sign, value in told:
+        name = before.strip()
+        if not name or value == "" or name in found:
+            text = f"{before}{sign}{value}"
+            raise SweepError(f"{flag} must be {form}, each name once, got {text!r}")
+        try:
+            found[name] = read(value)
+        except ValueError as error:
+            raise SweepError(f"{flag} must be {error}, got {value!r}") from None
+    return found
 
 
-def number_of(text: str, flag: str) -> float:
-    """A finite number; underscores may part its digits.
+def number(value: object) -> float:
+    """Read a finite number; underscores may part the digits of its text.
 
     Raises
     ------
-    SweepError
-        If it is none, naming the flag.
+    ValueError
+        If it is none.
 
     Examples
     --------
-    >>> number_of("1_000", "--budget")
+    >>> number("1_000")
     1000.0
     """
     try:
-        value = float(text.replace("_", ""))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise SweepError(f"{flag} must be a number, got {text!r}")
-    return value
+        found = float(value.replace("_", "") if isinstance(value, str) else value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found) or isinstance(value, bool):
+        raise ValueError("a number")
+    return found

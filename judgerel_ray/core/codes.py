@@ -196,6 +196,8 @@ class Flag(StrEnum):
     CARRIED_BY_FEW = "rests_on_few_questions"
     BIASED = "biased_at_this_size"
     NO_REPEATS = "no_prompt_asked_twice"
+    SOME_ORDERS = "some_orders_recorded"
+    SOME_ORDERS_OF_MANY = "some_of_many_orders_recorded"
     IN_BLOCKS = "left_out_in_blocks"
     RESAMPLES_UNDEFINED = "resamples_undefined"
     PERMUTATIONS_UNDEFINED = "permutations_undefined"
@@ -240,6 +242,10 @@ _FLAGS: Mapping[Flag, str] = {
     Flag.BIASED: "biased at this size",
     Flag.NO_REPEATS:
         "no prompt was asked twice, so only judgments at different levels are compared",
+    Flag.SOME_ORDERS: "orders recorded: {0:,.0f} of {1:,.0f} a question, the others taken to be "
+        "like them",
+    Flag.SOME_ORDERS_OF_MANY: "orders recorded: {0:,.0f} of {1:,.0f} or more a question, the "
+        "others taken to be like them",
     Flag.IN_BLOCKS: "blocks of {0:.0f} questions left out in turn",
     Flag.RESAMPLES_UNDEFINED: "{0:.0f} resamples undefined",
     Flag.PERMUTATIONS_UNDEFINED: "{0:.0f} permutations had no value",

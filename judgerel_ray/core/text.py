@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from hashlib import blake2b
 
 from judgerel_ray.core.errors import SweepError
@@ -154,6 +155,19 @@ def printable(text: str, *, lines: bool = False) -> str:
         text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else ""
     return _ACTING.sub(lambda one: one[0] if one[0] in kept else _escape(one[0]), text)
+
+
+def closest(name: str, names: Collection[str]) -> str | None:
+    """Most similar of some names, whatever their case; None where none is close.
+
+    Examples
+    --------
+    >>> closest("question", ["Question", "answer"])
+    'Question'
+    """
+    by_lower = {known.lower(): known for known in names if known != name}
+    found = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
 
 
 def shortened(text: str, longest: int) -> str:

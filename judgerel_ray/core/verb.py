@@ -197,6 +197,8 @@ class Verb:
         Which flags of printing it has.
     show : callable, optional
         From the result to what is printed.
+    file : str
+        Which of several tables ``--out`` writes; empty where there is one.
     """
 
     name: str
@@ -207,6 +209,7 @@ class Verb:
     source: str
     prints: Prints
     show: Callable[[Any], Any] | None
+    file: str = ""
 
 
 VERBS: dict[str, Verb] = {}
@@ -221,6 +224,8 @@ def verb(
     source: str = "PATH",
     prints: Prints = "file",
     show: Callable[[Found], object] | None = None,
+    file: str = "",
+    basis: Callable[[Source, Options], tuple[Source, Callable[[], None]]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[[Source, Options], Found]], Callable[Concatenate[Source, P], Found]]:
     """Make a verb of a function of what is read and of its options.
@@ -232,8 +237,13 @@ def verb(
     ----------
     options : type
         The options class: a frozen dataclass, a field an option.
-    group, help, source, prints, show, name
-        As of :class:`Verb`; the name is by default the function's own.
+    group, help, source, prints, show, file
+        As of :class:`Verb`.
+    basis : callable, optional
+        Opens what is read, and gives what says, once numbers are made of it, what they rest on:
+        the command line does so by itself.
+    name : str, optional
+        By default the function's own.
 
     Examples
     --------
@@ -263,13 +273,19 @@ def verb(
             except TypeError as error:  # else it would name the class of the options
                 raise TypeError(f"{act.__name__}(): {error}") from None
             read, *more = bound.args
-            return act(read, options(*more, **bound.kwargs))
+            asked_for = options(*more, **bound.kwargs)
+            if basis is None:
+                return act(read, asked_for)
+            read, say = basis(read, asked_for)
+            found = act(read, asked_for)
+            say()
+            return found
 
         called.__signature__ = signature  # type: ignore[attr-defined]
         called.__doc__ = _with_parameters(act.__doc__ or "", options)
         VERBS[name or act.__name__] = Verb(
             name=name or act.__name__, help=help, group=group, options=options, act=act,
-            source=source, prints=prints, show=show,
+            source=source, prints=prints, show=show, file=file,
         )  # fmt: skip
         return cast("Callable[Concatenate[Source, P], Found]", called)
 

@@ -2,7 +2,7 @@
 
 A greedy judge asked again says the same. Where it does not, arithmetic came out otherwise in
 another batch: that is the serving's noise, and in a group with other temperatures it would pass for
-a judge that is of one mind.
+a judge that agrees with itself.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -24,6 +25,8 @@ from judgerel_ray.counting.columns import (
     typed_column,
     typed_columns,
 )
+from judgerel_ray.counting.doubts import doubts
+from judgerel_ray.counting.foreign import own_columns
 from judgerel_ray.counting.grouping import lines_left_out
 from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
 from judgerel_ray.counting.nesting import UnitRows
@@ -48,8 +51,9 @@ from judgerel_ray.counting.tally import Tally, tally_judgments, tally_unchecked,
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
+_NUMBERED = "number the repeats of each question in a column replication: 0, 1, 2"
 _ADVICE = {
-    "replication": "number the repeats of each question in a column replication: 0, 1, 2",
+    "replication": _NUMBERED,
     "option_order": "number the orders in which options were shown: 0, 1, 2",
     "verdict or score": "name the column of verdicts verdict, of numbers score",
 }
@@ -94,7 +98,11 @@ def load_judgments(path: str) -> pl.LazyFrame:
 
 
 def tally_file(
-    path: str | pl.LazyFrame, *, extra: Sequence[str] = (), exact_values: bool = False
+    path: str | pl.LazyFrame,
+    *,
+    extra: Sequence[str] = (),
+    exact_values: bool = False,
+    reads: Sequence[str] | None = None,
 ) -> Tally:
     r"""Check and count a file of judgments, in one pass over its rows.
 
@@ -110,6 +118,8 @@ def tally_file(
         Columns to tell rows apart by, besides those that make a unit.
     exact_values : bool
         Whether every spelling is a verdict of its own, and every word a verdict.
+    reads : sequence of str, optional
+        Columns that are used besides, such as ``confidence``; by default all are checked.
 
     Returns
     -------
@@ -133,6 +143,8 @@ def tally_file(
     """
     source = read_source(path)
     with readable(source.where):
+        if not set(source.rows.collect_schema()) >= _OURS:
+            source = own_columns(source, told=extra, reads=reads)
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
@@ -164,6 +176,8 @@ def tally_file(
             apart = (*apart, totals)
         if not set(columns) >= _OURS:
             apart = (*apart, *lines_left_out(nested.units))
+            if not exact_values:
+                apart = (*apart, *doubts(nested, tuple(columns)))
     return Tally(
         rows=rows,
         nested=nested,
@@ -366,6 +380,13 @@ in a column replication: 0, 1, 2'}
 def _mended(source: Source, lacking: Sequence[str]) -> str:
     """What to do about columns that are not there: take those that are probably meant."""
     meant = columns_meant(source, lacking)
+    if "replication" in lacking and len(source.files) > 1 and meant["replication"] == _NUMBERED:
+        first, last = (Path(source.files[place]).name for place in (0, -1))
+        meant["replication"] = (
+            "where each file holds one repeat, put each into a folder that says so: "
+            f"FOLDER/replication=0/{first}, ..., FOLDER/replication={len(source.files) - 1}/{last},"
+            f" and read FOLDER; else {_NUMBERED}"
+        )
     found = [one for one in meant.values() if not isinstance(one, str)]
     flags = [f"--column {wanted}={column}" for wanted, column in found]
     said = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
@@ -503,8 +524,17 @@ def _refuse_fault(typed: pl.LazyFrame, source: Source) -> None:
             raise SweepError(
                 what,
                 where={**source.where, "row": row_at_fault + 1, **shown},
-                hint=totals if item.select(SUMS_UP).item() else None,
+                hint=totals if item.select(SUMS_UP).item() else _mended_row(what),
             )
+
+
+def _mended_row(what: str) -> str:
+    """What to try where a row says what no row may say."""
+    name = what.partition(" ")[0]
+    if name == "a":
+        return "empty the verdict of replies that gave none, or rename the column outcome"
+    none = "" if name in ("item_id", "replication") else f", or rename {name} if it is none of ours"
+    return f"mend that row{none}"
 
 
 def _refuse_twice(rows: pl.LazyFrame, source: Source) -> None:

@@ -223,8 +223,9 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
     shown = pairs.group_by(SHOWN).agg(pl.col("verdict").n_unique().alias("verdicts"))
     fixed = kinds.filter(labels=1).join(shown.filter(verdicts=1), on=SHOWN).sort("verdict")
     moving = shown.filter(~pl.col(SHOWN).is_in(fixed[SHOWN].implode()))[SHOWN]
-    if moving.len() < _PAIR or (declared is not None and shown.height <= declared):
+    if moving.len() < _PAIR:
         return [], []
+    fits = declared is not None and shown.height <= declared
     # A tie's letter is after those of places; the middle one of three that are turned stays, too.
     fixed = fixed.filter(pl.col(SHOWN) > moving.max())
     ties, notes = [], []
@@ -233,6 +234,13 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
         both = f"label {label} and verdict {verdict} occur with each other alone"
         n = int(pairs.filter(verdict=verdict)[N].sum())
         where = f"{both}, in {n_orders} of {of_all} orders ({n} row{'s' * (n > 1)})"
+        if fits:
+            if n_orders == of_all:
+                notes.append(
+                    f"{both}, in every order, and options move, as of a tie: taken for an option, "
+                    f"as {N_OPTIONS} is {declared}, which counts no tie"
+                )
+            continue
         if n_orders == of_all:
             ties.append(verdict)
             said = (

@@ -5,7 +5,7 @@ label. Where items have options of their own (two of six systems each), what a v
 item is on no other's menu: verdicts are then taken by the place their option has in the first
 order, or chance would be that of all options of the file.
 
-How many levels a facet has: orders of k options are k!, others are declared or endless.
+How many levels a facet has: orders of k options are k!, others are declared or unlimited.
 """
 
 from __future__ import annotations
@@ -73,13 +73,17 @@ def names_models(columns: Collection[str]) -> pl.Expr:
     return of_protocols(lambda one: one.models_answer).fill_null(False)
 
 
-def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
+def declared_options(
+    rows: pl.LazyFrame, where: Mapping[str, object] | None = None
+) -> tuple[dict[str, int], list[str]]:
     """Read how many options a file declares its questions to have, in the column ``n_options``.
 
     Parameters
     ----------
     rows : pl.LazyFrame
         Judgments.
+    where : mapping of str to object, optional
+        What they are called in errors.
 
     Returns
     -------
@@ -106,6 +110,14 @@ def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
     numbers: dict[str, set[int | None]] = {}
     for benchmark, text in told.sort("benchmark", N_OPTIONS).collect().iter_rows():
         number = None if text is None else _n_options(text)
+        if number == 0:
+            is_text = pl.col(N_OPTIONS).cast(pl.String) == text
+            first = rows.with_row_index("__row").filter(is_text).select("__row").head(1).collect()
+            raise SweepError(
+                f"{N_OPTIONS}: expected a whole number from 2 on, got {text!r}",
+                where={**(where or {}), "row": first.item() + 1},
+                hint="write how many options the question has, or rename the column",
+            )
         numbers.setdefault(benchmark or "", set()).add(number)
     notes = [
         f"{N_OPTIONS} is not one number{' in ' * bool(one)}{one} ("
@@ -122,11 +134,9 @@ def declared_options(rows: pl.LazyFrame) -> tuple[dict[str, int], list[str]]:
 
 
 def _n_options(text: str) -> int:
-    """A number of options as it is written."""
+    """A number of options as it is written; 0 of what is none."""
     number = float(text) if text.strip().replace(".", "", 1).isdecimal() else 0.0
-    if number < _PAIR or number != int(number):
-        raise SweepError(f"{N_OPTIONS} must be a whole number from 2 on, got {text!r}")
-    return int(number)
+    return int(number) if number >= _PAIR and number == int(number) else 0
 
 
 def options_of(part: pl.DataFrame, declared: Mapping[str, int]) -> int | None:
@@ -311,9 +321,9 @@ def options_shown(places: Places | None) -> int | None:
 
 
 FacetSize = int | Literal["fixed", "unlimited"]
-"""A number of levels, those recorded (fixed), or endlessly many."""
+"""A number of levels, those recorded (fixed), or infinitely many."""
 _QUESTION = "item_id"
-_COUNTED_OPTIONS = 8  # 40,320 orders: as good as endlessly many
+_COUNTED_OPTIONS = 8  # 40,320 orders: as good as infinitely many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

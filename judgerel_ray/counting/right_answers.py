@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from judgerel_ray.core import SweepError
+from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
 from judgerel_ray.counting.spelling import folded
 
@@ -15,7 +16,7 @@ GOLD = "gold"
 
 ITEM = "item_id"
 _PLACE = "benchmark"
-_COUNTS = (KIND, N, PLACES)
+_WHO = ("judge", "judge_fingerprint", "temperature", "top_k", "top_p")
 _LONGEST = 8  # names told where gold and verdicts have nothing in common
 
 
@@ -87,23 +88,23 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
     )
 
 
-def contradicting(nested: UnitRows) -> str | None:
+def contradicting(rows: pl.DataFrame) -> str | None:
     """Say in a line where one question, asked in the same way, has several right answers.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        ``item_id``, ``gold``, and columns of how it was asked; who was asked does not matter.
 
     Examples
     --------
-    >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "A"], "gold": ["A", "B"],
-    ...                      "n": [2, 1]})
-    >>> print(contradicting(nest_rows(rows, unit=["item_id", "gold"], kinds=["verdict"])))
+    >>> rows = pl.DataFrame({"item_id": ["q", "q"], "judge": ["a", "b"], "gold": ["A", "B"]})
+    >>> print(contradicting(rows))
     gold differs between the rows of one question in 1 question (q: 'A', 'B'); each verdict is \
 held against the gold of its own row
     """
-    units = nested.units
-    if GOLD not in units.columns:
-        return None
-    asked = [name for name in units.columns if name not in (GOLD, "block", *_COUNTS)]
-    known = units.select(*asked, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD)
+    asked = [name for name in rows.columns if name not in (GOLD, N, "block", *_WHO)]
+    known = rows.select(*asked, pl.col(GOLD).cast(pl.String)).drop_nulls(GOLD)
     several = known.group_by(asked).agg(
         pl.col(GOLD).unique(), folded(pl.col(GOLD)).n_unique().alias("n")
     )
@@ -116,6 +117,34 @@ held against the gold of its own row
         f"gold differs between the rows of one question in {questions} ({several[ITEM][0]}: "
         f"{_few(set(several[GOLD][0]))}); each verdict is held against the gold of its own row"
     )
+
+
+def asked_with_gold(rows: pl.LazyFrame, counts: UnitRows | None) -> pl.DataFrame:
+    """Count the rows of each question with each right answer.
+
+    Parameters
+    ----------
+    rows : pl.LazyFrame
+        Judgments with ``gold``: read where `counts` do not tell rows apart by it.
+    counts : UnitRows, optional
+        Of them.
+
+    Returns
+    -------
+    pl.DataFrame
+        ``item_id``, ``gold``, columns of how it was asked, and of how many rows, ``n``.
+
+    Examples
+    --------
+    >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "gold": ["A", "A"], "verdict": ["A", "B"]})
+    >>> asked_with_gold(rows, None).rows()
+    [('q', 'A', 2)]
+    """
+    if counts is not None and GOLD in counts.units.columns:
+        return counts.units.drop(KIND, PLACES, strict=False).with_columns(pl.col(N).list.sum())
+    there = rows.collect_schema().names()
+    names = [name for name in (ITEM, *FACETS, GOLD) if name in there]
+    return rows.group_by(names).len(N).collect(engine="streaming")
 
 
 def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:

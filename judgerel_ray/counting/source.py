@@ -18,7 +18,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.delimited import SEPARATORS
-from judgerel_ray.core.packing import PACKED, unpacked
+from judgerel_ray.core.files import PACKED, read_bytes, unpacked
 from judgerel_ray.counting.columns import TYPED
 from judgerel_ray.counting.delimited import read_delimited
 from judgerel_ray.counting.records import read_json, read_json_lines
@@ -47,12 +47,15 @@ class Source:
         What is said of how they were read, a line each.
     indexed : bool
         Whether the file knows the range of its columns.
+    files : tuple of str
+        The files, where they are several.
     """
 
     rows: pl.LazyFrame
     where: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     indexed: bool = False
+    files: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -103,6 +106,7 @@ def read_source(given: str | pl.LazyFrame) -> Source:
         if Path(given).exists():
             return _one(given, where)
         if has_magic(given):
+            _refuse_unbounded(given)
             files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
             if files:
                 return _several(files, where, root=_root(given))
@@ -154,39 +158,6 @@ def kind_of(path: str) -> tuple[str, str]:
     name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
     packed = name.suffix if name.suffix in PACKED else ""
     return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
-
-
-def read_bytes(path: str) -> bytes:
-    """Read the whole content of a file, local or at any fsspec URL.
-
-    Raises
-    ------
-    SweepError
-        If there is none, or it cannot be read.
-
-    Examples
-    --------
-    >>> read_bytes("no-such.csv")
-    Traceback (most recent call last):
-        ...
-    judgerel_ray.core.errors.SweepError: no such file [file=no-such.csv]
-    """
-    import fsspec
-
-    try:
-        with fsspec.open(path, "rb") as file:
-            content: bytes = file.read()
-    except FileNotFoundError as error:
-        raise SweepError("no such file", where={"file": path}) from error
-    except IsADirectoryError as error:
-        raise SweepError(
-            "expected a file, got a folder", where={"path": path}, hint="name a file inside it"
-        ) from error
-    except (OSError, ValueError, ImportError) as error:
-        raise unreadable(path, error) from error
-    if not content:
-        raise SweepError("the file is empty", where={"file": path})
-    return content
 
 
 def unreadable(path: str, error: BaseException) -> SweepError:
@@ -327,6 +298,23 @@ def _root(pattern: str) -> str:
     return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
 
 
+def _refuse_unbounded(pattern: str) -> None:
+    """Refuse a pattern that looks through more files than any table has."""
+    if "**" not in Path(pattern).parts:
+        return
+    seen = 0
+    for _, folders, names in os.walk(_root(pattern), followlinks=True):
+        folders[:] = [name for name in folders if name[0] != "."]
+        seen += len(folders) + len(names)
+        if seen > _MOST_FILES:
+            raise SweepError(
+                f"expected a pattern of tables, got one that looks through more than "
+                f"{_MOST_FILES:,} files",
+                where={"path": pattern},
+                hint=_NAME_LESS,
+            )
+
+
 def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) -> Source:
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
@@ -355,7 +343,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     said = (f"read {len(files)} files as one table: {told}{more}",) if len(files) > 1 else ()
     notes = dict.fromkeys((*said, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
-    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed)
+    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
 
 def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:

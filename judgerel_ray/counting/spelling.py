@@ -22,6 +22,17 @@ _NO_WIDTH = "[\u200b\u2060\ufeff]"
 _MARKS = "*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb()[]{}.,:;!? "
 _SHORT = {"t": "true", "f": "false", "y": "yes", "n": "no", "1.0": "true", "0.0": "false"}
 _LETTERS = {"\u00df": "ss", "\u03c2": "\u03c3", "i\u0307": "i"}  # in lower case
+_TWINS = {
+    "A": "\u0410\u0391", "B": "\u0412\u0392", "C": "\u0421\u03f9", "E": "\u0415\u0395",
+    "H": "\u041d\u0397", "I": "\u0406\u0399", "J": "\u0408", "K": "\u041a\u039a",
+    "M": "\u041c\u039c", "N": "\u039d", "O": "\u041e\u039f", "P": "\u0420\u03a1",
+    "S": "\u0405", "T": "\u0422\u03a4", "X": "\u0425\u03a7", "Y": "\u0423\u03a5",
+    "Z": "\u0396", "a": "\u0430\u03b1", "c": "\u0441\u03f2", "e": "\u0435", "i": "\u0456",
+    "j": "\u0458", "o": "\u043e\u03bf", "p": "\u0440\u03c1", "s": "\u0455", "v": "\u03bd",
+    "x": "\u0445", "y": "\u0443",
+}  # fmt: skip
+_LATIN = {twin: letter for letter, twins in _TWINS.items() for twin in twins}
+"""Cyrillic and Greek letters that are drawn as Latin ones."""
 _EXACT = 15  # characters of a number that double precision tells from any other
 _MOST_TOLD = 6
 _KEPT = "--exact-values keeps them"
@@ -142,7 +153,8 @@ class Spellings:
         if words := _groups(verdicts.select("text", "shown"), " = "):
             said.append(f"put together: {_listed(words)}; {_KEPT} apart")
         each_once = verdicts.unique("shown", keep="first", maintain_order=True)
-        if alike := _groups(each_once.select("shown", loosened(pl.col("key"))), ", "):
+        drawn = pl.col("shown").str.replace_many(_LATIN)
+        if alike := _groups(each_once.select("shown", loosened(folded(drawn)).alias("key")), ", "):
             same = "write them in one way if they are one"
             said.append(f"look alike, counted as different verdicts: {_listed(alike)}; {same}")
         none = ranked.filter(pl.col("shown").is_null())
@@ -343,7 +355,8 @@ def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = No
     A 'B ' 'caf\xe9' 'cafe\u0301'
     """
     told = [(quotes or _quoted)(word) for word in words]
-    seen = [unicodedata.normalize("NFKC", one) for one in told]
+    drawn = str.maketrans(_LATIN)
+    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in told]
     each = zip(words, told, seen, strict=True)
     return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
 

@@ -372,6 +372,8 @@ def _two_places(
             where=where,
             hint="fill option_order in every row",
         )
+    if len(places) == _PAIR + 1 and orders.len() == _PAIR:
+        hint = f"write tie for the one that is a tie ({places[-1]}?); or {hint}"
     if len(places) > _PAIR or orders.len() > _PAIR:
         raise SweepError(
             "verdicts are said to name places: which option stood at one is known of two options "

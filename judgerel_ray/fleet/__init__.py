@@ -16,6 +16,7 @@ from judgerel_ray.fleet.cluster import connected
 from judgerel_ray.fleet.judge_actor import JudgeActor, JudgeSpec
 from judgerel_ray.fleet.landing import landed_rows, never_sent
 from judgerel_ray.fleet.lease import ActorFacts, FailedAsk, Lease, Receipt
+from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import JudgePool
 from judgerel_ray.fleet.retry import Fate, History, decide
 from judgerel_ray.fleet.scheduler import Fleet
@@ -36,6 +37,7 @@ __all__ = [
     "JudgeSpec",
     "JudgeState",
     "Lease",
+    "Outside",
     "Receipt",
     "WorkQueue",
     "board_line",

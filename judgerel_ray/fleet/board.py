@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -58,6 +58,7 @@ class JudgeBoard:
     """What the cluster has not, where that keeps its engines from coming up."""
     requests_per_s: float | None = None
     tokens_per_s: float | None = None
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
     _marked: float | None = None
     _seen: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Requests, new tokens and seconds behind the rates, the older the less they weigh."""
@@ -77,7 +78,7 @@ class JudgeBoard:
 
     def resume(self) -> None:
         """Say that engines get work after none had any: the time until then was no work."""
-        self._marked = time.monotonic()
+        self._marked = self.clock()
 
     def count(
         self, *, rows: int, outcomes: Mapping[str, int], tokens: TokenCounts, busy_s: float
@@ -87,7 +88,7 @@ class JudgeBoard:
         Rates are what landed by the time that passed, weighed down by age: over the first seconds
         that is landed / elapsed, later a smoothing over about ``SMOOTHING_S``.
         """
-        now = time.monotonic()
+        now = self.clock()
         self.landed += rows
         self.outcomes.update(outcomes)
         self.tokens = self.tokens + tokens
@@ -169,8 +170,9 @@ class ConsoleDisplay:
     A line that says the same is repeated every thirty seconds, with the seconds since it began.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
+        self._clock = clock
         self._live: Live | None = None
         self._shown_at = 0.0
         self._told: dict[str, tuple[str, float, float]] = {}
@@ -200,7 +202,7 @@ class ConsoleDisplay:
         if self._live is not None:
             self._live.update(board_table(board), refresh=last)
             return
-        now = time.monotonic()
+        now = self._clock()
         if not last and now - self._shown_at < LINE_EVERY_S:
             return
         self._shown_at = now

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -258,6 +258,18 @@ def kill_actor(handle: ActorHandle) -> None:
         from ray.util.placement_group import remove_placement_group
 
         remove_placement_group(handle.group)
+
+
+def finished(references: Sequence[Any], wait_s: float) -> Sequence[Any]:
+    """All calls that have ended, once one has, or none after `wait_s` seconds.
+
+    Effects: waits.
+    """
+    import ray
+
+    calls = list(references)
+    one, _ = ray.wait(calls, num_returns=1, timeout=wait_s)
+    return ray.wait(calls, num_returns=len(calls), timeout=0)[0] if one else []
 
 
 def result_of(reference: Any) -> object:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from judgerel_ray.core import EngineStartError
-from judgerel_ray.fleet.cluster import Capacity, capacity, demand, in_use, kill_actor, make_actor
-from judgerel_ray.fleet.limiting import Providers
-from judgerel_ray.fleet.pool import JudgePool, Slot, now
+from judgerel_ray.fleet.cluster import Capacity
+from judgerel_ray.fleet.outside import Outside
+from judgerel_ray.fleet.pool import JudgePool, Slot
 from judgerel_ray.fleet.tail import spare_engines
 
 STOP_TIMEOUT_S = 20.0
@@ -26,16 +26,19 @@ class Placement:
     behind and would let two judges take halves of what each needs.
     """
 
-    def __init__(self, *, pools: Mapping[str, JudgePool], session: int, local: bool) -> None:
+    def __init__(
+        self, *, pools: Mapping[str, JudgePool], session: int, local: bool, outside: Outside
+    ) -> None:
+        self._outside = outside
         self._pools = pools
         self._session = session
         self._local = local
-        self._others = in_use()
-        self._room = capacity()
-        self._looked_at = self._changed_at = now()
+        self._others = self._outside.in_use()
+        self._room = self._outside.capacity()
+        self._looked_at = self._changed_at = self._outside.now()
         self._leaving: list[tuple[JudgePool, Slot, Any, float]] = []
         self._demanded: list[dict[str, int]] = []
-        self._providers = Providers()
+        self._providers = self._outside.providers()
 
     def fill(self, keep: frozenset[str]) -> None:
         """Make the engines that fit, and make room for a judge that waits for kept idle ones."""
@@ -43,7 +46,7 @@ class Placement:
         for pool in self._pools.values():
             if not pool.has_work:
                 continue
-            wanted = self._wanted(pool)
+            pool.wanted = wanted = self._wanted(pool)
             self._drop_surplus(pool, wanted)
             while len(pool.slots) < wanted and self._fits(pool):
                 self._make(pool)
@@ -68,7 +71,7 @@ class Placement:
         waiting = [pool for pool in self._pools.values() if pool.has_work]
         short = [pool for pool in waiting if len(pool.slots) < self._wanted(pool)]
         for pool in self._pools.values():
-            spare = spare_engines(pool, at=now())
+            spare = spare_engines(pool, at=self._outside.now())
             for other in short:
                 if _kind(other) != _kind(pool):
                     continue  # a GPU is no use to it, or nothing else is
@@ -81,9 +84,9 @@ class Placement:
     def drop(self, pool: JudgePool, slot: Slot) -> None:
         """Kill an actor at once."""
         pool.slots.pop(slot.name, None)
-        kill_actor(slot.handle)
+        self._outside.kill_actor(slot.handle)
         self._providers.release(pool.spec.engine, slot.name)
-        self._changed_at = now()
+        self._changed_at = self._outside.now()
 
     def close(self) -> None:
         """Stop everything, and wait for it."""
@@ -94,7 +97,7 @@ class Placement:
             self._reap(wait_s=0.5)
         self._providers.close()
         if self._demanded:
-            demand([])
+            self._outside.demand([])
 
     def unplaceable(self) -> Iterator[tuple[JudgePool, EngineStartError]]:
         """Judges that need more GPUs than a cluster that cannot grow has."""
@@ -163,7 +166,7 @@ class Placement:
         ]
         if wanted != self._demanded:
             self._demanded = wanted
-            demand(wanted)
+            self._outside.demand(wanted)
         if self._leaving or any(pool.slots for pool in self._pools.values()):
             return
         for pool in self._pools.values():
@@ -179,11 +182,14 @@ class Placement:
         spec, share = pool.spec, self._providers.share_of(pool.spec.engine, name)
         if share is not None:
             spec = replace(spec, share=share)
-        handle = make_actor(spec, name=name, room=self._room)
+        handle = self._outside.make_actor(spec, name=name, room=self._room)
         pool.slots[name] = Slot(
-            name=name, handle=handle, started_at=now(), starting=handle.actor.start.remote()
+            name=name,
+            handle=handle,
+            started_at=self._outside.now(),
+            starting=handle.actor.start.remote(),
         )
-        self._changed_at = now()
+        self._changed_at = self._outside.now()
 
     def _drop_surplus(self, pool: JudgePool, wanted: int) -> None:
         """Let go of engines still coming up that are too many by now: a node went, or the work."""
@@ -204,36 +210,38 @@ class Placement:
             self.drop(pool, slot)
             return
         pool.slots.pop(slot.name, None)
-        self._leaving.append((pool, slot, slot.handle.actor.stop.remote(), now() + STOP_TIMEOUT_S))
+        self._leaving.append(
+            (pool, slot, slot.handle.actor.stop.remote(), self._outside.now() + STOP_TIMEOUT_S)
+        )
 
     def _reap(self, wait_s: float = 0.0) -> None:
         """Kill the actors whose engines have ended, or took too long to."""
-        import ray
-
         still: list[tuple[JudgePool, Slot, Any, float]] = []
         for pool, slot, reference, until in self._leaving:
-            done, _ = ray.wait([reference], timeout=wait_s)
-            if done or now() > until:
-                kill_actor(slot.handle)
-                self._changed_at = now()
+            if self._outside.finished([reference], wait_s) or self._outside.now() > until:
+                self._outside.kill_actor(slot.handle)
+                self._changed_at = self._outside.now()
             else:
                 still.append((pool, slot, reference, until))
         self._leaving = still
 
     def _refresh(self) -> None:
         """Look again how large the cluster is, and what others hold of it."""
-        if now() - self._looked_at < CAPACITY_EVERY_S:
+        if self._outside.now() - self._looked_at < CAPACITY_EVERY_S:
             return
-        self._looked_at = now()
-        room = capacity()
+        self._looked_at = self._outside.now()
+        room = self._outside.capacity()
         if room != self._room:
             self._room = room
             for pool in self._pools.values():
                 pool.most = None  # other nodes, other luck
         slots = [slot for pool in self._pools.values() for slot in pool.slots.values()]
         # The cluster tells ours from others' only once all of ours have theirs, and for a while.
-        if all(slot.ready for slot in slots) and now() - self._changed_at >= CAPACITY_EVERY_S:
-            used = in_use()
+        if (
+            all(slot.ready for slot in slots)
+            and self._outside.now() - self._changed_at >= CAPACITY_EVERY_S
+        ):
+            used = self._outside.in_use()
             ours = [held_by(pool, slot) for pool, slot in self._engines()]
             self._others = Capacity(
                 cpus=max(0.0, used.cpus - sum(cpus for cpus, _ in ours)),

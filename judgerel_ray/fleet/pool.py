@@ -73,6 +73,8 @@ class JudgePool:
     spec: JudgeSpec
     replicas: int | None
     """Engines wanted; None takes as many as the GPUs allow."""
+    wanted: int = 1
+    """Engines it is to have by now, of those: never idle ones."""
     queue: WorkQueue | None = None
     slots: dict[str, Slot] = field(default_factory=dict)
     suspicion: Suspicion = field(default_factory=Suspicion)

@@ -7,9 +7,8 @@ and settles what comes back.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from judgerel_ray.config import FleetTable
 from judgerel_ray.core import (
@@ -22,14 +21,14 @@ from judgerel_ray.core import (
     TokenCounts,
 )
 from judgerel_ray.fleet.board import Board, Display
-from judgerel_ray.fleet.cluster import result_of
 from judgerel_ray.fleet.lease import ActorFacts, Lease, Receipt
+from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
-from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, now, units_of
+from judgerel_ray.fleet.pool import LEASES_AHEAD, Dispatched, JudgePool, Slot, units_of
 from judgerel_ray.fleet.settlement import Settlement
 from judgerel_ray.fleet.tail import recall_for_idle
 from judgerel_ray.fleet.work_queue import WorkQueue
-from judgerel_ray.store import RunDirectory, is_superseded
+from judgerel_ray.store import RunDirectory
 
 TICK_S, HEARTBEAT_S = 0.25, 2.0
 MAX_START_FAILURES = 2
@@ -53,7 +52,14 @@ class Fleet:
         The numbers shown; kept up to date here.
     display : Display
         Who shows them.
+    local : bool
+        Whether the cluster is this machine alone and cannot grow.
+    outside : Outside, optional
+        Cluster, clock and store; as ``Fleet.outside`` says where nothing is given.
     """
+
+    outside: ClassVar[Outside] = Outside()
+    """The world of fleets that are given none: Ray, the machine's clock, the run's directory."""
 
     def __init__(
         self,
@@ -65,6 +71,7 @@ class Fleet:
         board: Board,
         display: Display,
         local: bool,
+        outside: Outside | None = None,
     ) -> None:
         self._run = run
         self._session = session
@@ -72,9 +79,17 @@ class Fleet:
         self._limits = limits
         self._board = board
         self._display = display
-        self._placement = Placement(pools=self._pools, session=session, local=local)
+        self._outside = Fleet.outside if outside is None else outside
+        self._placement = Placement(
+            pools=self._pools, session=session, local=local, outside=self._outside
+        )
         self._settlement = Settlement(
-            run=run, session=session, limits=limits, board=board, placement=self._placement
+            run=run,
+            session=session,
+            limits=limits,
+            board=board,
+            placement=self._placement,
+            outside=self._outside,
         )
         self._heartbeat_at = 0.0
         self._next_lease = 1
@@ -100,7 +115,8 @@ class Fleet:
             for pool, error in self._placement.unplaceable():
                 self._settlement.give_up(pool, error)
             self._placement.fill(keep)
-            self._send_leases()
+            if self._outside.may_send(self._pools, self._board):
+                self._send_leases()
             self._settle_ready()
             self._enforce_deadlines()
             for pool in self._pools.values():
@@ -171,7 +187,7 @@ class Fleet:
         for slot in kept:
             if not slot.leases and slot.ping is None:
                 slot.ping = slot.handle.actor.ping.remote()
-                slot.ping_until = now() + self._limits.deadline_s
+                slot.ping_until = self._outside.now() + self._limits.deadline_s
         return len(kept)
 
     def _send(self, pool: JudgePool, slot: Slot, asks: tuple[Ask, ...]) -> None:
@@ -182,7 +198,7 @@ class Fleet:
         attempt = 1 + max(pool.history(ask).failures + pool.history(ask).losses for ask in asks)
         lease = Lease(lease=self.next_lease(), attempt=attempt, judge=pool.name, asks=asks)
         pool.note_sent(lease, units)
-        sent_at = now()
+        sent_at = self._outside.now()
         deadline_at = sent_at + pool.deadline_s(units, lease.n_requests, self._limits.deadline_s)
         reference = slot.handle.actor.run.remote(lease)
         slot.leases[reference] = Dispatched(
@@ -193,19 +209,14 @@ class Fleet:
 
     def _settle_ready(self) -> None:
         """Wait a moment for anything to come back, and settle all that has."""
-        import ray
-
         owners: dict[Any, tuple[JudgePool, Slot]] = {}
         for pool in self._pools.values():
             for slot in pool.slots.values():
                 owners.update(dict.fromkeys(slot.awaited, (pool, slot)))
         if not owners:
-            time.sleep(TICK_S)  # waiting for an engine that is leaving, or for the cluster
+            self._outside.sleep(TICK_S)  # waiting for an engine that is leaving, or for the cluster
             return
-        ready, _ = ray.wait(list(owners), num_returns=1, timeout=TICK_S)
-        if ready:
-            ready, _ = ray.wait(list(owners), num_returns=len(owners), timeout=0)
-        for reference in ready:
+        for reference in self._outside.finished(list(owners), TICK_S):
             pool, slot = owners[reference]
             if slot.name not in pool.slots:
                 continue  # lost a moment ago, with all its leases
@@ -218,7 +229,7 @@ class Fleet:
 
     def _settle_start(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """An engine came up, or did not."""
-        result = result_of(reference)
+        result = self._outside.result_of(reference)
         if isinstance(result, ActorFacts):
             slot.starting, slot.ready, slot.log = None, True, result.log
             pool.start_failures, pool.came_up = 0, True
@@ -241,7 +252,7 @@ class Fleet:
 
     def _settle_ping(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """An idle actor is there and gets the next suspects, or died unseen."""
-        slot.ping, result = None, result_of(reference)
+        slot.ping, result = None, self._outside.result_of(reference)
         if isinstance(result, Exception):
             self._settlement.lose(pool, slot, kind="engine_lost", message=str(result))
         elif pool.suspicion.n_waiting and not slot.leases:
@@ -250,7 +261,7 @@ class Fleet:
 
     def _settle_lease(self, pool: JudgePool, slot: Slot, reference: Any) -> None:
         """A lease came back: landed, failed in part, or its engine is gone."""
-        result = result_of(reference)
+        result = self._outside.result_of(reference)
         if isinstance(result, Receipt):
             dispatched = slot.leases.pop(reference)
             self._settlement.clear(pool, slot)
@@ -266,7 +277,7 @@ class Fleet:
 
     def _enforce_deadlines(self) -> None:
         """An actor that is late with a lease, or with coming up, is taken for dead."""
-        late = now()
+        late = self._outside.now()
         for pool in self._pools.values():
             for slot in list(pool.slots.values()):
                 waited = late - slot.started_at
@@ -289,9 +300,9 @@ class Fleet:
                 settled=board.owed <= board.failed,
             )
         self._display.show(self._board)
-        if now() - self._heartbeat_at >= HEARTBEAT_S:
-            self._heartbeat_at = now()
-            if is_superseded(self._run, self._session):
+        if self._outside.now() - self._heartbeat_at >= HEARTBEAT_S:
+            self._heartbeat_at = self._outside.now()
+            if self._outside.is_superseded(self._run, self._session):
                 raise StoreError(
                     "another run took this directory over; nothing more of this one would be read",
                     where={"run": self._run.url},

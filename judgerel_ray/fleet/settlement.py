@@ -15,10 +15,11 @@ from judgerel_ray.fleet.board import Board, JudgeState
 from judgerel_ray.fleet.engine_log import loss_line
 from judgerel_ray.fleet.landing import error_rows
 from judgerel_ray.fleet.lease import FailedAsk, Lease, Receipt, item_of, split_ask
+from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.placement import Placement
 from judgerel_ray.fleet.pool import Dispatched, JudgePool, Slot
 from judgerel_ray.fleet.retry import Fate, decide, is_loss_of_node, with_nodes_lost
-from judgerel_ray.store import RunDirectory, close_lease, record_errors
+from judgerel_ray.store import RunDirectory
 
 ERROR_BATCH = 2_000
 
@@ -34,7 +35,9 @@ class Settlement:
         limits: FleetTable,
         board: Board,
         placement: Placement,
+        outside: Outside,
     ) -> None:
+        self._outside = outside
         self._run = run
         self._session = session
         self._limits = limits
@@ -137,7 +140,7 @@ class Settlement:
     def _fence(self, pool: JudgePool, dispatched: Dispatched) -> list[Ask]:
         """Close an attempt that did not report: count what landed, say what never will."""
         lease = dispatched.lease
-        record = close_lease(
+        record = self._outside.close_lease(
             self._run, session=self._session, lease=lease.lease, attempt=lease.attempt
         )
         landed = {} if record is None else record.conditions
@@ -228,7 +231,9 @@ class Settlement:
                 message=with_nodes_lost(message, n_nodes),
                 failed_at=datetime.now(UTC),
             )
-            record_errors(self._run, session=self._session, judge=pool.name, rows=rows)
+            self._outside.record_errors(
+                self._run, session=self._session, judge=pool.name, rows=rows
+            )
             pool.requests_left -= rows.height
             self._board.judges[pool.name].failed += rows.height
 

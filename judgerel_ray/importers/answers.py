@@ -8,8 +8,9 @@ import polars as pl
 
 from judgerel_ray.benchmarks import load_schroeder2024
 from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import list_folder, stem
+from judgerel_ray.benchmarks.source import stem
 from judgerel_ray.core import Item, Outcome
+from judgerel_ray.core.files import list_folder
 from judgerel_ray.legacy import AnsweredQuestion, response_accuracy
 
 RULES: tuple[Literal["as_coded", "whole_answer"], ...] = ("as_coded", "whole_answer")

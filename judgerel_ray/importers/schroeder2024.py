@@ -9,8 +9,8 @@ from typing import TypeGuard
 import polars as pl
 from polars.exceptions import PolarsError
 
-from judgerel_ray.benchmarks.source import is_folder
 from judgerel_ray.core import Menu, SweepError
+from judgerel_ray.core.files import is_folder
 from judgerel_ray.counting.source import unreadable
 from judgerel_ray.importers.answers import scored_answers
 from judgerel_ray.importers.head_to_tail import (

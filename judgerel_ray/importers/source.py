@@ -13,7 +13,8 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
-from judgerel_ray.counting.source import read_bytes, read_source, readable, unreadable
+from judgerel_ray.core.files import read_bytes
+from judgerel_ray.counting.source import read_source, readable, unreadable
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
 """Tables by their ending; a document of JSON is one, too, where nothing else is meant by it."""

@@ -7,24 +7,16 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from judgerel_ray.core.errors import SweepError
+from judgerel_ray.core.assigned import by_name
 from judgerel_ray.core.verb import FORCE, Names, check_choices, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
     from judgerel_ray.importers.table import TableMapping
 
 
-def _named(texts: Sequence[str], name: str) -> dict[str, str]:
-    """What stands behind the sign, by what stands before it."""
-    found: dict[str, str] = {}
-    for text in texts:
-        key, sign, value = text.partition("=")
-        if not sign or not key.strip() or not value or key.strip() in found:
-            raise SweepError(
-                f"{name} must be NAME=..., each name once, got {text!r}", hint=f"{name} item_id=id"
-            )
-        found[key.strip()] = value
-    return found
+def _joined(value: object) -> str:
+    """One text, or several with commas between."""
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +76,11 @@ def items(benchmark: str, asked: ItemsRequest) -> int:
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile
+    >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "mine.csv")
-    ...     lines = ["item_id,question,option_x,option_y,gold", "1,Which?,oak,elm,y"]
-    ...     _ = file.write_text(chr(10).join(lines))
-    ...     items("mine", file, out=f"{folder}/items.parquet", gold_is="id")
-    1
+    ...     items("mine", example("items.jsonl"), out=f"{folder}/items.parquet", gold_is="id")
+    8
     """
     from judgerel_ray.counting.given import warn_of
     from judgerel_ray.importers.verbs import write_items
@@ -115,22 +105,21 @@ class ImportRequest:
         kw_only=False, metadata=flag("what the importer reads, a path or several", "PATH...")
     )
     out: str | PathLike[str] = field(metadata=flag("where the judgments go", "FILE.parquet"))
-    columns: Mapping[str, str] | None = field(
+    columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: what stands where", "NAME=COLUMN",
-            read=lambda texts: _named(texts, "--column"), repeats=True,
+            "of a table: what stands where; several columns, with commas between, are joined",
+            "NAME=COLUMN", repeats=True,
         ),
     )  # fmt: skip
     repeats: str | None = field(
         default=None,
         metadata=flag("of a table: columns that are replications, such as s?", "PATTERN"),
     )
-    values: Mapping[str, str] | None = field(
+    values: Mapping[str, str] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
-            "of a table: values where it has none", "NAME=TEXT",
-            read=lambda texts: _named(texts, "--value"), repeats=True,
+            "of a table: values where it has none", "NAME=TEXT", repeats=True,
         ),
     )  # fmt: skip
     missing: Sequence[str] | None = field(
@@ -163,9 +152,9 @@ class ImportRequest:
         if all(one is None for one in told):
             return None
         return TableMapping(
-            columns=dict(self.columns or {}),
+            columns=by_name(self.columns, "--column", _joined, form="NAME=...") or {},
             repeats=self.repeats,
-            values=dict(self.values or {}),
+            values=by_name(self.values, "--value", str, form="NAME=...") or {},
             missing=tuple(self.missing or ()),
             order=names_of(self.order) or (),
         )
@@ -200,13 +189,12 @@ def import_judgments(format_name: str, asked: ImportRequest) -> int:
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile
+    >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "log.csv")
-    ...     _ = file.write_text(chr(10).join(["id,s1,s2", "q1,A,B", "q2,A,A"]))
-    ...     import_judgments("table", file, out=f"{folder}/judgments.parquet",
-    ...                      columns={"item_id": "id"}, repeats="s?")
-    4
+    ...     import_judgments("table", example("judgments.csv"), out=f"{folder}/judgments.parquet",
+    ...                      columns={"item_id": ("judge", "item_id")}, values={"scale": "binary"})
+    64
     """
     from judgerel_ray.importers.verbs import write_judgments
 

@@ -48,7 +48,7 @@ def probability_lead(found: Probabilities | None) -> str:
     if found.distributed and not found.distributed.limits.is_empty():
         lead += paragraph(
             "The probability of every verdict was computed at every temperature asked: see "
-            "Endless replications."
+            "Infinitely many replications."
         )
     return lead
 

@@ -33,6 +33,7 @@ from judgerel_ray.config import AskTable, Judge, parse_sweep
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.outcomes import outcome_table
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.protocols.registry import protocol_named
 from judgerel_ray.reporting.html import Measured, render_report
 from judgerel_ray.reporting.probability_page import replicated, run_probabilities
@@ -74,7 +75,7 @@ def report_path(
     reads = (str(path), options.reference, options.outside, *options.scale_files)
     output = output_to(out, "report", reads=reads, force=force)
     with reading(str(path)):
-        opened = open_judgments(path, empty=True)
+        opened = open_judgments(path, reads=["confidence", GOLD], empty=True)
         probabilities = run_probabilities(opened.run) if opened.run else None
         judged = with_scales(replicated(opened), options)
         probabilities = with_weighted(probabilities, judged, options)
@@ -126,7 +127,7 @@ def _measured(judged: Judged) -> Measured:
 
 
 def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
-    """How coefficients stand to the tolerances of the sweep, judged by whole intervals."""
+    """How the confidence intervals of coefficients stand to the tolerances of the sweep."""
     if measured is None or "standing" not in measured.coefficients.columns:
         return []
     rows = measured.coefficients.filter(pl.col("standing").is_not_null())
@@ -211,8 +212,7 @@ def _title(judged: Judged, path: str) -> str:
 def _asked(judged: Judged, path: str) -> list[tuple[str, str]]:
     """What was asked, as the report says it."""
     if judged.run is None:
-        notes = judged.tally.notes if judged.tally else ()
-        read = [("read", note) for note in notes]
+        read = [("read", note) for note in judged.notes]
         return [("file", path), ("asked", _varied(judged.frame)), *read]
     sweep = parse_sweep(judged.run.read_text("sweep.toml"))
     damage = unread_damage(judged.run)

@@ -1,4 +1,4 @@
-"""What probabilities of a run say on its page: uncertainty of judgments, endless replications."""
+"""What probabilities of a run say on its page: uncertainty of judgments, limits of replication."""
 
 from __future__ import annotations
 

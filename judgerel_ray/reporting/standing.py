@@ -12,7 +12,7 @@ MIB = 1024**2
 
 
 def plan_text(plan: Row, sweep: Row) -> str:
-    """A plan in lines: what is asked of whom, what it takes, and every default filled in.
+    """A plan as text: what is asked of whom, what it takes, and every default filled in.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _requests(row: Row) -> str:
 
 
 def status_text(status: Row) -> str:
-    """The standing of a run in lines.
+    """The standing of a run as text.
 
     Parameters
     ----------

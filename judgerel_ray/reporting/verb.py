@@ -56,10 +56,10 @@ def report(path: Judgments | Given, asked: ReportRequest) -> str:
 
     Examples
     --------
-    >>> import tempfile, polars as pl
-    >>> rows = {"item_id": list("qqrr"), "replication": [0, 1] * 2, "verdict": list("AABA")}
+    >>> import tempfile
+    >>> from judgerel_ray import example
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report(pl.DataFrame(rows), out=f"{folder}/page.html").removeprefix(folder)
+    ...     report(example("run"), out=f"{folder}/page.html").removeprefix(folder)
     '/page.html'
     """
     from judgerel_ray.reporting.pages import report_path

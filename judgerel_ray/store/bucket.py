@@ -7,7 +7,6 @@ the store's conditional PUT (``If-None-Match: *`` on S3, a generation match on G
 from __future__ import annotations
 
 import secrets
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +15,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from judgerel_ray.core import StoreError
+from judgerel_ray.core.files import backend_errors
 
-# Roots of what the backends raise that is no OSError; looked up only once they are loaded.
-_BACKEND_ERRORS = {
-    "botocore.exceptions": "BotoCoreError",
-    "gcsfs.retry": "HttpError",
-    "azure.core.exceptions": "AzureError",
-    "aiohttp": "ClientError",
-}
 _READERS = 32
 _TRIES = 4
 _PAUSE_S = 0.2
@@ -123,7 +116,7 @@ class Bucket:
                 try:
                     filesystem.pipe_file(path, data, mode="create")
                     return True
-                except _errors():
+                except backend_errors():
                     # Servers word the refusal differently (412 without a condition), and some
                     # refuse while another conditional PUT of the name is under way (S3: 409),
                     # before anything can be read there: only what is there has been taken.
@@ -231,21 +224,11 @@ class Bucket:
         """Turn what the store refuses into a StoreError that names the object."""
         try:
             yield
-        except _errors() as error:
+        except backend_errors() as error:
             reason = str(error) or type(error).__name__
             raise StoreError(
                 f"cannot {verb} an object: {reason}", where={"url": self.address(name)}
             ) from error
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    """Classes of what the loaded backends raise."""
-    found: list[type[Exception]] = [OSError]
-    for module, name in _BACKEND_ERRORS.items():
-        kind = getattr(sys.modules.get(module), name, None)
-        if isinstance(kind, type) and issubclass(kind, Exception):
-            found.append(kind)
-    return tuple(found)
 
 
 def _below(entry: str, folder: str) -> bool:

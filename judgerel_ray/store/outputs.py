@@ -87,7 +87,7 @@ class Output:
         return None if local is None else os.path.realpath(local)
 
     def write_frame(self, frame: pl.DataFrame) -> None:
-        """Write a table as Parquet that says what wrote it, or as CSV.
+        """Write a table as Parquet that says what wrote it, or as CSV, lists in it as JSON.
 
         Effects: as :meth:`write`.
         """
@@ -127,6 +127,19 @@ class Output:
         Disk(root=folder).write(name, data)
         if self.ending in (".csv", ".json"):
             seals.keep_beside(self.real, data)
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with lists and objects as JSON text, which a cell of CSV can hold."""
+    import polars as pl
+
+    def texts(name: str) -> list[str | None]:
+        return [
+            None if one is None else json.dumps(one, default=str) for one in frame[name].to_list()
+        ]
+
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    return frame.with_columns(pl.Series(name, texts(name), pl.String) for name in nested)
 
 
 def output_to(
@@ -497,15 +510,3 @@ def _not_ours(output: Output, what: str) -> SweepError:
         where={"file": output.path},
         hint="another name, or --force (in Python force=True)",
     )
-
-
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table whose lists are JSON text: CSV knows none."""
-    import polars as pl
-
-    lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    text = {
-        name: [None if one is None else json.dumps(one) for one in frame[name].to_list()]
-        for name in lists
-    }
-    return frame.with_columns(pl.Series(name, text[name], dtype=pl.String) for name in lists)

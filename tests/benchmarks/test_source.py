@@ -4,8 +4,10 @@ import fsspec
 import pytest
 
 from judgerel_ray.benchmarks import load_items
-from judgerel_ray.benchmarks.source import format_of, is_folder, list_folder, read_bytes, read_text
+from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.files import is_folder, list_folder
+from judgerel_ray.counting.source import read_source
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_missing_file_points_to_its_neighbour(tmp_path):
 
 
 def test_folder_and_unknown_protocol_are_no_files(tmp_path):
-    with pytest.raises(SweepError, match="cannot be read"):
+    with pytest.raises(SweepError, match="expected a file, got a folder"):
         read_text(str(tmp_path))
     for reader in (read_text, is_folder, list_folder):
         with pytest.raises(SweepError, match="cannot be read: Protocol not known: nosuch"):
@@ -83,3 +85,5 @@ def test_what_only_a_remote_store_raises_is_one_line(monkeypatch):
     monkeypatch.setattr(fsspec, "open", refused)
     with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
         read_bytes("s3://bucket/items.csv")
+    with pytest.raises(SweepError, match=r"cannot be read: Unable to locate credentials \[file="):
+        read_source("s3://bucket/judgments.csv")

@@ -14,6 +14,7 @@ from judgerel_ray.blocks.words import (
     number,
     percent,
     remark,
+    remarks,
 )
 from judgerel_ray.core.codes import Flag, IntervalMethod, NullMethod
 from judgerel_ray.stats import omega_hierarchical
@@ -125,3 +126,16 @@ def test_a_bias_is_told_without_a_coverage_that_is_not_known():
     assert "off by more than a quarter of its standard error" in told
     # Of ordinal alpha, biased as it is at 20 to 60 questions, it is 96 % and more.
     assert "95 %" not in told
+
+
+def test_an_interval_that_was_drawn_out_to_its_value_says_so():
+    rows = {
+        "item_id": list("qqqrrrsss"),
+        "replication": [0, 1, 2] * 3,
+        "verdict": list("AABABBAAB"),
+    }
+    found = reduce_judgments(pl.LazyFrame(rows), coefficients=["krippendorff_alpha"])
+    (row,) = found.to_dicts()
+    assert row["low"] == row["value"]
+    assert "extended to the value" in remarks(row)
+    assert "so few questions say little" in explanation("extended to the value")

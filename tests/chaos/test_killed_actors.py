@@ -24,9 +24,9 @@ class Killer:
         self.draw = random.Random(seed)
         self.killed: list[int] = []
 
-    def __call__(self, fleet) -> bool:
+    def __call__(self, _pools, board) -> bool:
         """Kill when it is time; leases are never held back."""
-        landed = fleet._board.judges["a"].landed
+        landed = board.judges["a"].landed
         if self.steps and landed >= self.steps[0] and (victims := self._alive()):
             self.killed.append(self.draw.choice(victims))
             os.kill(self.killed[-1], signal.SIGKILL)

@@ -58,11 +58,11 @@ class Meanwhile(threading.Thread):
             time.sleep(0.1)
         self.did = self.act() or True
 
-    def _is_held(self, fleet) -> bool:
-        pool, board = fleet._pools["a"], fleet._board.judges["a"]
-        if not self.did and sum(slot.ready for slot in pool.slots.values()) < self.engines:
+    def _is_held(self, pools, board) -> bool:
+        ready = sum(slot.ready for slot in pools["a"].slots.values())
+        if not self.did and ready < self.engines:
             return True  # nobody begins before all are up
-        return board.landed >= self.rows and not self.did
+        return board.judges["a"].landed >= self.rows and not self.did
 
 
 def lose_a_node(cluster: Any) -> str:

@@ -72,7 +72,7 @@ OPTIONS = {
         *READ, *BY, *SHOWN,
     ],
     "questions": ["PATH", "--block {0,all}", "--missing NAMES", *READ, *BY, *SHOWN],
-    "serving": ["PATH", "--block {0,all}", *READ, *BY, *SHOWN],
+    "serving": ["PATH", "--block {0,all}", READ[0], *BY, *SHOWN],
     "uncertainty": ["RUN", "--threshold T", "--rule RULES", "--risk R", "--delta D", *SHOWN],
     "distributions": ["RUN", "--view {limits,weighted,settled,reasoning}", *SHOWN],
     "scales": ["PATH", *SCALED, READ[0], *BY, *SHOWN],
@@ -190,6 +190,22 @@ def test_each_verb_has_fewer_than_a_dozen_flags_of_its_own():
         assert len(own) < 12, verb
 
 
+def test_help_lists_flags_of_many_verbs_under_headings_of_their_own(capsys):
+    with pytest.raises(SystemExit):
+        main(["panels", "--help"])
+    listed = {}
+    for line in capsys.readouterr().out.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            rows = listed.setdefault(line, [])
+        elif match := re.match(r"  (?:-h, )?(--[a-z-]+)", line):
+            rows.append(match[1])
+    assert listed == {
+        "Options:": ["--gold", "--price", "--confidence", "--seed", "--help"],
+        "How judgments are read and grouped:": ["--exact-values", "--verdict-names", "--by"],
+        "What is printed and written:": ["--format", "--out", "--force"],
+    }
+
+
 def test_help_lists_verbs_by_what_they_are_for(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
@@ -216,12 +232,12 @@ def test_defaults_are_those_of_the_options():
 @pytest.mark.parametrize(
     ("flags", "hint"),
     [
-        (["--questions"], "judgerel questions PATH"),
-        (["--limits"], "judgerel distributions RUN --view limits"),
-        (["--reference", "human"], "judgerel align PATH --reference WHO"),
-        (["--comparison", "--family", "best"], "judgerel systems PATH"),
+        (["--questions"], "judgerel questions"),
+        (["--reference", "human"], "judgerel align or rank or report"),
+        (["--family", "best"], "judgerel systems"),
+        (["--limits"], "judgerel reduce --help"),
         (["--by", "judge", "--gold", "x.csv"], "judgerel select or systems or panels or cascade"),
-        (["--exact"], "judgerel reduce --help"),
+        (["--exact"], "judgerel exact"),
     ],
 )
 def test_a_flag_of_another_verb_is_refused_with_the_verb(capsys, flags, hint):
@@ -232,6 +248,24 @@ def test_a_flag_of_another_verb_is_refused_with_the_verb(capsys, flags, hint):
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("judgerel: no such option: --")
     assert err.endswith(f". Try: {hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("--coeficient", "--coefficient"), ("--toleranse=0.5", "--tolerance")]
+)
+def test_a_slip_is_refused_with_what_was_meant(capsys, typed, meant):
+    with pytest.raises(SystemExit):
+        main(["reduce", "x", typed])
+    told = (
+        f"no such option: {typed.partition('=')[0]} (meant {meant}?). Try: judgerel reduce --help"
+    )
+    assert capsys.readouterr().err == f"judgerel: {told}\n"
+
+
+def test_a_flag_of_many_verbs_is_refused_in_few_words(capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "x", "--by", "judge"])
+    assert capsys.readouterr().err == "judgerel: no such option: --by. Try: judgerel --help\n"
 
 
 def test_a_flag_is_never_taken_for_the_value_of_another(capsys):

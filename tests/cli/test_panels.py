@@ -119,7 +119,7 @@ def test_gold_may_lie_in_a_file_of_its_own(answers, tmp_path, capsys):
         ("cascade", ["--confidence", "agreement"], "which a cascade does not buy"),
         ("cascade", ["--price", "nano"], "--price must be NAME=A_REPLY"),
         ("panels", ["--price", "nano=1"], "no price of 'flash'"),
-        ("panels", ["--price", "nano=1", "--price", "nano=2"], "names a judge twice"),
+        ("panels", ["--price", "nano=1", "--price", "nano=2"], "each name once, got 'nano=2'"),
         ("panels", ["--confidence", "felt"], "confidence must be one of stated"),
     ],
 )

@@ -98,6 +98,15 @@ def test_the_example_of_every_function_is_true(name):
     assert sum(len(one.examples) for one in found)
 
 
+@pytest.mark.parametrize("verb", commands())
+def test_the_example_of_every_verb_shows_a_result_on_what_is_shipped(verb):
+    function = getattr(judgerel_ray, FUNCTIONS.get(verb, verb))
+    (found,) = doctest.DocTestFinder().find(function, verb)
+    assert any("example(" in one.source for one in found.examples)
+    assert all(one.exc_msg is None for one in found.examples)
+    assert found.examples[-1].want
+
+
 @pytest.mark.filterwarnings("ignore::judgerel_ray.ReadingWarning")
 @pytest.mark.parametrize("option", ASKED)
 def test_an_option_gives_the_rows_that_the_command_prints(option, scores, orders, capsys):

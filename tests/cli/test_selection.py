@@ -136,7 +136,12 @@ def test_what_is_found_can_be_written(answers, tmp_path, capsys):
     path, out = str(answers / "answers.parquet"), tmp_path / "systems.csv"
     assert main(["select", path, "--resamples", "9", "--out", str(out)]) == 0
     assert pl.read_csv(out).height == 6
-    assert "Accuracy" in capsys.readouterr().out
+    printed, told = capsys.readouterr()
+    assert "Accuracy" in printed
+    assert told == f"wrote table systems, 6 rows, to {out}\n"
+    with pytest.raises(SystemExit):
+        main(["select", "--help"])
+    assert ".csv or .json: the table systems" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

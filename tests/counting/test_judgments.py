@@ -6,6 +6,7 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
+import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.reducing import reduce_path
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import ReadingWarning, SweepError
@@ -77,7 +78,7 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
     ("column", "values", "line"),
     [
         ("block", [0, 1, 1], "2 rows of other blocks than 0 count with reduce --block all only"),
-        ("role", ["judge", "Judge", None], "1 row whose role is 'Judge' left out: a judge's is ju"),
+        ("role", ["judge", "user", None], "1 row whose role is 'user' left out: a judge's is ju"),
     ],
 )
 def test_rows_that_no_coefficient_counts_are_named(column, values, line):
@@ -85,9 +86,70 @@ def test_rows_that_no_coefficient_counts_are_named(column, values, line):
     rows = {"item_id": ["q", "q", "q"], "replication": [0, 1, 2], "verdict": ["A", "B", "A"]}
     (note,) = tally_file(pl.LazyFrame({**rows, column: values})).notes
     assert note.startswith(line)
-    none = ["x" if column == "role" else 1] * 3
-    with pytest.raises(SweepError, match=r"no row of a judge in block 0: 3 rows .* Try: rename"):
-        reduce_judgments(tally_file(pl.LazyFrame({**rows, column: none})))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "line"),
+    [
+        ("role", ["assistant", "user", None, "user"], "its values are 'assistant', 'user', and r"),
+        ("role", [{"name": "x"}] * 4, "its values are lists or objects, and roles are judge, resp"),
+        ("block", ["intro", "intro", "end", None], "its values are 'end', 'intro', and blocks are"),
+        ("block", ["0", "0", "end", None], "its values are '0', 'end', and blocks are whole"),
+        (
+            "block",
+            [3, 3, 1, 1],
+            "its values are 1, 3, and blocks are whole numbers from",
+        ),
+        ("block", [0.5, 0.0, 0.0, 0.0], "its values are 0.0, 0.5, and blocks are whole numbers"),
+    ],
+)
+def test_columns_that_are_ours_by_name_alone_are_not_read(column, values, line):
+    """Every row counts, as in the table without that column, and one line says why."""
+    frame = pl.DataFrame({**ROWS, column: pl.Series(values)}).lazy()
+    counts, plain = tally_file(frame), tally_file(pl.LazyFrame(ROWS))
+    (note,) = counts.notes
+    assert note.startswith(f"column {column} is not read: {line}")
+    assert reduce_judgments(counts).equals(reduce_judgments(plain))
+    with pytest.raises(SweepError, match=rf"column {column} is none of ours: .* Try: rename it"):
+        tally_file(frame, extra=[column])
+
+
+def test_roles_are_ours_in_any_case_and_no_value_is_block_0():
+    rows = {**ROWS, "role": ["Judge", "JUDGE ", None, "judge"], "block": ["0", "None", "", "0"]}
+    counts = tally_file(pl.LazyFrame(rows))
+    assert counts.notes == ("column role: read 'JUDGE ' as judge, 'Judge' as judge",)
+    plain = reduce_judgments(tally_file(pl.LazyFrame(ROWS)))
+    assert reduce_judgments(counts)["value"].equals(plain["value"])
+    answers = pl.LazyFrame({**ROWS, "role": ["Responder"] * 4})
+    with pytest.raises(SweepError, match="no row of a judge in block 0"):
+        reduce_judgments(tally_file(answers))
+
+
+@pytest.mark.parametrize("values", [["high"] * 4, [90, 80, 70, 60], [[1], [2], [3], [4]]])
+def test_a_column_that_a_verb_does_not_use_never_makes_it_refuse(values, tmp_path):
+    frame = pl.DataFrame({**ROWS, "gold": "A", "confidence": values, "key": [["x"]] * 4,
+                          "role": None})  # fmt: skip
+    lists = frame.with_columns(gold=pl.concat_list("gold"))
+    assert jr.reduce(lists).equals(jr.reduce(pl.DataFrame(ROWS)))
+    with pytest.raises(SweepError, match="gold must be a single value"):
+        jr.select(lists.drop("confidence"))
+    assert jr.reduce(frame).equals(jr.reduce(pl.DataFrame(ROWS)))
+    with pytest.raises(SweepError, match="confidence"):
+        jr.select(frame)
+    file = tmp_path / "r.parquet"
+    frame.write_parquet(file)
+    assert jr.reduce(file).equals(jr.reduce(pl.DataFrame(ROWS)))
+
+
+def test_a_row_that_no_row_may_be_is_refused_with_what_to_try(tmp_path):
+    for name, value, told in [
+        ("outcome", "win", r"outcome is none of .*row=1, outcome=win\]. Try: mend that row, or re"),
+        ("temperature", "default", r"expected a number, got 'default' \[.*row=1\]. Try: leave it"),
+        ("temperature", "-1", r"at least 0 \[.*row=1, temperature=-1.*\]. Try: mend that row"),
+    ]:
+        path = write(pl.DataFrame({**ROWS, name: value}), tmp_path / "r.csv")
+        with pytest.raises(SweepError, match=told):
+            load_judgments(path)
 
 
 def test_a_comma_between_thousands_is_no_point(tmp_path):
@@ -278,7 +340,7 @@ def test_a_file_of_many_columns_is_refused_in_a_short_line(tmp_path):
     [
         ("option_order", "AB", "a whole number, got 'AB'", "number the orders"),
         ("temperature", "hot", "a number, got 'hot'", "leave it empty"),
-        ("block", "b1", "a whole number, got 'b1'", "leave it empty"),
+        ("top_k", "all", "a whole number, got 'all'", "leave it empty"),
     ],
 )
 def test_text_where_a_number_belongs_is_told_by_column(tmp_path, column, told, got, hint):

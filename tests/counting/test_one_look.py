@@ -1,8 +1,10 @@
 """A command reads each record of a run once, and all that it says is of that one look."""
 
+import json
 from collections import Counter
 from contextlib import contextmanager
 
+import polars as pl
 import pytest
 
 from bench.faults import called, make_run, put
@@ -56,6 +58,16 @@ def test_so_do_the_other_verbs(run, monkeypatch, tmp_path, verb):
     more = {"report": ("--out", str(tmp_path / "page.html")), "compare": ("--by", "judge")}
     once = dict.fromkeys(read_ledger(run).commit_names, 1)
     assert reads(monkeypatch, [verb, run.url, *more.get(verb, ())]) == once
+
+
+def test_csv_holds_lists_as_json_and_a_line_says_which_table_a_file_holds(run, tmp_path):
+    csv, parquet = (str(tmp_path / f"u.{ending}") for ending in ("csv", "parquet"))
+    for out in (csv, parquet):
+        ended = called(["uncertainty", run.url, "--out", out])
+        assert (ended.code, ended.err) == (0, f"wrote table judgments, 12 rows, to {out}\n")
+    read, whole = pl.read_csv(csv), pl.read_parquet(parquet)
+    assert [json.loads(text) for text in read["u"]] == whole["u"].to_list()
+    assert read.columns == whole.columns
 
 
 def flipped(data):

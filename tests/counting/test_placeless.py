@@ -166,7 +166,7 @@ def test_labels_beyond_what_verdicts_show_are_said_and_options_can_be_declared(t
     with pytest.raises(SweepError, match=r"name 3 places \(A, B, C\), more than the 2 options"):
         judgerel_ray.reduce(file)
     frame.with_columns(n_options=pl.lit("two")).write_parquet(file)
-    with pytest.raises(SweepError, match="n_options must be a whole number from 2 on, got 'two'"):
+    with pytest.raises(SweepError, match=r"from 2 on, got 'two' \[file=.*row=\d+\]. Try: write"):
         judgerel_ray.reduce(file)
 
 
@@ -245,3 +245,21 @@ def test_a_letter_of_its_own_takes_no_second_count(monkeypatch):
     assert notes == ()
     with pytest.raises(AssertionError, match="counted again"):
         placed_tally(tally_judgments(tied(frame, "tie", "B").lazy()))
+
+
+def test_a_letter_that_stays_where_options_move_is_said_though_it_is_declared_an_option():
+    rows = pl.LazyFrame(
+        {
+            "item_id": ["q"] * 6,
+            "option_order": [0, 1] * 3,
+            "verdict": ["x", "x", "y", "y", "t", "t"],
+            "label": ["A", "B", "B", "A", "C", "C"],
+        }
+    )
+    found = placed(rows, n_options=3)
+    assert not found.changed
+    assert found.notes == (
+        "label C and verdict t occur with each other alone, in every order, and options move, as "
+        "of a tie: taken for an option, as n_options is 3, which counts no tie",
+    )
+    assert placed(rows, n_options=2).changed

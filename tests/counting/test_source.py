@@ -222,6 +222,9 @@ def test_a_folder_of_half_a_disk_is_no_table(tmp_path, monkeypatch):
     with pytest.raises(SweepError, match="expected a folder of tables, got one with more than 20"):
         read(tmp_path)
     assert walked == [0, 1, 2]
+    with pytest.raises(SweepError, match=r"a pattern of tables, got one .* more than 20 files"):
+        read(tmp_path / "**" / "*.csv")
+    assert read(tmp_path / "*.csv").rows() == TABLE.rows()
 
 
 def test_a_folder_that_cannot_be_read_is_named(tmp_path, monkeypatch):

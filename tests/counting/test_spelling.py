@@ -62,7 +62,10 @@ def test_spellings_of_one_word_are_one_verdict(verdicts, expected):
         (["01", "1", "10"], "01, 1;"),
         (["gro\u00df", "GROSS", "klein"], "GROSS, gro\u00df;"),
         (["\u0130yi", "iyi"], "iyi, \u0130yi;"),
+        (["A", "\u0410", "B"], "'A', '\\u0410';"),
+        (["tie", "t\u0456\u0435"], "'tie', 't\\u0456\\u0435';"),
         # These are verdicts of their own.
+        (["\u0410", "\u0411", "\u0412"], None),
         (["A", "A+", "A-", "B"], None),
         (["-", ".", "1", "-1", "00"], None),
         (["A>B", "A>>B", "B>A"], None),

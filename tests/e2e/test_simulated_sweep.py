@@ -14,7 +14,7 @@ import pytest
 
 import judgerel_ray
 from judgerel_ray.cli import main
-from judgerel_ray.fleet import machine, placement
+from judgerel_ray.fleet import machine
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]
 
@@ -138,9 +138,9 @@ def test_the_run_says_how_it_stands(landed, capsys):
     assert capsys.readouterr().out.startswith(f"s: done, landed {total:,} of {total:,} (session")
 
 
-def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, capsys, monkeypatch):
+def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, capsys, outside):
     before = judgments(landed.out)
-    monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
+    outside(make_actor=lambda *_, **__: pytest.fail("an engine"))
     turned = write(
         landed.folder, *PEOPLE[::-1], GRID, items=[item(i) for i in range(N_ITEMS)][::-1]
     )
@@ -473,7 +473,7 @@ def test_a_place_that_is_something_else_is_exit_2(tmp_path, capsys, kind):
 
 def test_a_run_says_how_it_stands_while_it_goes_on(tmp_path, capsys, hold_leases):
     looked = threading.Event()  # half-way the run waits until it has been looked at
-    hold_leases(lambda fleet: fleet._board.judges["slow"].landed > 0 and not looked.is_set())
+    hold_leases(lambda _, board: board.judges["slow"].landed > 0 and not looked.is_set())
     file = write(
         tmp_path,
         judge("slow", latency_ms=150),

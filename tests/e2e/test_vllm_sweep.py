@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.fleet import placement
 from judgerel_ray.store import RunDirectory, read_ledger, scan_completions, scan_judgments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,9 +90,9 @@ def test_the_demo_lands_every_planned_request_once(demo_run, capsys):
     assert (judge["tokens_are"], judge["prompt"]) == ("counted", status["tokens"]["prompt"])
 
 
-def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys, monkeypatch):
+def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, capsys, outside):
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
-    monkeypatch.setattr(placement, "make_actor", lambda *_, **__: pytest.fail("an engine"))
+    outside(make_actor=lambda *_, **__: pytest.fail("an engine"))
     assert main(["run", str(DEMO), "--out", str(demo_run)]) == 0
     assert "(0 in this session, 0 owed)" in capsys.readouterr().out
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from judgerel_ray.core import TokenCounts
-from judgerel_ray.fleet import Board, JudgeBoard, JudgeState, board
+from judgerel_ray.fleet import Board, JudgeBoard, JudgeState
 
 
 @pytest.fixture
-def clock(monkeypatch):
+def clock():
     """A clock that stands until it is moved."""
 
     class Clock:
@@ -18,9 +18,10 @@ def clock(monkeypatch):
         def move(self, seconds: float) -> None:
             self.now += seconds
 
-    told = Clock()
-    monkeypatch.setattr(board.time, "monotonic", lambda: told.now)
-    return told
+        def __call__(self) -> float:
+            return self.now
+
+    return Clock()
 
 
 def land(judge: JudgeBoard, rows: int, *, busy_s: float = 1.0, generated: int = 0) -> None:
@@ -33,7 +34,7 @@ def land(judge: JudgeBoard, rows: int, *, busy_s: float = 1.0, generated: int = 
 
 
 def test_a_steady_rate_is_found_and_time_left_follows(clock):
-    judge = JudgeBoard(asked=1000)
+    judge = JudgeBoard(asked=1000, clock=clock)
     for _ in range(60):
         clock.move(1.0)
         land(judge, 5, generated=50)
@@ -44,7 +45,7 @@ def test_a_steady_rate_is_found_and_time_left_follows(clock):
 
 def test_the_first_seconds_foretell_no_less_well_than_the_rest(clock):
     """Leases of two a moment after one another must not pass for two in a moment."""
-    judge = JudgeBoard(asked=1000)
+    judge = JudgeBoard(asked=1000, clock=clock)
     judge.resume()
     told = []
     for _ in range(10):
@@ -58,7 +59,7 @@ def test_the_first_seconds_foretell_no_less_well_than_the_rest(clock):
 
 
 def test_time_without_work_is_no_time(clock):
-    judge = JudgeBoard(asked=1000)
+    judge = JudgeBoard(asked=1000, clock=clock)
     for _ in range(3):
         clock.move(500.0)  # engines come up, other judges have the GPUs
         judge.resume()
@@ -69,7 +70,7 @@ def test_time_without_work_is_no_time(clock):
 
 @pytest.mark.parametrize("state", [JudgeState.DONE, JudgeState.INCOMPLETE, JudgeState.FAILED])
 def test_no_time_is_left_of_what_has_ended(clock, state):
-    judge = JudgeBoard(asked=100)
+    judge = JudgeBoard(asked=100, clock=clock)
     clock.move(1.0)
     land(judge, 10)
     assert judge.seconds_left is not None
@@ -78,7 +79,7 @@ def test_no_time_is_left_of_what_has_ended(clock, state):
 
 
 def test_several_actors_landing_at_once_count_together(clock):
-    judge = JudgeBoard(asked=10_000)
+    judge = JudgeBoard(asked=10_000, clock=clock)
     for _ in range(100):
         clock.move(2.0)
         for _ in range(4):
@@ -87,7 +88,7 @@ def test_several_actors_landing_at_once_count_together(clock):
 
 
 def test_a_new_speed_is_believed_after_a_while(clock):
-    judge = JudgeBoard(asked=100_000)
+    judge = JudgeBoard(asked=100_000, clock=clock)
     for rows in [10] * 60 + [40] * 80:
         clock.move(1.0)
         land(judge, rows)
@@ -95,7 +96,7 @@ def test_a_new_speed_is_believed_after_a_while(clock):
 
 
 def test_rows_that_no_engine_made_say_nothing_about_speed(clock):
-    judge = JudgeBoard(asked=5000)
+    judge = JudgeBoard(asked=5000, clock=clock)
     land(judge, 2000, busy_s=0.0)
     assert judge.landed == 2000
     assert judge.requests_per_s is None
@@ -111,7 +112,7 @@ def test_before_anything_landed_nothing_is_foretold():
 
 
 def test_what_failed_for_good_is_not_waited_for(clock):
-    judge = JudgeBoard(asked=100)
+    judge = JudgeBoard(asked=100, clock=clock)
     clock.move(1.0)
     land(judge, 10, busy_s=1.0)
     judge.failed = 40

@@ -14,9 +14,6 @@ from judgerel_ray.fleet import (
     board_line,
     board_table,
 )
-from judgerel_ray.fleet import (
-    board as board_module,
-)
 
 
 def board_of(**judges: JudgeBoard) -> Board:
@@ -91,11 +88,10 @@ def test_off_a_terminal_a_judge_is_one_line_however_long():
     assert "\x1b" not in out.getvalue()
 
 
-def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
+def test_off_a_terminal_lines_come_seldom_but_the_last_always():
     moment = [1000.0]
-    monkeypatch.setattr(board_module.time, "monotonic", lambda: moment[0])
     console, out = plain_console()
-    with ConsoleDisplay(console) as shown:
+    with ConsoleDisplay(console, clock=lambda: moment[0]) as shown:
         for _ in range(100):
             shown.show(board_of(a=JudgeBoard(asked=1)))
             moment[0] += 0.25
@@ -106,11 +102,10 @@ def test_off_a_terminal_lines_come_seldom_but_the_last_always(monkeypatch):
     assert out.getvalue().splitlines()[1:] == ["a: waiting, landed 1 of 1"]
 
 
-def test_a_line_that_says_the_same_is_repeated_seldom_with_how_long(monkeypatch):
+def test_a_line_that_says_the_same_is_repeated_seldom_with_how_long():
     moment = [1000.0]
-    monkeypatch.setattr(board_module.time, "monotonic", lambda: moment[0])
     console, out = plain_console()
-    with ConsoleDisplay(console) as shown:
+    with ConsoleDisplay(console, clock=lambda: moment[0]) as shown:
         for _ in range(7):
             landed = int(moment[0] >= 1050.0)
             shown.show(board_of(a=JudgeBoard(asked=9), b=JudgeBoard(asked=2, landed=landed)))

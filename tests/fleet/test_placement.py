@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import EngineError
 from judgerel_ray.engines import EngineSpec
-from judgerel_ray.fleet import JudgePool, JudgeSpec, WorkQueue, placement
+from judgerel_ray.fleet import JudgePool, JudgeSpec, Outside, WorkQueue
 from judgerel_ray.fleet.cluster import Capacity
-from judgerel_ray.fleet.limiting import Providers
 from judgerel_ray.fleet.placement import CAPACITY_EVERY_S, STOP_TIMEOUT_S, Placement, held_by
 from judgerel_ray.fleet.pool import Slot
 
@@ -25,36 +24,51 @@ def engine_of(gpus: int, engine: str = "simulated") -> EngineSpec:
 class World:
     """A cluster that does as it is told, and the actors made on it."""
 
-    def __init__(self, monkeypatch, nodes=(4,), cpus=2.0) -> None:
-        import ray
-
+    def __init__(self, nodes=(4,), cpus=2.0) -> None:
         self.nodes, self.cpus = nodes, cpus
         self.used = Capacity(cpus=0.0, gpus=0.0)
-        self.made: list[str] = []
+        self.made: dict[str, JudgeSpec] = {}
+        self.shares: dict[str, tuple[str | None, str]] = {}
+        """What of a provider's limits an actor holds."""
         self.killed: list[str] = []
         self.stopped: set[str] = set()
         self.moment = 1000.0
-        monkeypatch.setattr(placement, "capacity", lambda: self.room)
-        monkeypatch.setattr(placement, "in_use", lambda: self.used)
         self.demanded: list[list[dict[str, int]]] = []
-        monkeypatch.setattr(placement, "demand", self.demanded.append)
-        monkeypatch.setattr(placement, "make_actor", lambda *_, name, **__: self._make(name))
-        monkeypatch.setattr(placement, "kill_actor", lambda handle: self.killed.append(handle.name))
-        monkeypatch.setattr(placement, "now", lambda: self.moment)
-        monkeypatch.setattr(ray, "wait", lambda references, **_: self._wait(references))
+
+    @property
+    def outside(self) -> Outside:
+        return Outside(
+            capacity=lambda: self.room,
+            in_use=lambda: self.used,
+            demand=self.demanded.append,
+            make_actor=self._make,
+            kill_actor=lambda handle: self.killed.append(handle.name),
+            finished=lambda names, _: [name for name in names if name in self.stopped],
+            providers=lambda: self,
+            now=lambda: self.moment,
+        )
 
     @property
     def room(self) -> Capacity:
         return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=tuple(self.nodes))
 
-    def _make(self, name):
-        self.made.append(name)
+    def share_of(self, spec, holder):
+        if spec.engine != "openai":
+            return None
+        self.shares[holder] = (spec.base_url, holder)
+        return self.shares[holder]
+
+    def release(self, _spec, holder) -> None:
+        self.shares.pop(holder, None)
+
+    def close(self) -> None:
+        assert not self.shares
+
+    def _make(self, spec, *, name, room):
+        assert room == self.room
+        self.made[name] = spec
         call = SimpleNamespace(remote=lambda: name)
         return SimpleNamespace(name=name, actor=SimpleNamespace(start=call, stop=call))
-
-    def _wait(self, references):
-        done = [name for name in references if name in self.stopped]
-        return done, [name for name in references if name not in done]
 
 
 class Room:
@@ -71,7 +85,7 @@ class Room:
             pool = JudgePool(name=name, spec=spec, replicas=replicas, requests_left=1000)
             pool.queue = WorkQueue(source=iter(asking.items(100, 10)), request_size=4)
             self.pools[name] = pool
-        self.placement = Placement(pools=self.pools, session=1, local=local)
+        self.placement = Placement(pools=self.pools, session=1, local=local, outside=world.outside)
 
     def fill(self, keep=frozenset()) -> dict[str, int]:
         self.placement.fill(frozenset(keep))
@@ -94,8 +108,8 @@ class Room:
 
 
 @pytest.fixture
-def world(monkeypatch):
-    return lambda **shape: World(monkeypatch, **shape)
+def world():
+    return World
 
 
 def test_two_judges_of_two_share_four_gpus_and_the_third_waits(world, asking):
@@ -107,8 +121,7 @@ def test_two_judges_of_two_share_four_gpus_and_the_third_waits(world, asking):
     assert room.fill() == {"a": 2, "b": 0, "c": 2}
 
 
-def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking, monkeypatch):
-    monkeypatch.setattr(Providers, "share_of", lambda *_: None)
+def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking):
     here = world(cpus=1.0)
     judges = {"a": (0, 1), "served1": (0, 3), "served2": (0, None), "b": (0, 1)}
     room = Room(here, asking, judges, local=False)
@@ -119,24 +132,16 @@ def test_judges_behind_an_api_take_no_cpu_and_wait_for_none(world, asking, monke
             assert held_by(pool, slot) == (int(pool.name == "a"), 0)
 
 
-def test_actors_of_one_provider_are_given_the_same_limiter(world, asking, monkeypatch):
-    made = []
-    monkeypatch.setattr(Providers, "share_of", lambda _, spec, name: (spec.base_url, name))
+def test_actors_of_one_provider_are_given_the_same_limiter(world, asking):
     room = Room(world(), asking, {"served1": (0, 1), "served2": (0, 1)})
-    monkeypatch.setattr(
-        placement,
-        "make_actor",
-        lambda spec, *, name, **_: made.append(spec) or room.world._make(name),
-    )
     room.fill()
-    assert [spec.share for spec in made] == [("http://h/v1", name) for name in room.world.made]
+    made, shares = room.world.made, room.world.shares
+    assert [spec.share for spec in made.values()] == [("http://h/v1", name) for name in made]
     assert [pool.spec.share for pool in room.pools.values()] == [None, None]
-    released = []
-    monkeypatch.setattr(Providers, "release", lambda *told: released.append(told[-1]))
-    (pool, _) = room.pools.values()
+    (pool, other) = room.pools.values()
     (slot,) = pool.slots.values()
     room.placement.drop(pool, slot)
-    assert released == [slot.name]
+    assert list(shares) == list(other.slots)
 
 
 def test_gpus_count_as_taken_until_their_engines_have_ended(world, asking):
@@ -364,24 +369,23 @@ def test_names_of_actors_are_never_used_twice(world, asking):
 def test_every_judge_that_fits_gets_its_turn_and_gpus_are_never_given_twice(
     asking, nodes, judges, order
 ):
-    with pytest.MonkeyPatch.context() as patch:
-        here = World(patch, nodes=tuple(nodes))
-        named = {f"j{i}": judge for i, judge in enumerate(judges)}
-        room = Room(here, asking, named)
-        done: set[str] = set()
-        for pool, _ in list(room.placement.unplaceable()):
-            pool.given_up = EngineError("too large")
-            done.add(pool.name)
-        while done < set(named):
-            slots = room.fill()
-            engines = [gpus for name, (gpus, _) in named.items() for _ in range(slots[name])]
-            assert here.room.holds(engines)
-            running = [name for name, n in slots.items() if n]
-            assert running, "nobody runs and somebody waits"
-            room.come_up()
-            name = order.choice(running)
-            room.finish(name)
-            done.add(name)
+    here = World(nodes=tuple(nodes))
+    named = {f"j{i}": judge for i, judge in enumerate(judges)}
+    room = Room(here, asking, named)
+    done: set[str] = set()
+    for pool, _ in list(room.placement.unplaceable()):
+        pool.given_up = EngineError("too large")
+        done.add(pool.name)
+    while done < set(named):
+        slots = room.fill()
+        engines = [gpus for name, (gpus, _) in named.items() for _ in range(slots[name])]
+        assert here.room.holds(engines)
+        running = [name for name, n in slots.items() if n]
+        assert running, "nobody runs and somebody waits"
+        room.come_up()
+        name = order.choice(running)
+        room.finish(name)
+        done.add(name)
     assert done == set(named)
 
 

@@ -33,11 +33,9 @@ from judgerel_ray.fleet import (
     JudgePool,
     JudgeState,
     Lease,
+    Outside,
     Receipt,
     WorkQueue,
-    placement,
-    scheduler,
-    settlement,
 )
 from judgerel_ray.fleet.cluster import Capacity
 from judgerel_ray.fleet.lease import item_of
@@ -94,24 +92,37 @@ class World:
     def room(self) -> Capacity:
         return Capacity(cpus=self.cpus, gpus=float(sum(self.nodes)), nodes=self.nodes)
 
-    def wait(self, calls, num_returns=1, timeout=None):
+    @property
+    def outside(self) -> Outside:
+        return Outside(
+            capacity=lambda: self.room,
+            in_use=lambda: Capacity(cpus=0.0, gpus=0.0),
+            demand=lambda _: None,
+            make_actor=self.make_actor,
+            kill_actor=self.kill,
+            finished=self.finished,
+            result_of=lambda call: call.end(),
+            now=lambda: self.now,
+            sleep=self.sleep,
+            close_lease=self.close_lease,
+            record_errors=self.record_errors,
+            is_superseded=lambda *_: False,
+        )
+
+    def finished(self, calls, wait_s):
         self.steps += 1
         assert self.steps < 60_000, "it does not end"
-        if timeout and not any(call.at <= self.now for call in calls):
+        if wait_s and not any(call.at <= self.now for call in calls):
             soonest = min(call.at for call in calls)
-            self.now = min(soonest, self.now + timeout)
+            self.now = min(soonest, self.now + wait_s)
         done = [call for call in calls if call.at <= self.now]
         self.draw.shuffle(done)
-        done = done[:num_returns]
-        return done, [call for call in calls if call not in done]
+        return done
 
     def sleep(self, seconds: float) -> None:
         self.steps += 1
         assert self.steps < 60_000, "it does not end"
         self.now += seconds
-
-    def result_of(self, call: Call) -> object:
-        return call.end()
 
     def make_actor(self, spec, *, name, room):
         assert room == self.room
@@ -258,7 +269,10 @@ class Actor:
 
 
 class Silent:
-    """A display nobody looks at."""
+    """A display nobody looks at; what judges waited for is kept."""
+
+    def __init__(self) -> None:
+        self.waited: set[tuple[str, str | None]] = set()
 
     def show(self, board: Board, *, last: bool = False) -> None:
         """Look at nothing, but see that the numbers are sane."""
@@ -266,6 +280,7 @@ class Silent:
         for judge in board.judges.values():
             assert 0 <= judge.landed <= judge.asked
             assert judge.landed + judge.failed <= judge.asked
+        self.waited.update((name, judge.waits_for) for name, judge in board.judges.items())
 
 
 @dataclass
@@ -276,6 +291,7 @@ class Play:
     fleet: Fleet
     pools: dict[str, JudgePool]
     board: Board
+    display: Silent
 
     def wave(self, work: dict[str, list], *, later=(), size: int = 8) -> None:
         for name, items in work.items():
@@ -285,7 +301,7 @@ class Play:
 
 
 @pytest.fixture
-def play(monkeypatch):
+def play():
     def make(
         judges: dict[str, tuple[int, int | None]],
         fates: dict[str, Fates],
@@ -296,24 +312,9 @@ def play(monkeypatch):
         local: bool = True,
         **limits: Any,
     ) -> Play:
-        import ray
-
         draw = random.Random(seed)
         fates = {name: fates.get(name, Fates()) for name in judges}
         world = World(draw=draw, fates=fates, nodes=nodes, grows=not local)
-        for module in (scheduler, placement):
-            monkeypatch.setattr(module, "now", lambda: world.now)
-        monkeypatch.setattr(scheduler.time, "sleep", world.sleep)
-        monkeypatch.setattr(scheduler, "result_of", world.result_of)
-        monkeypatch.setattr(scheduler, "is_superseded", lambda *_: False)
-        monkeypatch.setattr(placement, "capacity", lambda: world.room)
-        monkeypatch.setattr(placement, "in_use", lambda: Capacity(cpus=0.0, gpus=0.0))
-        monkeypatch.setattr(placement, "demand", lambda _: None)
-        monkeypatch.setattr(placement, "make_actor", world.make_actor)
-        monkeypatch.setattr(placement, "kill_actor", world.kill)
-        monkeypatch.setattr(settlement, "close_lease", world.close_lease)
-        monkeypatch.setattr(settlement, "record_errors", world.record_errors)
-        monkeypatch.setattr(ray, "wait", world.wait)
         pools = {}
         for name, (gpus, replicas) in judges.items():
             engine = EngineSpec(name=name, engine="simulated", model="uniform", gpus=gpus)
@@ -321,6 +322,7 @@ def play(monkeypatch):
             pools[name] = JudgePool(name=name, spec=spec, replicas=replicas)
         boards = {name: JudgeBoard(asked=(asked or {}).get(name, 10**9)) for name in judges}
         board = Board(sweep="s", session=1, judges=boards)
+        display = Silent()
         run = SimpleNamespace(url="nowhere", write_text=lambda *_: None)
         fleet = Fleet(
             run=run,
@@ -328,10 +330,11 @@ def play(monkeypatch):
             pools=pools,
             limits=FleetTable(**limits),
             board=board,
-            display=Silent(),
+            display=display,
             local=local,
+            outside=world.outside,
         )
-        return Play(world=world, fleet=fleet, pools=pools, board=board)
+        return Play(world=world, fleet=fleet, pools=pools, board=board, display=display)
 
     return make
 
@@ -663,15 +666,9 @@ def test_a_judge_too_large_does_not_hold_up_the_others_of_a_cluster(asking, play
 
     done_at: list[int] = []
     monkeypatch.setattr(Actor, "start", slow)
-    told: set[tuple[str, str | None]] = set()
-
-    def show(board: Board) -> None:
-        told.update((name, judge.waits_for) for name, judge in board.judges.items())
-
-    monkeypatch.setattr(one.fleet._display, "show", show)
     one.wave(work)
     # It might come yet, so it is waited for; but not without a word.
-    assert told == {("a", None), ("big", "16 GPUs, the cluster has 4"), ("big", None)}
+    assert one.display.waited == {("a", None), ("big", "16 GPUs, the cluster has 4"), ("big", None)}
     assert one.board.judges["a"].landed == 25
     assert done_at == [25, 25]  # asked of the cluster only once the other was done
     assert isinstance(one.pools["big"].given_up, EngineStartError)

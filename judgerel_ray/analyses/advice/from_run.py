@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from judgerel_ray.analyses.advice.advice import Advice, advise_judgments
 from judgerel_ray.analyses.advice.plans import UNITS, Budget, Unit
 from judgerel_ray.analyses.reliability.reducing import open_judgments, with_gold
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.assigned import assigned, number_of
+from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.places import FacetSize, Populations
+from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, checked_ledger
 
@@ -19,10 +21,10 @@ from judgerel_ray.store import RunDirectory, checked_ledger
 def advise_path(
     path: str | Given,
     *,
-    targets: Sequence[str] | None = None,
-    budget: str | None = None,
+    targets: Mapping[str, float] | Sequence[str] | str | None = None,
+    budget: float | str | Mapping[str, float] | None = None,
     by: Sequence[str] | None = None,
-    facet_sizes: Sequence[str] | None = None,
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | str | None = None,
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
@@ -32,13 +34,13 @@ def advise_path(
     ----------
     path : str
         Run directory or file.
-    targets : sequence of str, optional
-        ``NAME=VALUE``, as ``generalizability=0.9``.
-    budget : str, optional
+    targets : mapping of str to float, or sequence of str, optional
+        By coefficient; as text ``NAME=VALUE``, as ``generalizability=0.9``.
+    budget : float, str or mapping of str to float, optional
         A number of judgments, or ``UNIT=NUMBER`` with tokens or gpu_seconds.
     by : sequence of str, optional
         Columns that make a group.
-    facet_sizes : sequence of str, optional
+    facet_sizes : mapping of str to int or str, or sequence of str, optional
         ``NAME=N``, ``NAME=fixed`` (the levels recorded are all there are) or ``NAME=unlimited``, of
         facets that should not matter. Orders of k options are k! without being told, where k is
         known.
@@ -50,17 +52,14 @@ def advise_path(
     StoreError
         If the path is a folder but no run directory.
     """
-    target = None if targets is None else dict(assigned(text, "--target") for text in targets)
+    target = by_name(targets, "--target", number)
     spendable = None if budget is None else _budget(budget)
-    judged = open_judgments(path)
+    judged = open_judgments(path, reads=[GOLD])
     if not judged.verdicts_known:
         refuse_unknown("advise", {"file": str(path)})
     seconds = gpu_seconds(judged.run) if judged.run else None
-    sizes = [_facet_size(text) for text in facet_sizes or ()]
-    if len(dict(sizes)) < len(sizes):
-        raise SweepError(f"--facet-size names a facet twice, got {', '.join(facet_sizes or ())}")
     populations = Populations(
-        sizes=dict(sizes),
+        sizes=by_name(facet_sizes, "--facet-size", _facet_size, form="NAME=N") or {},
         n_options=judged.n_options,
         own_orders=judged.run is not None,
     )
@@ -84,27 +83,24 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
     }
 
 
-def _budget(text: str) -> Budget:
-    """A number of judgments, or UNIT=NUMBER."""
-    if "=" not in text:
-        return Budget(amount=number_of(text, "--budget"))
-    name, amount = assigned(text, "--budget")
+def _budget(given: float | str | Mapping[str, float]) -> Budget:
+    """A number of judgments, or of another unit."""
+    named = isinstance(given, Mapping) or "=" in str(given)
+    told: Any = given if named else {"judgments": given}
+    found = by_name(told, "--budget", number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
-    if name not in known:
-        raise SweepError(f"--budget is in {', '.join(UNITS)}, got {name!r}")
+    if set(found) - set(known) or len(found) != 1:
+        raise SweepError(f"--budget is in {', '.join(UNITS)}, got {', '.join(found) or 'none'}")
+    ((name, amount),) = found.items()
     return Budget(amount=amount, unit=known[name])
 
 
-def _facet_size(text: str) -> tuple[str, FacetSize]:
-    """NAME=N, NAME=fixed or NAME=unlimited."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not name:
-        raise SweepError(f"--facet-size must be NAME=N, got {text!r}")
+def _facet_size(value: object) -> FacetSize:
+    """A whole number from 1 on, fixed or unlimited."""
+    text = str(value).strip()
     words: Mapping[str, FacetSize] = {"fixed": "fixed", "unlimited": "unlimited"}
-    if value in words:
-        return name, words[value]
-    if not value.isdecimal() or int(value) < 1:
-        raise SweepError(
-            f"--facet-size must be a whole number from 1 on, fixed or unlimited, got {text!r}"
-        )
-    return name, int(value)
+    if text in words:
+        return words[text]
+    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
+        raise ValueError("a whole number from 1 on, fixed or unlimited")
+    return int(text)

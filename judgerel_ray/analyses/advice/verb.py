@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -20,17 +21,17 @@ class AdviseRequest(Named):
     """What ``advise`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)
-    targets: Mapping[str, float] | Sequence[str] | None = field(
+    targets: Mapping[str, float] | Sequence[str] | str | None = field(
         default=None,
         metadata=flag(
             "a coefficient to reach, as generalizability=0.9", "NAME=VALUE",
             repeats=True,
         ),
     )  # fmt: skip
-    budget: float | str | None = field(
+    budget: float | str | Mapping[str, float] | None = field(
         default=None, metadata=flag("judgments; or tokens=N, gpu_seconds=N", "N")
     )
-    facet_sizes: Mapping[str, int | str] | Sequence[str] | None = field(
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | str | None = field(
         default=None,
         metadata=flag(
             "levels of a facet that should not matter; or fixed (those recorded), unlimited; "
@@ -39,13 +40,6 @@ class AdviseRequest(Named):
             repeats=True,
         ),
     )
-
-
-def _assigned(values: Mapping[str, object] | Sequence[str] | None) -> list[str] | None:
-    """Values by name as a command line has them."""
-    if isinstance(values, Mapping):
-        return [f"{name}={value}" for name, value in values.items()]
-    return None if values is None else [values] if isinstance(values, str) else list(values)
 
 
 def _show(found: Advice) -> Printed:
@@ -62,6 +56,7 @@ def _show(found: Advice) -> Printed:
     help="replications, questions, judges to buy for a target",
     prints="format",
     show=_show,
+    basis=basis_of,
 )
 def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
     """Advise on what more judgments, prompts, questions and judges would buy.
@@ -84,18 +79,17 @@ def advise(path: Judgments | Given, asked: AdviseRequest) -> Advice:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": list("qqrrsstt"), "replication": [0, 1] * 4, "verdict": list("AABBAABA")}
-    >>> found = advise(pl.DataFrame(rows), targets={"generalizability": 0.9})
-    >>> found.needs["target"].unique().to_list()
-    ['generalizability']
+    >>> from judgerel_ray import example
+    >>> found = advise(example("judgments.csv"), targets={"generalizability": 0.9})
+    >>> found.needs.select("judge", "lever", "needed_whole").rows()
+    [('simulated-erratic', 'replications', 32), ('simulated-steady', 'replications', 6)]
     """
     from judgerel_ray.analyses.advice.from_run import advise_path
 
     return advise_path(
         given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
-        targets=_assigned(asked.targets),
-        budget=None if asked.budget is None else str(asked.budget),
+        targets=asked.targets,
+        budget=asked.budget,
         by=names_of(asked.by),
-        facet_sizes=_assigned(asked.facet_sizes),
+        facet_sizes=asked.facet_sizes,
     )

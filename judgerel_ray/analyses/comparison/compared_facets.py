@@ -358,7 +358,8 @@ def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
             raise SweepError(
                 f"{name} differs between the two and has several values, got "
                 f"{_listed(ours)} and {_listed(theirs)}",
-                hint="compare files of one value each, or name the columns to match with --by",
+                hint=f"compare files of one {name} each; or put both files into one folder: "
+                f"judgerel compare FOLDER --by {name}",
             )
     return tuple(shared)
 

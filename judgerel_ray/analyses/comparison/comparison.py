@@ -24,7 +24,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
 )
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
-from judgerel_ray.analyses.reliability.reproducibility import possible_orders
+from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, possible_orders
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
@@ -249,6 +249,8 @@ def compare_judgments(
     matched = [on_shared_levels(pair) for pair in pairs]
     warn_of(dict.fromkeys(note for _, notes in matched for note in notes))
     pairs = tuple(pair for pair, _ in matched)
+    if coefficients is None or set(coefficients) - {"valid_rate"}:
+        pairs = _measured_alike(pairs)
     if not any(pair.a["item_id"].is_in(pair.b["item_id"].implode()).any() for pair in pairs):
         first = pairs[0]
         where = {"a": first.names[0], "b": first.names[1]}
@@ -261,6 +263,41 @@ def compare_judgments(
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
     return with_verdicts(table, tolerance)
+
+
+def _measured_alike(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """Leave pairs out of which one side has verdicts alone and the other scores alone.
+
+    Each agrees with itself on another scale: nothing is the difference of the two.
+    """
+    apart = {id(pair): one for pair in pairs if (one := _verdicts_and_scores(pair))}
+    if apart and len(apart) == len(pairs):
+        of_verdicts, of_scores = next(iter(apart.values()))
+        raise SweepError(
+            "expected verdicts on both sides, or scores on both, got verdicts and no score in "
+            f"{of_verdicts}, scores and no verdict in {of_scores}",
+            where=dict(zip(("a", "b"), pairs[0].names, strict=True)),
+            hint="where both rate in numbers, call both columns score (judgerel import table FILE "
+            "--column score=verdict --out RATINGS.parquet)",
+        )
+    warn_of(
+        f"{of_verdicts} and {of_scores} are not compared: verdicts alone here, scores alone there"
+        for of_verdicts, of_scores in apart.values()
+    )
+    return tuple(pair for pair in pairs if id(pair) not in apart)
+
+
+def _verdicts_and_scores(pair: Pair) -> tuple[str, str] | None:
+    """The side that has verdicts and no score, and the one that has scores and no verdict."""
+    held = []
+    for side in (pair.a, pair.b):
+        scored = side.filter(SCORED)
+        held.append([name for name in ("verdict", "score") if name in scored.columns
+                     and scored[name].count()])  # fmt: skip
+    sides = dict(zip(map(tuple, held), pair.names, strict=True))
+    if sides.keys() != {("verdict",), ("score",)}:
+        return None
+    return sides[("verdict",)], sides[("score",)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +375,12 @@ def _compared(
     unit = (SIDE, "item_id", *(name for name in facets if name in varying))
     sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
     ordered = sides is not None and ORDER in sides.nuisance
+    orders = [
+        (one, None)
+        for one in (
+            orders_recorded(_most_orders(both, unit), sides.n_orders) if sides and ordered else ()
+        )
+    ]
     names = [*(COMPARED if named is None else named)]
     if named is None and ordered:
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
@@ -365,7 +408,8 @@ def _compared(
             kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
-            made = _made(pair, found, n_items, lacking if name != "valid_rate" else ())
+            weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
+            made = _made(pair, found, n_items, weak)
             n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
             yield {
                 "coefficient": name,
@@ -384,6 +428,13 @@ def _compared(
                 "reason": None if name == "valid_rate" else few,
                 "n_left_out_a": asked_a - asked_both, "n_left_out_b": asked_b - asked_both,
             }  # fmt: skip
+
+
+def _most_orders(both: pl.DataFrame, unit: Sequence[str]) -> int:
+    """Most orders of the options that one question of a side was asked in."""
+    question = [name for name in unit if name in (SIDE, "item_id", "benchmark")]
+    found = both.select(*question, ORDER).unique().group_by(question).len()["len"].max()
+    return int(str(found or 0))
 
 
 def _made(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import Named, Names, comma_names, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -70,12 +72,28 @@ def compared(
     )
 
 
+def _basis_of_both(
+    a: Judgments | Given, asked: CompareRequest
+) -> tuple[Judgments | Given, Callable[[], None]]:
+    """Open the first, and say what both rest on."""
+    first = basis_of(a, asked)
+    second = None if asked.b is None else basis_of(asked.b, asked)
+
+    def say() -> None:
+        first[1]()
+        if second is not None:
+            second[1]()
+
+    return first[0], say
+
+
 @verb(
     CompareRequest,
     group="Decide",
     help="paired differences of runs, judges or temperatures",
     source="A",
     prints="format",
+    basis=_basis_of_both,
 )
 def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
     """Paired differences of two runs or files, or of judges or temperatures inside one.
@@ -98,12 +116,10 @@ def compare(a: Judgments | Given, asked: CompareRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaaabbbb"), "item_id": list("qqrr") * 2, "replication": [0, 1] * 4,
-    ...         "verdict": list("AABBABBB")}
-    >>> found = compare(pl.DataFrame(rows), by="judge", coefficients="percent_agreement")
-    >>> found.select("a", "b", "difference").rows()[0]
-    ('a', 'b', -0.5)
+    >>> from judgerel_ray import example
+    >>> found = compare(example("judgments.csv"), by="judge", coefficients="percent_agreement")
+    >>> found.select("a", "b", "difference").rows()
+    [('simulated-erratic', 'simulated-steady', 0.1875)]
     """
     from judgerel_ray.analyses.serving.from_run import with_shared
 

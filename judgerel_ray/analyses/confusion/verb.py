@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -53,6 +54,8 @@ def _show(found: UncertaintyTables) -> Printed:
     help="how sure a judge is of single judgments, from confusion matrices",
     source="RUN",
     show=_show,
+    file="judgments, a row each",
+    basis=basis_of,
 )
 def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) -> UncertaintyTables:
     """Uncertainty of single judgments, from the confusion matrices of a run.
@@ -78,9 +81,10 @@ def uncertainty(path: str | PathLike[str] | Given, asked: UncertaintyRequest) ->
 
     Examples
     --------
-    >>> uncertainty("no-such-run")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> found = uncertainty(example("run"))
+    >>> found.judgments.select("item_id", "chosen", "right", "correct").rows()
+    [('q2', 'b', 'a', False), ('q5', 'b', 'b', True)]
     """
     from judgerel_ray.analyses.confusion.from_run import run_uncertainty_tables
     from judgerel_ray.analyses.confusion.uncertainty import uncertainty_options

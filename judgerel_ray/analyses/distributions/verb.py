@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import check_choices, flag, verb
 from judgerel_ray.counting.given import given
 
@@ -78,6 +79,8 @@ def _show(found: DistributionTables) -> Printed:
     help="limits of infinitely many replications, weighted scores, settled verdicts",
     source="RUN",
     show=_show,
+    file="rows, of which the summary is printed",
+    basis=basis_of,
 )
 def distributions(
     path: str | PathLike[str] | Given, asked: DistributionsRequest
@@ -104,9 +107,11 @@ def distributions(
 
     Examples
     --------
-    >>> distributions("no-such-run", view="weighted")
-    Traceback (most recent call last):
-    judgerel_ray.core.errors.StoreError: expected a run directory, got none ...
+    >>> from judgerel_ray import example
+    >>> found = distributions(example("run")).rows
+    >>> found = found.filter(coefficient="percent_agreement", temperature=1.0)
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.63), ('simulated-steady', 0.86)]
     """
     from judgerel_ray.analyses.distributions import from_run
 

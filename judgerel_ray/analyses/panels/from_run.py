@@ -55,7 +55,7 @@ def run_panels(
         If the path is a folder but no run directory.
     """
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
         return panel_tables(found, seed=seed)
 
@@ -80,7 +80,7 @@ def run_cascade(
             hint="stated, margin or probability",
         )
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         found = open_voters(judged, by=by, gold=gold, prices=prices, confidence=confidence)
         return cascade_tables(found, choice)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.analyses.selection.verb import KINDS, Answered
-from judgerel_ray.core import SweepError
+from judgerel_ray.core.assigned import by_name
 from judgerel_ray.core.verb import Names, comma_names, flag, names_of, verb
 
 if TYPE_CHECKING:
@@ -20,27 +21,16 @@ if TYPE_CHECKING:
 Prices: TypeAlias = "Mapping[str, float | tuple[float, float] | Price]"
 
 
-def _prices(texts: Sequence[str]) -> dict[str, Price]:
-    """Prices of a command line."""
-    from judgerel_ray.analyses.selection.spending import parse_price
-
-    told = [parse_price(text) for text in texts]
-    if len(dict(told)) < len(told):
-        raise SweepError("--price names a judge twice")
-    return dict(told)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelsRequest(Answered):
     """What ``panels`` is asked for."""
 
-    prices: Prices | None = field(
+    prices: Prices | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "by judge: of a reply, or PROMPT,COMPLETION of a million tokens; default the rows' own "
             "cost, else their tokens, else requests",
             "NAME=...",
-            read=_prices,
             repeats=True,
         ),
     )
@@ -52,16 +42,10 @@ class PanelsRequest(Answered):
     @property
     def priced(self) -> dict[str, Price] | None:
         """Prices as reducers have them."""
-        from judgerel_ray.analyses.selection.spending import Price
+        from judgerel_ray.analyses.selection.spending import PRICE, price_of
 
-        if self.prices is None:
-            return None
-        return {
-            name: price if isinstance(price, Price)
-            else Price(prompt=price[0], completion=price[1]) if isinstance(price, tuple)
-            else Price(reply=price)
-            for name, price in self.prices.items()
-        }  # fmt: skip
+        form = f"NAME={PRICE}"
+        return by_name(self.prices, "--price", price_of, form=form, cut=str.rpartition)
 
 
 def _show_panels(found: PanelTables) -> Printed:
@@ -77,6 +61,8 @@ def _show_panels(found: PanelTables) -> Printed:
     group="Analyse",
     help="judges together: majorities, best panels, what the next one adds",
     show=_show_panels,
+    file="best",
+    basis=basis_of,
 )
 def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
     """Tell what judges are worth as a panel, which to buy, and what the next one adds.
@@ -104,11 +90,9 @@ def panels(path: Judgments | Given, asked: PanelsRequest) -> PanelTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaabbbccc"), "item_id": list("qrs") * 3, "replication": [0] * 9,
-    ...         "verdict": list("ABABBABAA"), "gold": list("ABA") * 3}
-    >>> panels(pl.DataFrame(rows)).members.select("member", "accuracy").rows()[0]
-    ('a', 1.0)
+    >>> from judgerel_ray import example
+    >>> panels(example("judgments.csv")).members.select("member", "accuracy").rows()
+    [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.from_run import run_panels
 
@@ -153,6 +137,8 @@ def _show_cascade(found: CascadeTables) -> Printed:
     group="Analyse",
     help="ask the next judge where confidence falls short; of a cascade run what it did",
     show=_show_cascade,
+    file="curve; of a cascade run cascaded",
+    basis=basis_of,
 )
 def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     """Tell what it buys to ask the next model, or a person, only where confidence falls short.
@@ -179,12 +165,11 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aaabbb"), "item_id": list("qrs") * 2, "replication": [0] * 6,
-    ...         "verdict": list("ABBABA"), "gold": list("ABA") * 2, "cost": [1.0] * 3 + [9.0] * 3,
-    ...         "confidence": [0.9, 0.8, 0.3, 0.9, 0.9, 0.9]}
-    >>> cascade(pl.DataFrame(rows)).stages.select("member", "cost").rows()
-    [('a', 1.0), ('b', 9.0)]
+    >>> from judgerel_ray import example
+    >>> asked_in_order = ["simulated-erratic", "simulated-steady"]
+    >>> found = cascade(example("run"), order=asked_in_order, confidence="probability")
+    >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
+    [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
     from judgerel_ray.analyses.panels.cascades import told_cascade

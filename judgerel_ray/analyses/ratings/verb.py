@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Names, Written, flag, listed, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -112,6 +113,8 @@ def _show_scales(found: ScaleTables) -> Printed:
     group="Analyse",
     help="consistency of ratings on each scale and across scales",
     show=_show_scales,
+    file="inter_scale; as .json all",
+    basis=basis_of,
 )
 def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
     """Consistency of ratings on each scale, and across every pair of scales.
@@ -134,12 +137,10 @@ def scales(path: Judgments | Given, asked: ScalesRequest) -> ScaleTables:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(f"q{n % 3}", n // 3 % 2, scale, float(n % 3 + 1))
-    ...         for scale in ("likert5", "points10") for n in range(6)]
-    >>> frame = pl.DataFrame(rows, ["item_id", "replication", "scale", "score"], orient="row")
-    >>> scales(frame).inter_scale["scales"].to_list()
-    ['likert5 / points10']
+    >>> from judgerel_ray import example
+    >>> found = scales(example("run")).inter_scale
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.64), ('simulated-steady', 0.92)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_scales
 
@@ -181,6 +182,7 @@ def _show_alignment(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="agreement of ratings with a judge, people or a file",
     show=_show_alignment,
+    basis=basis_of,
 )
 def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
     """Agreement of ratings with a reference, of single replications and of their mean.
@@ -202,12 +204,13 @@ def align(path: Judgments | Given, asked: AlignRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(judge, f"q{n}", 0, "points10", float(n)) for judge in "ab" for n in (1, 2, 4, 5)]
-    >>> names = ["judge", "item_id", "replication", "scale", "score"]
-    >>> frame = pl.DataFrame(rows, names, orient="row")
-    >>> align(frame, reference="b", coefficients="pearson").select("judge", "single").rows()
-    [('a', 1.0)]
+    With the ratings by a person that the run's items hold, which are invented:
+
+    >>> from judgerel_ray import example
+    >>> found = align(example("run"), reference="human", coefficients="pearson")
+    >>> found = found.filter(scale="likert5").select("judge", "single").rows()
+    >>> [(judge, round(value, 2)) for judge, value in found]
+    [('simulated-erratic', 0.61), ('simulated-steady', 0.94)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_alignment
 
@@ -243,7 +246,14 @@ def _show_ranks(found: JudgeRanks) -> Printed:
     )
 
 
-@verb(RankRequest, group="Analyse", help="judges ranked by their ratings", show=_show_ranks)
+@verb(
+    RankRequest,
+    group="Analyse",
+    help="judges ranked by their ratings",
+    show=_show_ranks,
+    file="ranks; as .json all",
+    basis=basis_of,
+)
 def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
     """Rank judges by self-consistency, inter-scale consistency, alignment and an outside score.
 
@@ -266,13 +276,9 @@ def rank(path: Judgments | Given, asked: RankRequest) -> JudgeRanks:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = [(judge, f"q{n % 4}", n // 4, "points10", n % 4 + 1 + noise * (n // 4))
-    ...         for judge, noise in (("a", 0.0), ("b", 1.0)) for n in range(8)]
-    >>> names = ["judge", "item_id", "replication", "scale", "score"]
-    >>> frame = pl.DataFrame(rows, names, orient="row").with_columns(temperature=1.0)
-    >>> rank(frame).mean_ranks.select("judge", "value").rows()
-    [('a', 1.0), ('b', 2.0)]
+    >>> from judgerel_ray import example
+    >>> rank(example("run")).mean_ranks.select("judge", "value").rows()
+    [('simulated-erratic', 2.0), ('simulated-steady', 1.0)]
     """
     from judgerel_ray.analyses.ratings.from_run import run_ranking
 

@@ -115,6 +115,16 @@ class Group:
         return int(rows_U.max(initial=0))
 
     @cached_property
+    def most_orders(self) -> int:
+        """Most orders of the options that one item was asked in, where they are told apart."""
+        levels = self.table.levels
+        if levels is None or levels.orders_U is None:
+            return 1
+        several = int(levels.orders_U.max(initial=0)) + 1
+        asked = np.unique(levels.items_U * several + levels.orders_U)
+        return int(np.bincount(asked // several).max(initial=0))
+
+    @cached_property
     def basis(self) -> Mapping[str, object]:
         """What all rows of the group rest on."""
         return {

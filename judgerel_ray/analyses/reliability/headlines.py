@@ -23,10 +23,12 @@ from judgerel_ray.blocks.words import (
     conditions,
     group_columns,
     group_label,
+    noted,
     number,
     percent,
     reason,
 )
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
 
 WARNINGS = (
@@ -34,6 +36,8 @@ WARNINGS = (
     LeadCode.FOLLOWS_PLACE,
 )  # fmt: skip
 """What makes agreement worth less than it looks, or nothing."""
+FEW_QUESTIONS = 10
+"""Questions below which a sentence says that it rests on few."""
 _MOST = 12  # groups warned of by name on a page; all stand in its table
 
 
@@ -127,19 +131,31 @@ def lead_text(found: Lead) -> str:
             "this judge follows the place more than the option: shown the same question with its "
             "options in another order, two verdicts name the same place "
             f"{_share(found.place)} of the time and the same option {_share(found.option)}."
-            f"{_again(found)}{_without(found)}"
+            f"{_again(found)}{_without(found)}{_few(found.place, found.n_items)}"
         )
     if code is LeadCode.NAMES_UNKNOWN:
         return (
             "whether its verdicts stay when the options change their order is not known: the file "
             "has several orders and does not say whether a verdict names an option or a place "
             "(--verdict-names option or --verdict-names place, or a column label)."
-            f"{_again(found)}{_without(found)}"
+            f"{_again(found)}{_without(found)}{_few(found.repeated, found.n_items)}"
         )
     if row is None:
         return "none of the coefficients asked for leads."
     said = rating_headline if row["coefficient"] == "standard_error" else headline
-    return f"{said(row, found.repeated)}{_without(found)}"
+    return f"{said(row, found.repeated)}{_without(found)}{_few(row, found.n_items)}"
+
+
+def _few(row: Row | None, n_items: int) -> str:
+    """On how few questions it rests, where one of them can move it."""
+    if row is None or row["value"] is None:
+        return ""
+    n = cast(int, row.get("n_compared") or n_items)
+    if 0 < n < FEW_QUESTIONS:
+        return f" This rests on {n} question{'s' * (n != 1)}: a few more can change it."
+    if Flag.FEW_INFORMATIVE in dict(noted(row)):
+        return f" Of the {n:,} questions few decide this: one of them can move it."
+    return ""
 
 
 def _held(replies: Replies | None) -> str:
@@ -205,7 +221,8 @@ def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
     Examples
     --------
     >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
-    ...        "noise_floor": 0.528, "noise": False, "undefined": None}
+    ...        "noise_floor": 0.528, "noise": False, "undefined": None,
+    ...        "n_compared": 55}
     >>> said, chance = group_leads(pl.DataFrame([row]))[0][1].split("; ")
     >>> said
     'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'

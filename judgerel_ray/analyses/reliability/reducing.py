@@ -22,13 +22,19 @@ from judgerel_ray.counting.declared import (
     of_protocols,
     right_verdicts,
 )
+from judgerel_ray.counting.doubts import ties_counted
 from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, warn_of
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.placeless import placed_tally
 from judgerel_ray.counting.places import declared_options
-from judgerel_ray.counting.right_answers import GOLD, Strangers, contradicting, gold_strangers
+from judgerel_ray.counting.right_answers import (
+    GOLD,
+    Strangers,
+    asked_with_gold,
+    contradicting,
+    gold_strangers,
+)
 from judgerel_ray.counting.tally import Tally
 from judgerel_ray.counting.verdict_names import named_verdicts
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
@@ -83,6 +89,8 @@ class Judged:
     """Whether verdicts name options, where options were shown in several orders."""
     as_written: bool = True
     """Whether every spelling is a verdict of its own, as in a run."""
+    notes: tuple[str, ...] = ()
+    """How a file was read, as its reader was warned, a line each."""
     only: tuple[pl.Expr, ...] = ()
     """What rows were chosen by, of those of a run."""
 
@@ -208,32 +216,26 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
         If there is any.
     """
     counts = None if judged.tally is None else judged.tally.nested
-    # Counts know gold where they tell rows apart by it; to spell that of every row takes longer.
-    if gold is not None:
-        counted = gold.group_by(GOLD).len("n")
-    elif counts is not None and GOLD in counts.units.columns:
-        by_unit = counts.units.select(GOLD, n=pl.col(N).list.sum())
-        counted = by_unit.group_by(GOLD).agg(pl.col("n").sum())
-    else:
-        counted = judged.frame.group_by(GOLD).len("n").collect(engine="streaming")
+    asked = asked_with_gold(judged.frame, counts) if gold is None else gold.with_columns(n=1)
     if counts is not None:
         kinds = counts.kinds
     else:
         said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
         kinds = judged.frame.select(said).unique().collect(engine="streaming")
-    found = gold_strangers(counted, kinds)
-    told = [found.line()] if found is not None else []
-    if gold is None and counts is not None and (differing := contradicting(counts)):
-        told.append(differing)
-    warn_of(told)
+    found = gold_strangers(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
+    differing = contradicting(asked) if gold is None else None
+    warn_of(line for line in (found and found.line(), differing) if line)
     return found
 
 
-def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool = False) -> Judged:
+def open_judgments(
+    path: str | Given, *, extra: Sequence[str] = (), reads: Sequence[str] = (), empty: bool = False
+) -> Judged:
     """Judgments of a run directory (committed rows only), of a file or files, or of a frame.
 
     Counts of a file tell rows apart by the columns `extra`, too. A run's verdicts name options;
-    what those of a file name in several orders, a column ``label`` tells, or what is given.
+    what those of a file name in several orders, a column ``label`` tells, or what is given. Of a
+    file, columns that not every verb uses are there where they are among `reads`.
     A run in which nothing landed is refused, unless it may be `empty`.
 
     Warns
@@ -272,20 +274,21 @@ def open_judgments(path: str | Given, *, extra: Sequence[str] = (), empty: bool 
 
         RunDirectory.open(str(path))  # says that there is none
     exact = isinstance(path, Given) and path.exact_values
-    tally = tally_file(rows, extra=extra, exact_values=exact)
+    tally = tally_file(rows, extra=extra, exact_values=exact, reads=reads)
     warn_of(tally.notes)
-    declared, notes = declared_options(tally.rows)
+    declared, notes = declared_options(tally.rows, {"file": str(path)})
     most = None if notes else max(declared.values(), default=None)
     tally, more = placed_tally(tally, extra=extra, n_options=most)
-    warn_of((*notes, *more))
+    more = (*notes, *more, *ties_counted(tally.nested, declared))
     named = named_verdicts(tally, names, {"file": str(path)})
-    warn_of(named.notes)
+    warn_of((*more, *named.notes))
     return Judged(
         frame=named.rows,
         tally=None if named.changed else tally,
         shown={"": declared} if declared else {},
         verdicts_known=named.known,
         as_written=tally.spellings is None,
+        notes=(*tally.notes, *more, *named.notes),
     )
 
 

@@ -22,6 +22,7 @@ from judgerel_ray.counting.policy import (
     method_columns,
     number_of_row,
     value_of,
+    with_flags,
 )
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
@@ -108,6 +109,21 @@ def possible_orders(n_options: int | None) -> float | None:
     (120.0, None)
     """
     return None if n_options is None else float(factorial(min(n_options, _COUNTED_OPTIONS)))
+
+
+def orders_recorded(n_recorded: int, n_orders: float | None) -> list[Noted]:
+    """Flag how many of all possible orders a question was asked in, where they are not all.
+
+    Examples
+    --------
+    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0)
+    ([(<Flag.SOME_ORDERS: 'some_orders_recorded'>, (2, 24.0))], [])
+    """
+    if n_orders is None or n_recorded >= n_orders:
+        return []
+    many = n_orders >= factorial(_COUNTED_OPTIONS)
+    flag = Flag.SOME_ORDERS_OF_MANY if many else Flag.SOME_ORDERS
+    return [(flag, (n_recorded, n_orders))]
 
 
 def reproducible_rows(
@@ -251,8 +267,11 @@ def _completed(
     n_counted: int,
 ) -> Row:
     """A row with what all rows of reproducibility say."""
+    levels = group.table.levels
+    n_orders = None if levels is None or levels.orders_U is None else levels.n_orders
+    lacking = [] if row["value"] is None else orders_recorded(group.most_orders, n_orders)
     return {
-        **row,
+        **with_flags(row, lacking),
         **group.basis,
         "unit": " x ".join(name for name in group.unit if name not in group.nuisance),
         "conditions": REPRODUCIBILITY,

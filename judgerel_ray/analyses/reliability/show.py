@@ -151,8 +151,9 @@ def print_coefficients(
     failures : pl.DataFrame, optional
         From :func:`judgerel_ray.counting.outcomes.failed_requests`, with the same groups.
     named : bool
-        Whether coefficients were asked for by name; else those of verdicts as names are left out
-        of ratings, whose reader asks by how many points they are off.
+        Whether coefficients were asked for by name, or as of names (nominal); else those of
+        verdicts as names are left out of ratings, whose reader asks by how many points they are
+        off.
 
     Examples
     --------

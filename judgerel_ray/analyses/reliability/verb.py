@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
-from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, listed, names_of, verb
+from judgerel_ray.analyses.reliability.said import basis_of
+from judgerel_ray.core.assigned import by_name, number
+from judgerel_ray.core.verb import (
+    BY,
+    Named,
+    Names,
+    Written,
+    comma_names,
+    flag,
+    listed,
+    names_of,
+    verb,
+)
 from judgerel_ray.counting.given import given
 
 if TYPE_CHECKING:
@@ -20,13 +32,6 @@ MISSING = flag("what a verdict that is not there counts as: category, drop, boun
                read=comma_names)  # fmt: skip
 BLOCK = flag("replications that count: 0, the first block, or all; later blocks depend on the data",
              choices=("0", "all"))  # fmt: skip
-
-
-def _tolerances(texts: Sequence[str]) -> dict[str, float]:
-    """Values by name of coefficient; loads what advice needs, so only where there are any."""
-    from judgerel_ray.core.assigned import assigned
-
-    return dict(assigned(text, "--tolerance") for text in texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +72,12 @@ class ReduceRequest(Named):
         ),
     )
     block: str | int = field(default="0", metadata=BLOCK)
-    tolerance: Mapping[str, float] | None = field(
+    tolerance: Mapping[str, float] | Sequence[str] | str | None = field(
         default=None,
         metadata=flag(
             "least value of a coefficient (flip_rate: most), which the whole interval must meet; "
             "default the run's",
             "NAME=VALUE",
-            read=_tolerances,
             repeats=True,
         ),
     )
@@ -109,13 +113,18 @@ class ReduceRequest(Named):
             coefficients=names_of(self.coefficients),
             block=str(self.block),
             items=self.items,
-            tolerance=self.tolerance,
+            tolerance=by_name(self.tolerance, "--tolerance", number),
             bands=self.bands,
             intervals=interval_choice(self.interval, resamples=self.resamples, seed=self.seed),
         )
 
 
-@verb(ReduceRequest, group="Analyse", help="coefficients of a run or of a file of judgments")
+@verb(
+    ReduceRequest,
+    group="Analyse",
+    help="coefficients of a run or of a file of judgments",
+    basis=basis_of,
+)
 def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
     """Coefficients of a run directory or of judgments one holds, as ``judgerel reduce`` prints.
 
@@ -142,11 +151,10 @@ def reduce(path: Judgments | Given, asked: ReduceRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "A", "B", "A"]}
-    >>> reduce(pl.DataFrame(rows), coefficients="percent_agreement")["value"].to_list()
-    [0.5]
+    >>> from judgerel_ray import example
+    >>> found = reduce(example("judgments.csv"), coefficients="percent_agreement")
+    >>> [(judge, round(value, 2)) for judge, value in found.select("judge", "value").rows()]
+    [('simulated-erratic', 0.6), ('simulated-steady', 0.79)]
     """
     from judgerel_ray.analyses.reliability.reducing import reduce_path
 
@@ -175,6 +183,7 @@ def _show_questions(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="accuracy and agreement of every question",
     show=_show_questions,
+    basis=basis_of,
 )
 def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
     """Accuracy and agreement of every question.
@@ -196,11 +205,10 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": ["q1", "q1", "q2", "q2"], "replication": [0, 1, 0, 1],
-    ...         "verdict": ["A", "A", "B", "A"]}
-    >>> questions(pl.DataFrame(rows)).select("item_id", "percent_agreement").rows()
-    [('q1', 1.0), ('q2', 0.0)]
+    >>> from judgerel_ray import example
+    >>> found = questions(example("judgments.csv"))
+    >>> found.select("judge", "item_id", "accuracy").rows()[-2:]
+    [('simulated-steady', 'q7', 1.0), ('simulated-steady', 'q8', 0.5)]
     """
     from judgerel_ray.analyses.reliability.questions import question_path
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions
@@ -213,7 +221,7 @@ def questions(path: Judgments | Given, asked: QuestionsRequest) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServingRequest(Named):
+class ServingRequest(Written):
     """What ``serving`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)
@@ -232,6 +240,7 @@ def _show_serving(found: pl.DataFrame) -> Printed:
     group="Analyse",
     help="what differs between repeats at temperature 0, which should be the same",
     show=_show_serving,
+    basis=basis_of,
 )
 def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
     """Noise of the serving: what differs between repeats at temperature 0.
@@ -256,15 +265,16 @@ def serving(path: Judgments | Given, asked: ServingRequest) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": list("qqrr"), "replication": [0, 1] * 2, "temperature": [0.0] * 4,
-    ...         "verdict": list("AABA")}
-    >>> serving(pl.DataFrame(rows)).select("coefficient", "value").rows()
-    [('serving_noise', 0.5), ('serving_noise_questions', 0.5)]
+    Of judges that are simulated, whose serving has no noise:
+
+    >>> from judgerel_ray import example
+    >>> found = serving(example("run"), by="judge")
+    >>> found.select("judge", "coefficient", "value").rows()[0]
+    ('simulated-erratic', 'serving_noise', 0.0)
     """
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
     from judgerel_ray.analyses.serving.noise import SERVING
 
-    opened = given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+    opened = given(path, exact_values=asked.exact_values)
     options = ReduceOptions(by=names_of(asked.by), block=str(asked.block), coefficients=SERVING)
     return reduce_path(opened, options)

@@ -60,7 +60,7 @@ def run_selection(
         If the path is a folder but no run directory.
     """
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         items = known_items(judged, gold)
         return selection_tables(
             open_systems(judged, by=by, items=items), options, chance=_chance(items)
@@ -80,7 +80,7 @@ def run_comparison(
     """
     options = options or ComparisonOptions()
     with reading_of(path):
-        judged = open_judgments(path, extra=by or ())
+        judged = open_judgments(path, extra=by or (), reads=["confidence", GOLD])
         systems = open_systems(judged, by=by, items=known_items(judged, gold))
         options = replace(options, answer_temperature=answer_temperature(judged, options))
         return compare_systems(systems, read_spending(judged.frame, systems), options)

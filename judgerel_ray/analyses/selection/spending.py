@@ -9,10 +9,12 @@ import polars as pl
 
 from judgerel_ray.analyses.selection.systems import SYSTEM
 from judgerel_ray.core import Outcome, SweepError
+from judgerel_ray.core.assigned import number
 
 _TOKENS = ("prompt_tokens", "completion_tokens")
 _SPENT = "spent"
 _MILLION = 1_000_000
+_MOST = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,37 +73,42 @@ class Spending:
         return dict(weighted.sort("stage").iter_rows())
 
 
-def parse_price(text: str, *, flag: str = "--price") -> tuple[str, Price]:
-    """Read ``NAME=0.002`` (a reply) or ``NAME=0.8,4`` (a million tokens read, written).
+PRICE = "A_REPLY, or PROMPT,COMPLETION of a million tokens"
+"""What a price is, as text."""
+
+
+def price_of(given: object) -> Price:
+    """Read a price: of a reply (``0.002``), or of a million tokens read and written (``0.8,4``).
+
+    Parameters
+    ----------
+    given : Price, number, pair of numbers, or str
+        A text holds a number, or two with a comma between.
 
     Raises
     ------
-    SweepError
-        If it is neither.
+    ValueError
+        If it is none of these.
 
     Examples
     --------
-    >>> parse_price("haiku=0.8,4")
-    ('haiku', Price(reply=0.0, prompt=0.8, completion=4.0))
+    >>> price_of("0.8,4") == price_of((0.8, 4))
+    True
+    >>> price_of(0.002)
+    Price(reply=0.002, prompt=0.0, completion=0.0)
     """
-    name, sign, told = text.rpartition("=")
+    if isinstance(given, Price):
+        return given
+    parts = given.split(",") if isinstance(given, str) else given
     try:
-        numbers = [float(part) for part in told.split(",")]
+        numbers = [number(part) for part in (parts if isinstance(parts, list | tuple) else [parts])]
     except ValueError:
         numbers = []
-    if (
-        not sign
-        or not name
-        or len(numbers) not in (1, 2)
-        or not all(0 <= n < 1e12 for n in numbers)
-    ):
-        raise SweepError(
-            f"{flag} must be NAME=A_REPLY, or NAME=PROMPT,COMPLETION of a million tokens, "
-            f"got {text!r}"
-        )
+    if len(numbers) not in (1, 2) or not all(0 <= n < _MOST for n in numbers):
+        raise ValueError(PRICE)
     if len(numbers) == 1:
-        return name, Price(reply=numbers[0])
-    return name, Price(prompt=numbers[0], completion=numbers[1])
+        return Price(reply=numbers[0])
+    return Price(prompt=numbers[0], completion=numbers[1])
 
 
 def read_spending(

@@ -31,6 +31,8 @@ replications. support: share of its other replications that gave this very verdi
 confusion matrix. probability: of this verdict, as log-probabilities have it.
 """
 _GIVEN = ("margin", "probability")
+NOBODY = "all rows (no judge named)"
+"""What rows are called that name no judge, and nothing else that tells systems apart."""
 
 
 def with_confidences(
@@ -283,14 +285,18 @@ def system_label(name: Mapping[str, object], told: Sequence[str]) -> str:
     >>> system_label({"judge": "a", "role": "evaluator_only", "temperature": 0.0},
     ...              ["judge", "role", "temperature"])
     'a evaluator_only, temperature 0'
+    >>> system_label({}, []), system_label({"template": "short"}, [])
+    ('all rows (no judge named)', 'template short')
     """
-    plain = [str(name[one]) for one in ("judge", "role") if one in told and name[one] is not None]
+    told = [one for one in told if name[one] is not None]
+    told = told or [one for one, value in name.items() if value is not None]
+    plain = [str(name[one]) for one in ("judge", "role") if one in told]
     rest = [
         f"{one} {value:g}" if isinstance(value := name[one], float) else f"{one} {value}"
         for one in told
-        if one not in ("judge", "role") and name[one] is not None
+        if one not in ("judge", "role")
     ]
-    return ", ".join([*([" ".join(plain)] if plain else []), *rest]) or "all answers"
+    return ", ".join([*([" ".join(plain)] if plain else []), *rest]) or NOBODY
 
 
 def _is_answer(columns: Sequence[str]) -> pl.Expr:

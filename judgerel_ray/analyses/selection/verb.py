@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
 from judgerel_ray.core.verb import BY, Named, Names, comma_names, flag, names_of, verb
 from judgerel_ray.counting.given import given
 
@@ -72,6 +73,8 @@ def _show_selection(found: Selection) -> Printed:
     group="Analyse",
     help="accuracy by confidence: which answers to accept",
     show=_show_selection,
+    file="systems",
+    basis=basis_of,
 )
 def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
     """Tell what accepting answers from a confidence on is worth, by system.
@@ -100,11 +103,10 @@ def select(path: Judgments | Given, asked: SelectRequest) -> Selection:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"item_id": ["q", "r", "s", "t"], "replication": [0] * 4, "verdict": list("AABB"),
-    ...         "gold": list("ABBB"), "confidence": [0.9, 0.5, 0.8, 0.7]}
-    >>> select(pl.DataFrame(rows), resamples=100).systems["accuracy"].to_list()
-    [0.75]
+    >>> from judgerel_ray import example
+    >>> found = select(example("judgments.csv"), confidence="agreement", resamples=100)
+    >>> found.systems.select("judge", "accuracy").rows()
+    [('simulated-erratic', 0.65625), ('simulated-steady', 0.875)]
     """
     from judgerel_ray.analyses.selection.from_run import run_selection
     from judgerel_ray.analyses.selection.selection import SelectionOptions
@@ -158,6 +160,8 @@ def _show_systems(found: SystemComparison) -> Printed:
     group="Analyse",
     help="systems compared on the questions they share, at matched cost, too",
     show=_show_systems,
+    file="pairs",
+    basis=basis_of,
 )
 def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
     """Compare systems on the questions they share, joined by question.
@@ -181,11 +185,10 @@ def systems(path: Judgments | Given, asked: SystemsRequest) -> SystemComparison:
 
     Examples
     --------
-    >>> import polars as pl
-    >>> rows = {"judge": list("aabb"), "item_id": list("qrqr"), "replication": [0] * 4,
-    ...         "verdict": list("ABAA"), "gold": list("ABAB")}
-    >>> systems(pl.DataFrame(rows), resamples=100).pairs.select("first_only", "second_only").rows()
-    [(1, 0)]
+    >>> from judgerel_ray import example
+    >>> found = systems(example("judgments.csv"), resamples=100)
+    >>> found.pairs.select("first", "second", "first_only", "second_only").rows()
+    [('simulated-erratic', 'simulated-steady', 1, 2)]
     """
     from judgerel_ray.analyses.selection.from_run import run_comparison
     from judgerel_ray.analyses.selection.systems_paired import ComparisonOptions

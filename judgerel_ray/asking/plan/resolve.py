@@ -303,10 +303,10 @@ def _check_templates(frame: AskFrame) -> None:
         _check_texts(frame.respond_template, forms, {**where, "protocol": "respond"})
     if not frame.protocol.traits.judges:
         return
-    endless = [scale.name for scale in frame.scales if scale.decimals]
-    if frame.ask.mode == "exact" and endless:
+    unlisted = [scale.name for scale in frame.scales if scale.decimals]
+    if frame.ask.mode == "exact" and unlisted:
         raise SweepError(
-            f"mode exact needs scales whose values can be listed, {endless[0]} allows decimals",
+            f"mode exact needs scales whose values can be listed, {unlisted[0]} allows decimals",
             where=where,
             hint='decimals = false, or mode = "sample"',
         )

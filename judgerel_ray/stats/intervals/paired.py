@@ -32,6 +32,8 @@ from judgerel_ray.stats.intervals.swap_test import DRAWS, swap_test
 _FEW = 10
 _CARRYING = 5
 _SHARE = 0.1  # of the other side's variance: with less, a side does not decide the difference
+_NEARLY_ALL = 0.9  # of a side's variance
+_EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ class Difference:
     few_informative : bool
         Whether fewer than ten questions differ, or either side rests on few informative questions:
         by its counts (:class:`judgerel_ray.stats.Interval`), or as fewer than five questions have
-        nearly all influence on its value (a side of a tenth of the other's variance left out).
+        nine tenths of its variance (a side of a tenth of the other's variance left out).
     method : str
         Where p and the interval are from, in words.
     undefined : str or None
@@ -229,7 +231,7 @@ def terms_difference(
         undefined = "too_few_units"
     elif np.isnan(left_out_C).any():
         undefined = "depends_on_one_question"
-    elif abs(values[1] - values[0]) < 1e-12 and np.ptp(left_out_C) < 1e-12:
+    elif abs(values[1] - values[0]) < _EQUAL and np.ptp(left_out_C) < _EQUAL:
         undefined = "no_spread"
     known = Difference(
         name=first.name, first=values[0], second=values[1], value=values[1] - values[0],
@@ -274,14 +276,20 @@ def _swapped(
 def _few_carry(without: Sequence[Floats]) -> bool:
     """Whether few questions carry either side; one whose spread decides nothing is left out."""
     squares = [(left_out_C - left_out_C.mean()) ** 2 for left_out_C in without]
-    largest = max(float(one.sum()) for one in squares)
-    return any(_carrying(one) < _CARRYING for one in squares if one.sum() >= _SHARE * largest)
+    largest = max(float(one.max()) for one in squares)
+    if sqrt(largest) < _EQUAL:  # all questions have the same influence
+        return False
+    spread = max(float(one.sum()) for one in squares)
+    return any(_carrying(one) < _CARRYING for one in squares if one.sum() >= _SHARE * spread)
 
 
-def _carrying(squares_C: Floats) -> float:
-    """How many questions carry a value, less where some have more influence than others."""
-    fourth = float((squares_C**2).sum())
-    return float(squares_C.sum()) ** 2 / fourth if fourth > 0 else 0.0
+def _carrying(squares_C: Floats) -> int:
+    """How many questions, those of the most influence first, have nearly all of it.
+
+    Sums of fourth powers would not do: of normal influences they count a third of the questions.
+    """
+    shares_C = np.cumsum(np.sort(squares_C)[::-1]) / squares_C.sum()
+    return int(np.searchsorted(shares_C, _NEARLY_ALL)) + 1
 
 
 def _only(terms: QuestionTerms, common: NDArray[np.generic]) -> QuestionTerms:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.panels.voters import check_voters, read_voters
-from judgerel_ray.analyses.selection.spending import Price, parse_price, read_spending
+from judgerel_ray.analyses.selection.spending import Price, price_of, read_spending
 from judgerel_ray.analyses.selection.systems import read_systems
 from judgerel_ray.core import SweepError
 
@@ -121,7 +121,7 @@ def test_a_failed_request_hides_no_cost():
 
 def test_prices_are_of_a_reply_or_of_a_million_tokens():
     rows = answers("a", ["1", "1"], prompt_tokens=1_000_000, completion_tokens=[0, 500_000])
-    told = dict([parse_price("a=0.8,4")])
+    told = {"a": price_of("0.8,4")}
     assert read_spending(rows.lazy(), prices=told).of({"judge": "a"}) == pytest.approx({"": 1.8})
     assert read_spending(rows.lazy(), prices={"a": Price(reply=0.25)}).of({}) == {"": 0.25}
 
@@ -139,10 +139,10 @@ def test_prices_must_be_of_those_who_were_asked(prices, message):
         read_spending(answers("a", ["1"]).lazy(), prices=prices)
 
 
-@pytest.mark.parametrize("text", ["a", "=1", "a=x", "a=1,2,3", "a=-1", "a=nan"])
+@pytest.mark.parametrize("text", ["", "x", "1,2,3", "-1", "nan"])
 def test_a_price_is_one_number_or_two(text):
-    with pytest.raises(SweepError, match="NAME=A_REPLY"):
-        parse_price(text)
+    with pytest.raises(ValueError, match="A_REPLY"):
+        price_of(text)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.basis import reduce_with_basis
 from judgerel_ray.analyses.reliability.reducing import ReduceOptions
 from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning
 
 TOO_LONG = "refused: prompt_too_long: 9 prompt + 2 new tokens > 8"
 ROWS = ["item_id,judge,temperature,replication,verdict,outcome,finish_reason,block"]
@@ -99,6 +101,22 @@ def test_an_unfinished_run_says_so_before_its_numbers(half_run, capsys):
     out, err = capsys.readouterr()
     assert err.splitlines() == [said]
     assert {row["judge"] for row in json.loads(out)} == {"j"}
+
+
+def test_python_and_verbs_of_decisions_say_the_same(half_run, capsys):
+    said = "unfinished: rests on 12 of 24 requests; judge x has none"
+    uses = [(jr.reduce, {}), (jr.questions, {}), (jr.advise, {}), (jr.compare, {"b": half_run})]
+    for use, options in uses:
+        with pytest.warns(ReadingWarning, match=f"^{said}$"):
+            use(half_run, **options)
+    for command, told in [(["advise", half_run], said),
+                          (["compare", half_run, half_run], f"{half_run}: {said}")]:  # fmt: skip
+        assert main(command) == 0
+        assert capsys.readouterr().out.splitlines()[0] == told
+        assert main([*command, "--format", "json"]) == 0
+        out, err = capsys.readouterr()
+        assert json.loads(out)
+        assert told in err.splitlines()
 
 
 def test_without_its_plan_nobody_knows_what_a_run_owes(half_run, capsys):

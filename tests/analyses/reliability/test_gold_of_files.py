@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import judgerel_ray as jr
 from judgerel_ray.analyses.reliability.questions import question_path
 from judgerel_ray.analyses.reliability.reducing import ReduceOptions, reduce_path
 from judgerel_ray.analyses.selection.from_run import run_selection
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.given import given as given_rows
+from judgerel_ray.counting.right_answers import contradicting
 from judgerel_ray.importers import TableMapping, import_table
 
 ACCURACY = ReduceOptions(coefficients=("accuracy",), missing=("category",))
@@ -75,6 +77,27 @@ def test_a_question_with_two_right_answers_is_said(tmp_path):
     table(["A", "B", "A", "B"]).write_csv(file)
     with pytest.warns(ReadingWarning, match=r"in 2 questions \(q0: 'A', 'B'\)"):
         question_path(str(file))
+
+
+@pytest.mark.parametrize("use", [jr.select, jr.systems, jr.panels, jr.cascade, jr.advise])
+def test_every_verb_that_uses_gold_says_where_it_differs_inside_a_question(use):
+    """Between the judges asked, too: a question has one right answer whoever answers it."""
+    rows = {"judge": list("aaabbb"), "item_id": list("qrsqrs"), "replication": [0] * 6,
+            "verdict": list("ABBABA"), "cost": [1.0] * 3 + [2.0] * 3,
+            "confidence": [0.9, 0.8, 0.3, 0.9, 0.9, 0.9]}  # fmt: skip
+    said = (
+        r"differs between .* in 1 question \(q: 'A', 'B'\); each verdict is held against the gold"
+    )
+    with pytest.warns(ReadingWarning, match=said):
+        use(pl.DataFrame({**rows, "gold": list("ABABBA")}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        use(pl.DataFrame({**rows, "gold": list("ABAABA")}))
+
+
+def test_gold_of_orders_that_name_places_is_no_contradiction():
+    rows = pl.DataFrame({"item_id": ["q"] * 2, "option_order": [0, 1], "gold": ["A", "B"]})
+    assert contradicting(rows) is None
 
 
 def test_questions_have_no_accuracy_either(tmp_path):

@@ -280,3 +280,34 @@ def test_ties_make_no_judge_follow_the_place(share, follows):
     rows = pl.LazyFrame(asked(pick, items=200, orders=(0, 1), times=3))
     leads = set(reduce_judgments(rows)["lead"])
     assert (leads == {"follows_place"}) is follows
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (4, "This rests on 4 questions: a few more can change it."),
+        (30, "Of the 30 questions few decide this: one of them can move it."),
+        (60, None),
+    ],
+)
+def test_the_lead_says_how_few_questions_it_rests_on(items, said, tmp_path, capsys):
+    # In the middle case one question in ten is not answered the same way every time.
+    often_split = 2 if items == 60 else 10
+    rows = [
+        {
+            "item_id": f"q{i}",
+            "replication": n,
+            "verdict": "AB"[(i % 2 + (n == 0 and i % often_split == 0)) % 2],
+        }
+        for i in range(items)
+        for n in range(3)
+    ]
+    path, page = str(tmp_path / "rows.csv"), tmp_path / "page.html"
+    pl.DataFrame(rows).write_csv(path)
+    assert main(["reduce", path]) == 0
+    told = " ".join(capsys.readouterr().out.split("(" + str(items))[0].split())
+    assert main(["report", path, "--out", str(page)]) == 0
+    written = page.read_text()
+    for text in (told, written):
+        assert ("This rests on" in text or "few decide this" in text) == (said is not None)
+        assert said is None or said in text

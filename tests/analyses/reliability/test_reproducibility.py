@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgerel_ray import compare, reduce
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import reproducibility
@@ -179,3 +180,39 @@ def test_no_order_of_rows_matters():
     first = reduce_judgments(frame.lazy())
     again = reduce_judgments(frame.sample(fraction=1, shuffle=True, seed=1).lazy())
     assert json.dumps(first.to_dicts()) == json.dumps(again.to_dicts())
+
+
+@pytest.mark.parametrize(
+    ("options", "orders", "said"),
+    [
+        (4, 2, "2 of 24"),
+        (3, 2, "2 of 6"),
+        (3, 6, None),
+        (2, 2, None),
+        (9, 2, "2 of 40,320 or more"),
+    ],
+)
+def test_how_many_of_all_orders_were_recorded_is_said_where_they_are_few(options, orders, said):
+    rng = np.random.default_rng(options)
+    item, order, replication = np.indices((12, orders, 2)).reshape(3, -1)
+    verdict = rng.integers(0, options, item.size)
+    verdict[:options] = range(options)
+    rows = pl.LazyFrame(
+        {
+            "item_id": [f"q{i}" for i in item],
+            "option_order": order,
+            "replication": replication,
+            "verdict": [f"o{k}" for k in verdict],
+            "n_options": np.full(item.size, options),
+        }
+    )
+    found = reduce(rows, verdict_names="option", coefficients="percent_agreement")
+    estimators = dict(found.select("conditions", "estimator").rows())
+    flag = f"orders recorded: {said} a question, the others taken to be like them"
+    assert (flag in estimators["reproducibility"]) is (said is not None)
+    assert ("orders recorded" in estimators["reproducibility"]) is (said is not None)
+    assert "orders recorded" not in estimators["repeatability"]
+    both = pl.concat([rows.with_columns(judge=pl.lit(one)) for one in "ab"])
+    compared = compare(both, by="judge", verdict_names="option")
+    of_agreement = compared.filter(coefficient="percent_agreement")["estimator"][0]
+    assert ("orders recorded" in of_agreement) is (said is not None)

@@ -15,7 +15,7 @@ from judgerel_ray.analyses.serving.from_run import serving_between
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.cli import main
-from judgerel_ray.core import StoreError, SweepError
+from judgerel_ray.core import ReadingWarning, StoreError, SweepError
 from judgerel_ray.reporting.standing import plan_text
 
 ASK = "temperatures = [1.0, 0.0]\nreplications = 2\nrepeat_greedy = 3\n"
@@ -98,7 +98,8 @@ def test_serving_noise_has_its_names(run_of):
 def test_lost_texts_leave_the_verdicts(run_of, tmp_path):
     run, other = run_of("one", OTHER_VERDICT), run_of("two")
     shutil.rmtree(tmp_path / "runs" / "one" / "texts")
-    found = judgerel_ray.reduce(run).filter(pl.col("coefficient").is_in(SERVING))
+    with pytest.warns(ReadingWarning, match=r"^damaged: .* is gone .* made of no byte of it"):
+        found = judgerel_ray.reduce(run).filter(pl.col("coefficient").is_in(SERVING))
     assert found["coefficient"].to_list() == list(SERVING[:2])
     caution = reduce_with_basis(run, ReduceOptions()).caution
     assert str(caution).startswith("texts of the run are gone: repeats at temperature 0")

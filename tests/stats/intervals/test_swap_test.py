@@ -208,3 +208,36 @@ def test_different_judges_are_told_apart_as_often_as_before():
     assert found.now > found.before - 0.05
     assert found.now > 0.75
     assert found.width < 1.05 * found.width_before
+
+
+def mean_of(values):
+    return QuestionTerms(
+        name="mean", questions_C=np.arange(len(values)), value=lambda t: t[..., 0] / t[..., 1],
+        terms_CT=np.stack([np.asarray(values, dtype=np.float64), np.ones(len(values))], axis=-1),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("questions", [20, 55])
+def test_questions_of_ordinary_spread_are_not_few(questions):
+    """Sums of fourth powers counted a third of them: 20 questions of pure noise were few."""
+    flagged = [
+        terms_difference(*map(mean_of, np.random.default_rng(seed).normal(size=(2, questions))))
+        .few_informative
+        for seed in range(40)
+    ]  # fmt: skip
+    assert sum(flagged) <= 2
+
+
+def test_questions_that_all_say_the_same_are_not_few():
+    # Each question of one side agrees, each of the other is split: none carries more than another.
+    found = terms_difference(mean_of([1.0] * 20), mean_of([0.5] * 20))
+    assert found.n_differing == 20
+    assert not found.few_informative
+
+
+@pytest.mark.parametrize(("n_odd", "few"), [(2, True), (4, True), (12, False)])
+def test_a_few_odd_questions_carry_a_mean(n_odd, few):
+    rng = np.random.default_rng(n_odd)
+    first, second = rng.normal(size=(2, 80))
+    second[:n_odd] += 25 * rng.choice([-1, 1], n_odd)
+    assert terms_difference(mean_of(first), mean_of(second)).few_informative == few

@@ -1,0 +1,129 @@
+"""What rows make doubtful of what their file says: in one line, and no number changes."""
+
+import itertools
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.cli import main
+from judgerel_ray.core import ReadingWarning
+
+
+def said_of(rows, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        judgerel_ray.reduce(pl.DataFrame(rows), **options)
+    return [str(one.message) for one in caught if one.category is ReadingWarning]
+
+
+def asked(n_items, n_replications, **columns):
+    item, replication = np.indices((n_items, n_replications)).reshape(2, -1)
+    return {"item_id": [f"q{i:02}" for i in item], "replication": replication, **columns}
+
+
+RATED = [str(1 + (i + n) % 5) for i in range(10) for n in range(3)]
+
+
+def test_numbers_read_as_names_are_said_and_the_advice_works(tmp_path, capsys):
+    path, out = tmp_path / "rated.csv", tmp_path / "RATINGS.parquet"
+    pl.DataFrame(asked(10, 3, verdict=RATED)).write_csv(path)
+    assert main(["reduce", str(path), "--format", "json"]) == 0
+    line = capsys.readouterr().err
+    assert line.startswith(
+        "judgerel: all 5 different verdicts are numbers (1, 2, 3, 4, 5), read as"
+    )
+    page = tmp_path / "page.html"
+    assert main(["report", str(path), "--out", str(page)]) == 0
+    assert "read as names: 1 and 2 differ as much as 1 and 5" in page.read_text()
+    capsys.readouterr()
+    advice = "judgerel import table FILE --column score=verdict --out RATINGS.parquet"
+    assert advice in line
+    words = {"FILE": str(path), "RATINGS.parquet": str(out)}
+    assert main([words.get(one, one) for one in advice.split()[1:]]) == 0
+    assert main(["reduce", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "standard error of one rating" in shown.out
+    assert "read as names" not in shown.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ({"verdict": ["0", "1", "1"] * 10}, {}),  # of two values all levels agree
+        ({"verdict": [*RATED[:-1], "good"]}, {}),
+        ({"verdict": RATED, "score": [float(one) for one in RATED]}, {}),
+        ({"verdict": RATED, "scale": ["points5"] * 30}, {}),  # which gives them scores
+        ({"verdict": RATED, "n_options": [5] * 30}, {}),  # options that are called by numbers
+        ({"verdict": RATED}, {"exact_values": True}),
+    ],
+)
+def test_other_verdicts_are_no_numbers_read_as_names(columns, options):
+    assert said_of(asked(10, 3, **columns), **options) == []
+
+
+def test_ratings_off_their_scale_are_counted():
+    scores = [float(one) for one in RATED]
+    scores[:3] = 9.0, 0.0, 1.5
+    (line,) = said_of(asked(10, 3, score=scores, scale=["points5"] * 30))
+    assert line.startswith(
+        "3 of 30 ratings are off scale points5, which has 1 to 5: 0 (1), 1.5 (1), 9 (1)"
+    )
+    assert said_of(asked(10, 3, score=scores, scale=["of our own"] * 30)) == []
+    words = ["Agree", "Neutral", "9"] * 10
+    (line,) = said_of(asked(10, 3, verdict=words, scale=["likert5"] * 30))
+    assert line.startswith("10 of 30 ratings are off scale likert5, which has 0 to 4: 9 (10);")
+    assert said_of(asked(10, 3, score=scores, role=["responder"] * 3 + ["judge"] * 27,
+                         scale=["points5"] * 30)) == []  # fmt: skip
+
+
+def tied(n_options, verdicts=("A", "B", "tie"), orders=2, **columns):
+    told = list(itertools.islice(itertools.cycle(verdicts), 12 * orders))
+    order = np.tile(np.arange(orders), 12)
+    rows = asked(12, orders, verdict=told, option_order=order, n_options=[n_options] * len(told))
+    return {**rows, **columns}
+
+
+def test_a_tie_counted_as_an_option_is_said():
+    (line,) = said_of(tied(3), verdict_names="option")
+    assert line == (
+        "n_options says 3, and verdicts name 2 at most, and tie: a tie is no option; if 3 counts "
+        "it, write 2"
+    )
+    assert said_of(tied(2), verdict_names="option") == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        tied(3, ("A", "B", "C")),  # no tie
+        tied(3, ("A", "B", "C", "tie")),
+        tied(3, orders=3),  # two options have two orders
+        tied(2, ("x", "y", "z", "tie")),
+    ],
+)
+def test_options_that_fit_are_believed(rows):
+    assert not [one for one in said_of(rows, verdict_names="option") if "a tie is no" in one]
+
+
+def test_options_of_each_question_alone_are_counted():
+    verdicts = [f"{i}{'ab'[n]}" if i else "tie" for i in range(12) for n in range(2)]
+    rows = {**tied(3), "verdict": verdicts}
+    (line,) = [one for one in said_of(rows, verdict_names="option") if "a tie is no" in one]
+    assert "verdicts name 2 at most" in line
+
+
+def test_doubts_of_each_benchmark(tmp_path):
+    rows = pl.concat(
+        [
+            pl.DataFrame(tied(n)).with_columns(benchmark=pl.lit(name))
+            for n, name in ((3, "pairs"), (2, "duels"))
+        ]
+    )
+    path = Path(tmp_path, "two.csv")
+    rows.write_csv(path)
+    with pytest.warns(ReadingWarning, match="n_options of pairs says 3"):
+        judgerel_ray.reduce(path, verdict_names="option")
