@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from bench.coverage_page import replace_section, table
-from judgerel_ray.analyses.advice.voting import VOTES, Voting
+from judgerel_ray.analyses.advice.panel_worth import VOTES, Voting
 from judgerel_ray.stats import majority_vote, supported_shares
 
 TITLE = "Majority stability: what is promised"

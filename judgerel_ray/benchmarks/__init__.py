@@ -24,13 +24,12 @@ from judgerel_ray.benchmarks.feedback_collection import load_feedback_collection
 from judgerel_ray.benchmarks.feedbackqa import load_feedbackqa
 from judgerel_ray.benchmarks.generic import load_generic
 from judgerel_ray.benchmarks.head_to_tail import load_head_to_tail
-from judgerel_ray.benchmarks.mix import MIX, mix_sources
+from judgerel_ray.benchmarks.mix import MIX, mix_sources, sample_items
 from judgerel_ray.benchmarks.mmlu_pro import load_mmlu_pro
 from judgerel_ray.benchmarks.mt_bench import load_mt_bench
 from judgerel_ray.benchmarks.multiple_choice import load_multiple_choice
 from judgerel_ray.benchmarks.schroeder2024 import load_schroeder2024
 from judgerel_ray.benchmarks.squad import load_squad
-from judgerel_ray.benchmarks.strata import sample_items
 from judgerel_ray.benchmarks.summeval import load_summeval, load_summeval_summaries
 from judgerel_ray.benchmarks.truthfulqa import load_truthfulqa, load_truthfulqa_pairs
 

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.benchmarks.rows import as_records, read_json, read_records
-from judgerel_ray.benchmarks.source import file_name, format_of, known_format, stem
+from judgerel_ray.benchmarks.source import (
+    as_records,
+    file_name,
+    format_of,
+    known_format,
+    read_json,
+    read_records,
+    stem,
+)
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

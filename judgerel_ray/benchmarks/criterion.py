@@ -5,7 +5,7 @@ from __future__ import annotations
 from judgerel_ray.benchmarks.admission import admit, distinct_options
 from judgerel_ray.benchmarks.judged_text import rating_by
 from judgerel_ray.benchmarks.record import Record
-from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import HumanRating, Item, Option
 
 _LABEL = "label_"

@@ -14,8 +14,7 @@ from judgerel_ray.benchmarks.admission import (
     resolve_gold,
 )
 from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
-from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import known_format
+from judgerel_ray.benchmarks.source import known_format, read_records
 from judgerel_ray.core import GoldIs, HumanRating, Item, Option
 from judgerel_ray.tables import Items
 

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, excerpt, kind_of, shown_names
 from judgerel_ray.benchmarks.responses import Responses
-from judgerel_ray.benchmarks.rows import read_json, read_records
-from judgerel_ray.benchmarks.source import file_name, format_of, known_format, stem
+from judgerel_ray.benchmarks.source import (
+    file_name,
+    format_of,
+    known_format,
+    read_json,
+    read_records,
+    stem,
+)
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.files import is_folder, list_folder
 

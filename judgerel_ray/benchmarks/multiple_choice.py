@@ -6,7 +6,7 @@ import string
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, excerpt, kind_of
-from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import Item, Option, SweepError
 
 MULTIPLE_CHOICE = "multiple_choice"

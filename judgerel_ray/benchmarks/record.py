@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.json_text import parse_json
-from judgerel_ray.core.text import closest
+from judgerel_ray.core.text import closest, parse_json
 
 _EXCERPT = 40
 _NAMES_SHOWN = 12

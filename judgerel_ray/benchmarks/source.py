@@ -1,14 +1,20 @@
-"""Paths, bytes and text, local or at any fsspec URL."""
+"""Files of benchmarks at any path or URL: bytes, text, JSON documents and rows as records."""
 
 from __future__ import annotations
 
+import io
+import json
+import warnings
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from judgerel_ray.core import SweepError, files
-from judgerel_ray.core.delimited import SEPARATORS
+import polars as pl
+
+from judgerel_ray.benchmarks.record import Record, kind_of, shown_names
+from judgerel_ray.core import ReadingWarning, SweepError, files
+from judgerel_ray.core.delimited import SEPARATORS, heading_of, one_kind_of_lines, rows_below
 from judgerel_ray.core.files import PACKED, neighbour, unpacked, unreadable
-from judgerel_ray.core.text import table_text
+from judgerel_ray.core.text import parse_json, table_text
 
 Format = Literal["parquet", "json", "jsonl", "csv"]
 
@@ -130,3 +136,153 @@ def _is_absent(path: str) -> bool:
         return "://" not in path and not Path(path).exists()
     except (OSError, ValueError):
         return True
+
+
+_KNOWN_BY = frozenset((
+    "item_id", "question", "options", "gold", "benchmark", "category", "context", "turns",
+    "ratings", "text", "criterion", "judge", "replication", "verdict", "label", "score", "rater",
+))  # fmt: skip
+"""Names of columns of items, texts and ratings, which tell what stands between them."""
+
+
+def read_json(path: str) -> object:
+    """One JSON document.
+
+    Raises
+    ------
+    SweepError
+        As `read_text`, and if the document is broken (line and column are named), repeats a
+        name in an object, or is JSON Lines.
+    """
+    text = read_text(path)
+    try:
+        return parse_json(text)
+    except json.JSONDecodeError as error:
+        first, _, rest = text.strip().partition("\n")
+        lines = rest.strip() != "" and _is_object(first)
+        raise SweepError(
+            f"broken JSON: {error.msg} at column {error.colno}",
+            where={"file": path, "line": error.lineno},
+            hint="one object a line is JSON Lines: let its name end in .jsonl" if lines else None,
+        ) from error
+    except ValueError as error:
+        raise SweepError(f"broken JSON: {error}", where={"file": path}) from error
+
+
+def read_records(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet, JSON Lines or CSV file, or of a JSON list of objects.
+
+    Returns
+    -------
+    tuple of Record
+        At least one, in the order of the file.
+
+    Raises
+    ------
+    SweepError
+        If the file cannot be read as what its suffix says, or holds no row.
+    """
+    match format_of(path):
+        case "parquet":
+            records = _parquet(path)
+        case "jsonl":
+            records = _json_lines(path)
+        case "csv":
+            records = _csv(path)
+        case "json":
+            records = as_records(read_json(path), path)
+    if not records:
+        raise SweepError("the file has no rows", where={"file": path})
+    return records
+
+
+def as_records(document: object, path: str) -> tuple[Record, ...]:
+    """Objects of a JSON list, as records.
+
+    Raises
+    ------
+    SweepError
+        If the document is not a list of objects.
+    """
+    if not isinstance(document, list):
+        raise SweepError(
+            f"expected a list of objects, got {kind_of(document)}",
+            where={"file": path}
+            | ({"keys": shown_names(document)} if isinstance(document, dict) else {}),
+        )
+    top = Record(fields={}, place={"file": path})
+    return tuple(top.child(value, f"[{index}]") for index, value in enumerate(document))
+
+
+def _parquet(path: str) -> tuple[Record, ...]:
+    """Rows of a Parquet file."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(read_bytes(path)))
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0]
+        raise SweepError(f"not a Parquet file: {reason}", where={"file": path}) from error
+    return tuple(
+        Record(fields=row, place={"file": path, "row": number})
+        for number, row in enumerate(frame.iter_rows(named=True), start=1)
+    )
+
+
+def _json_lines(path: str) -> tuple[Record, ...]:
+    """Objects of a JSON Lines file; blank lines are passed over."""
+    records = []
+    # Not splitlines: U+2028 and its like are legal inside a JSON string.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = {"file": path, "line": number}
+        try:
+            value = parse_json(line)
+        except json.JSONDecodeError as error:
+            whole = number == 1 and line.strip()[0] in "[{"
+            raise SweepError(
+                f"broken JSON: {error.msg} at column {error.colno}",
+                where=place,
+                hint="if it is one JSON document, let its name end in .json" if whole else None,
+            ) from error
+        except ValueError as error:
+            raise SweepError(f"broken JSON: {error}", where=place) from error
+        if not isinstance(value, dict):
+            listed = isinstance(value, list) and number == 1
+            raise SweepError(
+                f"expected one object a line, got {kind_of(value)}",
+                where=place,
+                hint="a JSON list belongs in a .json file" if listed else None,
+            )
+        records.append(Record(fields=value, place=place))
+    return tuple(records)
+
+
+def _csv(path: str) -> tuple[Record, ...]:
+    """Rows below a line of names, whatever stands between columns.
+
+    Warns
+    -----
+    ReadingWarning
+        If that is not what the ending of the file says.
+    """
+    where = {"file": path}
+    text, separator = one_kind_of_lines(read_text(path), separator_of(path))
+    heading = heading_of(text, where, separator=separator, known=_KNOWN_BY)
+    for note in heading.notes:
+        warnings.warn(ReadingWarning(note), stacklevel=2)
+    return tuple(
+        Record(
+            fields=dict(zip(heading.names, cells, strict=True)),
+            place={**where, "line": line},
+            blank_is_null=True,
+        )
+        for line, cells in rows_below(text, heading, where)
+    )
+
+
+def _is_object(line: str) -> bool:
+    """Whether a line is a whole JSON object by itself."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from judgerel_ray.benchmarks.admission import admit
 from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.rows import as_records, read_json, read_records
-from judgerel_ray.benchmarks.source import format_of
+from judgerel_ray.benchmarks.source import as_records, format_of, read_json, read_records
 from judgerel_ray.core import Item, SweepError, digest
 
 _UNTITLED = "all"

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from judgerel_ray.cli.files import write_items, write_judgments
 from judgerel_ray.cli.measuring import (
     print_coefficients,
     print_differences,
@@ -24,6 +23,7 @@ from judgerel_ray.cli.measuring import (
     write_page,
 )
 from judgerel_ray.cli.parsing import Asked, parse
+from judgerel_ray.cli.paths import write_items, write_judgments
 from judgerel_ray.cli.screen import (
     NotesFirst,
     one_line,
@@ -207,7 +207,7 @@ def _exact(asked: Asked) -> int:
 def _run_sweep(sweep: Sweep, request: Any) -> int:
     """Run or resume a sweep, and say how it ended."""
     from judgerel_ray.asking.run.running import run_sweep
-    from judgerel_ray.cli.console import Screen
+    from judgerel_ray.cli.screen import Screen
 
     console = Screen(stderr=True)
     if not request.out.strip():

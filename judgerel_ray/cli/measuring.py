@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgerel_ray.cli.judged import judged, tell_basis
+from judgerel_ray.cli.paths import judged_path
 from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
@@ -15,7 +15,41 @@ from judgerel_ray.core.verb import comma_names
 if TYPE_CHECKING:
     from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
+    from judgerel_ray.counting.given import Given
     from judgerel_ray.store.outputs import Output
+
+
+def judged(path: str, request: Any) -> str | Given:
+    """The judgments named, which must be there; of a run what has landed by now.
+
+    Raises
+    ------
+    SweepError
+        If nothing is there.
+    StoreError
+        If a folder is there that is neither a run directory nor holds files of judgments; or
+        records of a run are torn, altered or gone.
+    """
+    from judgerel_ray.counting.given import given, looked_at
+
+    read = given(
+        judged_path(path),
+        exact_values=getattr(request, "exact_values", False),
+        verdict_names=getattr(request, "verdict_names", None),
+    )
+    return looked_at(read)
+
+
+def tell_basis(path: str | Given, formats: Sequence[str], *, about: str = "") -> None:
+    """Say before any number what it rests on, where a run owes requests or has damaged files.
+
+    Beside JSON it is no part of it.
+    """
+    from judgerel_ray.analyses.reliability.basis import basis_lines
+
+    for line in basis_lines(path):
+        tell(f"{about}{line}", aside="json" in formats)
+
 
 DONE = 0
 FORMATS = ("table", "json")
@@ -70,7 +104,7 @@ def print_coefficients(asked: Asked) -> int:
     from judgerel_ray.analyses.reliability.reducing import write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
     from judgerel_ray.analyses.serving.show import serving_text
-    from judgerel_ray.cli.console import Screen
+    from judgerel_ray.cli.screen import Screen
 
     formats = _formats(asked)
     request = asked.request()

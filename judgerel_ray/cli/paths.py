@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from glob import has_magic
+from os import fspath
+from typing import TYPE_CHECKING
 
+from judgerel_ray.cli.screen import tell
 from judgerel_ray.core import SweepError
+
+if TYPE_CHECKING:
+    from judgerel_ray.cli.parsing import Asked
 
 STDOUT = 1
 
@@ -89,3 +97,34 @@ def _check_stdout(path: str) -> None:
             raise SweepError(
                 "stdout is the file that is read", where={"path": path}, hint="give --out a file"
             )
+
+
+DONE = 0
+
+
+def write_items(asked: Asked) -> int:
+    """Write items, and say on stderr how gold was read where the file does not say."""
+    from judgerel_ray.importers import verbs
+
+    request = asked.request()
+    n = verbs.write_items(
+        asked.source,
+        source_path(request.path),
+        request.out,
+        answers=None if request.answers is None else source_path(request.answers),
+        seed=request.seed,
+        gold_is=request.gold_is,
+        tell=partial(tell, aside=True),
+        force=request.force,
+    )
+    tell(f"wrote {n} items to {request.out}")
+    return DONE
+
+
+def write_judgments(asked: Asked) -> int:
+    """Write foreign judgments."""
+    request = asked.request()
+    paths = [source_path(fspath(path)) for path in request.paths]
+    n = asked.verb.act(asked.source, replace(request, paths=paths))
+    tell(f"wrote {n} judgments to {request.out}")
+    return DONE

@@ -14,11 +14,12 @@ from judgerel_ray.core.errors import (
     UnfinishedRunWarning,
 )
 from judgerel_ray.core.key import digest, request_key, seed_base
-from judgerel_ray.core.outcome import DECLINED, OUTCOMES, Outcome
 from judgerel_ray.core.text import LONGEST_WORD, cut_text, decoded, printable, shortened
 from judgerel_ray.core.types import (
     CHOSEN,
+    DECLINED,
     JUDGE_ROLES,
+    OUTCOMES,
     Ask,
     Completion,
     Condition,
@@ -28,6 +29,7 @@ from judgerel_ray.core.types import (
     Menu,
     Message,
     Option,
+    Outcome,
     OwnForm,
     ReaderPolicy,
     Role,

@@ -25,8 +25,8 @@ from judgerel_ray.counting.columns import (
 from judgerel_ray.counting.grouping import varying_facets
 from judgerel_ray.counting.policy import SCORED
 from judgerel_ray.counting.scales import SCALE, known_scale, scale_names, told_order
+from judgerel_ray.protocols.criteria import listed
 from judgerel_ray.protocols.scales import folded_label, scale_values
-from judgerel_ray.protocols.wordings import listed
 from judgerel_ray.stats.counts.statistic import Floats
 
 RATED_GROUPS = ("judge", "benchmark", "criterion", "definition", "temperature")

@@ -18,8 +18,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.core.json_text import RepeatedKeyError, parse_json
-from judgerel_ray.core.text import table_text
+from judgerel_ray.core.text import RepeatedKeyError, parse_json, table_text
 from judgerel_ray.counting.columns import KNOWN_BY
 
 _WHOLE = 2**53  # from here on double precision does not tell all whole numbers apart

@@ -13,9 +13,15 @@ TokenCounts(prompt=0, cached=0, generated=0)
 from judgerel_ray.engines.catalog import ENGINES, make_engine
 from judgerel_ray.engines.engine import Engine, EngineFacts, EngineSpec, Prepared
 from judgerel_ray.engines.fingerprint import Fingerprint, judge_fingerprint
-from judgerel_ray.engines.fitting import PromptFit, prompt_fit
 from judgerel_ray.engines.simulated.truth import true_distribution
-from judgerel_ray.engines.sizing import ModelSize, PromptCounter, model_size, prompt_counter
+from judgerel_ray.engines.sizing import (
+    ModelSize,
+    PromptCounter,
+    PromptFit,
+    model_size,
+    prompt_counter,
+    prompt_fit,
+)
 
 __all__ = [
     "ENGINES",

@@ -7,8 +7,7 @@ from typing import Literal
 import polars as pl
 
 from judgerel_ray.benchmarks import load_schroeder2024
-from judgerel_ray.benchmarks.rows import read_records
-from judgerel_ray.benchmarks.source import stem
+from judgerel_ray.benchmarks.source import read_records, stem
 from judgerel_ray.core import Item, Outcome
 from judgerel_ray.core.files import list_folder
 from judgerel_ray.legacy import AnsweredQuestion, response_accuracy

@@ -11,7 +11,7 @@ import polars as pl
 
 from judgerel_ray.benchmarks.bergman2025 import load_bergman2025
 from judgerel_ray.benchmarks.record import Record, kind_of
-from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import Item, Menu, Outcome, SweepError
 from judgerel_ray.importers.source import ending
 from judgerel_ray.protocols import read_verdict

@@ -9,7 +9,7 @@ import polars as pl
 from judgerel_ray.benchmarks import REFERENCE, SCALES, load_generic
 from judgerel_ray.benchmarks.judged_text import first_part
 from judgerel_ray.benchmarks.record import shown_names
-from judgerel_ray.benchmarks.rows import read_records
+from judgerel_ray.benchmarks.source import read_records
 from judgerel_ray.core import Item, Outcome, SweepError
 
 PEOPLE = "people"

@@ -17,17 +17,23 @@ from judgerel_ray.legacy.accuracy import (
     head_to_tail_accuracy,
     response_accuracy,
 )
-from judgerel_ray.legacy.bands import BANDS, VerbalBand, verbal_band
-from judgerel_ray.legacy.coding import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
 from judgerel_ray.legacy.estimator import WARNING, Schroeder2024, schroeder2024
-from judgerel_ray.legacy.five_numbers import FiveNumbers, five_numbers
+from judgerel_ray.legacy.factoring import CONFLICTING, LETTERS, NON_RESPONSE, codes_from_verdicts
 from judgerel_ray.legacy.permutation import (
     PermutationNull,
     Schroeder2024Noise,
     independence_alpha,
     schroeder2024_noise_floor,
 )
-from judgerel_ray.legacy.spread import InterRaterSpread, inter_rater_spread
+from judgerel_ray.legacy.spread import (
+    BANDS,
+    FiveNumbers,
+    InterRaterSpread,
+    VerbalBand,
+    five_numbers,
+    inter_rater_spread,
+    verbal_band,
+)
 
 __all__ = [
     "BANDS",

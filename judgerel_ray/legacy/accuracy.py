@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.legacy.five_numbers import FiveNumbers, five_numbers
+from judgerel_ray.legacy.spread import FiveNumbers, five_numbers
 
 ScoringRule = Literal["as_coded", "whole_answer"]
 _RULES: tuple[ScoringRule, ...] = ("as_coded", "whole_answer")

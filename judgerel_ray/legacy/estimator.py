@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.legacy.coding import NON_RESPONSE
 from judgerel_ray.legacy.factoring import (
+    NON_RESPONSE,
     Floats,
     absolute_correlations,
     fit_by_derivatives,

@@ -1,7 +1,9 @@
-"""Agreement between judges, replication by replication."""
+"""Published summaries: agreement between judges by replication, five-number summaries, bands."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -9,8 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgerel_ray.legacy.coding import LETTERS
-from judgerel_ray.legacy.five_numbers import FiveNumbers, five_numbers
+from judgerel_ray.legacy.factoring import LETTERS
 
 NonResponse = Literal["agrees", "never_agrees", "left_out"]
 _RULES: tuple[NonResponse, ...] = ("agrees", "never_agrees", "left_out")
@@ -106,3 +107,131 @@ def inter_rater_spread(
     return InterRaterSpread(
         agreement_R=agreement, summary=five_numbers(agreement), non_response=non_response
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiveNumbers:
+    """Minimum, quartiles and maximum; iterates in that order.
+
+    >>> [*FiveNumbers(minimum=0, q1=1, median=2, q3=3, maximum=4, n=5)]
+    [0, 1, 2, 3, 4]
+    """
+
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    maximum: float
+    n: int
+
+    def __iter__(self) -> Iterator[float]:
+        yield from (self.minimum, self.q1, self.median, self.q3, self.maximum)
+
+
+def five_numbers(values_N: ArrayLike) -> FiveNumbers | None:  # noqa: N803  a shape, not a case
+    """Summarise numbers by minimum, quartiles (linear between order statistics) and maximum.
+
+    Parameters
+    ----------
+    values_N : array-like of float, shape (n,)
+        Numbers; NaN is left out.
+
+    Returns
+    -------
+    FiveNumbers or None
+        None where there is no number.
+
+    Examples
+    --------
+    >>> [*five_numbers([4, 1, 2, 3])]
+    [1.0, 1.75, 2.5, 3.25, 4.0]
+    """
+    values = np.asarray(values_N, dtype=np.float64).ravel()
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return None
+    numbers = np.percentile(values, [0, 25, 50, 75, 100]).tolist()
+    minimum, q1, median, q3, maximum = numbers
+    return FiveNumbers(minimum=minimum, q1=q1, median=median, q3=q3, maximum=maximum, n=values.size)
+
+
+BANDS: tuple[tuple[str, float], ...] = (
+    ("Unacceptable", 0.5),
+    ("Poor", 0.6),
+    ("Questionable", 0.7),
+    ("Acceptable", 0.8),
+    ("Good", 0.9),
+    ("Excellent", math.inf),
+)
+"""Bands from the lowest, each with its upper end. The source leaves the ends themselves to no band;
+here an end belongs to the band below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerbalBand:
+    """The band of an interval, or the bands it spans.
+
+    Attributes
+    ----------
+    band : str or None
+        The one band that holds the whole interval; None where there is no such band.
+    spans : tuple of str
+        All bands the interval touches, from the lowest; empty where there is no interval.
+    """
+
+    band: str | None
+    spans: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        if self.band:
+            return self.band
+        if not self.spans:
+            return "no band: there is no interval"
+        return f"no one band: the interval spans {self.spans[0]} to {self.spans[-1]}"
+
+
+def verbal_band(low: float | None, high: float | None) -> VerbalBand:
+    """Name the band of Table 3 of [1]_ that holds a whole interval.
+
+    A point says nothing here: with few questions, intervals of reliability span several bands.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Ends of the interval of a coefficient; None where it has none.
+
+    Returns
+    -------
+    VerbalBand
+
+    Raises
+    ------
+    ValueError
+        If an end is NaN, `low` is above `high`, or only one of them is None.
+
+    References
+    ----------
+    .. [1] Schroeder and Wood-Doughty (2024), Can You Trust LLM Judgments?, arXiv:2412.12509.
+
+    Examples
+    --------
+    >>> print(verbal_band(0.81, 0.88))
+    Good
+    >>> print(verbal_band(0.62, 0.84))
+    no one band: the interval spans Questionable to Good
+    >>> print(verbal_band(None, None))
+    no band: there is no interval
+    """
+    if low is None and high is None:
+        return VerbalBand(None, ())
+    if low is None or high is None or math.isnan(low) or math.isnan(high) or low > high:
+        raise ValueError(f"verbal_band: expected low <= high or no interval, got {low} and {high}")
+    first, last = (_place(end) for end in (low, high))
+    spans = tuple(name for name, _ in BANDS[first : last + 1])
+    return VerbalBand(spans[0] if len(spans) == 1 else None, spans)
+
+
+def _place(end: float) -> int:
+    """Index of the band a number lies in."""
+    return next(place for place, (_, top) in enumerate(BANDS) if end <= top)

@@ -20,7 +20,6 @@ from judgerel_ray.protocols.forms import FORMS, Form, answer_frame
 from judgerel_ray.protocols.mentions import Mention
 from judgerel_ray.protocols.own_forms import OWN, TIE, fill_example, mention_of, read_words
 from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
-from judgerel_ray.protocols.ratings import Rating, read_rating
 from judgerel_ray.protocols.rendering import (
     as_plain,
     fill,
@@ -38,7 +37,6 @@ from judgerel_ray.protocols.scales import (
     score_of,
     shipped_scales,
 )
-from judgerel_ray.protocols.settling import settled_reading
 from judgerel_ray.protocols.templates import Template, load_template, shipped_templates
 from judgerel_ray.protocols.think_twice.prompts import (
     Selection,
@@ -49,9 +47,12 @@ from judgerel_ray.protocols.think_twice.prompts import (
 )
 from judgerel_ray.protocols.verdicts import (
     READER_VERSION,
+    Rating,
     Reading,
     counted_mention,
+    read_rating,
     read_verdict,
+    settled_reading,
     stop_strings,
 )
 

@@ -13,8 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from judgerel_ray.core import ReaderPolicy
-from judgerel_ray.protocols.mentions import Mention, on_menu
-from judgerel_ray.protocols.numerals import find_number
+from judgerel_ray.protocols.mentions import Mention, find_number, on_menu
 
 _ASIDE = r"(?!(?:so|and|but|thus|hence|therefore|because|making|which|then|is|are)\b)"
 _DENIED = re.compile(

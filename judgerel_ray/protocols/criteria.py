@@ -7,13 +7,124 @@ table and page shows, or after its file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from judgerel_ray.core import SweepError
-from judgerel_ray.protocols.wordings import check_keys, read_wording, shipped_wordings
+from judgerel_ray.core import SweepError, decoded
+
+_SHIPPED = Path(__file__).parent
+_SUFFIX = ".toml"
+
+
+def shipped_wordings(kind: str) -> tuple[str, ...]:
+    """Names of the files of a kind that come with the package.
+
+    Examples
+    --------
+    >>> "likert5" in shipped_wordings("scales")
+    True
+    """
+    return tuple(sorted(path.stem for path in (_SHIPPED / kind).glob(f"*{_SUFFIX}")))
+
+
+def read_wording(kind: str, name_or_path: str) -> tuple[str, dict[str, object], dict[str, object]]:
+    """Read a shipped file by name, or any file by path.
+
+    Parameters
+    ----------
+    kind : str
+        ``scales`` or ``criteria``.
+    name_or_path : str
+        A path where it holds a path separator or ends in ``.toml``, else a shipped name.
+
+    Returns
+    -------
+    tuple of (str, dict, dict)
+        The name (the file's, without its suffix), the content, and where it is for messages.
+
+    Raises
+    ------
+    SweepError
+        If there is no such file, or it is no TOML.
+
+    Examples
+    --------
+    >>> name, content, _ = read_wording("scales", "binary")
+    >>> name, content["labels"]
+    ('binary', ['No', 'Yes'])
+    """
+    separators = [mark for mark in (os.sep, os.altsep) if mark]
+    is_path = name_or_path.endswith(_SUFFIX) or any(mark in name_or_path for mark in separators)
+    shipped = shipped_wordings(kind)
+    if not is_path and name_or_path not in shipped:
+        raise SweepError(
+            f"unknown name, expected one of {listed(shipped)} or a .toml file, "
+            f"got {name_or_path!r}",
+            where={"in": kind},
+            hint=nearest(name_or_path, shipped),
+        )
+    path = Path(name_or_path).expanduser()
+    path = path if is_path else _SHIPPED / kind / f"{name_or_path}{_SUFFIX}"
+    where: dict[str, object] = {"file": path}
+    try:
+        return path.stem, tomllib.loads(decoded(path.read_bytes(), where=where, lines=True)), where
+    except tomllib.TOMLDecodeError as error:
+        raise SweepError(f"not a TOML file: {error}", where=where) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise SweepError(f"cannot be read: {error}", where=where) from error
+
+
+def check_keys(
+    content: Mapping[str, object], known: tuple[str, ...], where: Mapping[str, object]
+) -> None:
+    """Refuse keys that nothing reads.
+
+    Raises
+    ------
+    SweepError
+        Naming the first.
+
+    Examples
+    --------
+    >>> check_keys({"lowest": 1}, ("lowest", "highest"), {})
+    """
+    for key in content:
+        if key not in known:
+            raise SweepError(
+                f"unknown key, expected {listed(known)}, got {key!r}",
+                where=where,
+                hint=nearest(key, known),
+            )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for messages.
+
+    Examples
+    --------
+    >>> listed(["a", "b"])
+    'a, b'
+    """
+    return ", ".join(names)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant, as a hint.
+
+    Examples
+    --------
+    >>> nearest("likert", ["likert5", "binary"])
+    "did you mean 'likert5'?"
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else None
+
 
 DefinitionLength = Literal["none", "short", "long"]
 _LONGEST_NAME = 60

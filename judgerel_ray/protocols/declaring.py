@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from judgerel_ray.core import OwnForm, SweepError, printable
+from judgerel_ray.protocols.criteria import check_keys
 from judgerel_ray.protocols.own_forms import PLACEHOLDER, folded_word, matches_nothing, replaced
 from judgerel_ray.protocols.registry import protocol_named
-from judgerel_ray.protocols.wordings import check_keys
 
 KEYS = ("pattern", "json", "example", "options", "tie", "refusal")
 Naming = Literal["letters", "numbers", "texts", "words"]

@@ -1,7 +1,8 @@
-"""Mentions: the places where a reply states a verdict, and labels in the menu's spelling."""
+"""Mentions of verdicts in replies: labels in the menu's spelling, and numbers as digits or words."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from unicodedata import category
 
@@ -64,3 +65,117 @@ def without_marks(text: str) -> str:
     'et'
     """
     return "".join(letter for letter in text if not category(letter).startswith("M"))
+
+
+_UNITS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORTH = {
+    **{word: place for place, word in enumerate(_UNITS)},
+    **{word: 10 * place for place, word in enumerate(_TENS, start=2)},
+}
+_PARTS = {"¼": "25", "½": "5", "¾": "75", "quarter": "25", "half": "5"}
+_MOST_DIGITS = 15  # two decimals of so many digits are never the same double
+_UNIT = "|".join(sorted(_UNITS, key=len, reverse=True))
+_TEN = "|".join(_TENS)
+_DIGIT = "|".join(_UNITS[:10])
+_PART = r"(?:[ ]+and[ ]+a[ ]+(?P<part>half|quarter)\b)?"
+
+NUMBER_WORDS = (*_UNITS, *_TENS, "a hundred", "minus", "negative")
+"""What a number in words begins with."""
+DIGITS = re.compile(
+    rf"(?P<sign>[+−-])?(?:(?P<whole>[0-9]++)(?P<listed>(?:,[0-9]++)+)?(?:\.(?P<rest>[0-9]++))?"
+    rf"|\.(?P<only>[0-9]++))?(?P<mark>[¼½¾])?{_PART}",
+    re.IGNORECASE,
+)
+WORDS = re.compile(
+    rf"(?P<sign>(?:minus|negative)[ ]+)?(?:(?P<hundred>(?:a|one)[ ]+hundred)"
+    rf"|(?P<ten>{_TEN})(?:[ -](?P<one>{'|'.join(_UNITS[1:10])}))?|(?P<unit>{_UNIT}))(?!\w)"
+    rf"(?:[ ]+point(?P<digits>(?:[ ]+(?:{_DIGIT})\b)+)|{_PART})",
+    re.IGNORECASE,
+)
+
+
+def find_number(text: str, start: int) -> tuple[str | None, int] | None:
+    """Read the number that begins at a place.
+
+    Parameters
+    ----------
+    text : str
+        A reply.
+    start : int
+        Where the number must begin.
+
+    Returns
+    -------
+    tuple of (str or None, int) or None
+        The exact decimal spelling without needless zeros, None where the number has none (digits
+        parted by commas, more than 15 of them), and where it ends; None where no number begins.
+
+    Examples
+    --------
+    >>> find_number("Four and a half.", 0), find_number("-04.50", 0), find_number("4,5", 0)
+    (('4.5', 15), ('-4.5', 6), (None, 3))
+    >>> find_number("fourteenth", 0) is None
+    True
+    """
+    found = DIGITS.match(text, start)
+    if found and (found["whole"] or found["only"] or found["mark"]):
+        if found["listed"] or (found["part"] and (found["rest"] or found["only"])):
+            return None, found.end()
+        rest = found["rest"] or found["only"] or _PARTS.get(found["mark"] or "", "")
+        rest = rest or _PARTS.get((found["part"] or "").casefold(), "")
+        if found["mark"] and (found["rest"] or found["only"] or found["part"]):
+            return None, found.end()
+        sign = "" if found["sign"] in (None, "+") else "-"
+        return _spelled(sign, found["whole"] or "", rest), found.end()
+    said = WORDS.match(text, start)
+    if said is None:
+        return None
+    if said["hundred"]:
+        whole = 100
+    else:
+        whole = sum(_WORTH[said[name].casefold()] for name in ("ten", "one", "unit") if said[name])
+    rest = "".join(str(_WORTH[word]) for word in (said["digits"] or "").casefold().split())
+    rest = rest or _PARTS.get((said["part"] or "").casefold(), "")
+    return _spelled("-" if said["sign"] else "", str(whole), rest), said.end()
+
+
+def number_text(value: float) -> str:
+    """Spell a number as the menu of a scale does.
+
+    Examples
+    --------
+    >>> number_text(4.0), number_text(3.5), number_text(-1)
+    ('4', '3.5', '-1')
+    """
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def _spelled(sign: str, whole: str, rest: str) -> str | None:
+    """Exact spelling of a decimal; None where it has more digits than a double can tell apart."""
+    whole, rest = whole.lstrip("0"), rest.rstrip("0")
+    if len(whole) + len(rest) > _MOST_DIGITS:
+        return None
+    text = (whole or "0") + (f".{rest}" if rest else "")
+    return text if text == "0" else sign + text

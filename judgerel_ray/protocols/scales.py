@@ -14,9 +14,8 @@ from typing import get_args
 from unicodedata import normalize
 
 from judgerel_ray.core import Scale, ScaleLevel, SweepError
-from judgerel_ray.protocols.mentions import is_mark, without_marks
-from judgerel_ray.protocols.numerals import find_number, number_text
-from judgerel_ray.protocols.wordings import check_keys, listed, read_wording, shipped_wordings
+from judgerel_ray.protocols.criteria import check_keys, listed, read_wording, shipped_wordings
+from judgerel_ray.protocols.mentions import find_number, is_mark, number_text, without_marks
 
 _KEYS = ("level", "labels", "lowest", "highest", "decimals")
 _LEVELS: tuple[ScaleLevel, ...] = get_args(ScaleLevel)

@@ -1,4 +1,4 @@
-"""From the text of a reply to its verdict, or to the reason why it has none.
+"""From the text of a reply to its verdict or rating, or to the reason why it has none.
 
 Reading is a pure function of text, finish reason and menu, so it can be done again on landed
 texts. Nothing is guessed: no nearest label, no default, no second look at what was refused.
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from judgerel_ray.core import Menu, Outcome, SweepError
 from judgerel_ray.protocols.forms import form_of
 from judgerel_ray.protocols.mentions import Mention
+from judgerel_ray.protocols.own_forms import OWN
+from judgerel_ray.protocols.rating_form import RATING_FORMS
 from judgerel_ray.protocols.scales import score_of
 
 READER_VERSION = "4"
@@ -237,3 +239,116 @@ def _absent(text: str, ended: bool, menu: Menu) -> Reading:
     if declines(text, rating=menu.scale is not None):
         return Reading(None, Outcome.REFUSED)
     return Reading(None, Outcome.UNPARSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What was read: a value of the scale, or neither score nor label and why.
+
+    ``score`` is the number, or a word's place from 0; ``label`` the value's canonical text.
+
+    >>> Rating(3.0, "Agree", Outcome.SCORED).label
+    'Agree'
+    """
+
+    score: float | None
+    label: str | None
+    outcome: Outcome
+
+
+def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
+    """Read the rating of one reply.
+
+    A rating stands in the declared form, ``Rating: [[4]]`` or ``Score: 4`` (see
+    :mod:`judgerel_ray.protocols.rating_form`), with or without brackets, or is all
+    that a reply says. Nothing is matched to what is near it and nothing is clamped: a number
+    beyond the scale, a fraction on a scale of whole numbers, a "4/10" on a scale to 5, a range,
+    a percentage and a word of another scale are ``off_menu``.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where there is none.
+    finish_reason : str
+        ``stop``; ``length`` for a reply cut off at its limit, whose value counts only where what
+        follows it shows that it is whole; ``refused: <why>`` for a request that can never succeed.
+    menu : Menu
+        The scale, form ``rating``, ``score`` or a template's own, and the reading policy:
+        ``first``, ``last`` or ``unanimous`` (see :func:`read_verdict`).
+
+    Returns
+    -------
+    Rating
+        ``scored`` with score and label, or neither with the outcome that says why.
+
+    Raises
+    ------
+    SweepError
+        If the menu has no scale, or a form or policy that reads no ratings.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.scales import load_scale, scale_labels
+    >>> scale = load_scale("likert5")
+    >>> labels = scale_labels(scale)
+    >>> menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
+    >>> read_rating("**Rating:** strongly-agree", finish_reason="stop", menu=menu)
+    Rating(score=4.0, label='Strongly Agree', outcome=<Outcome.SCORED: 'scored'>)
+    >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
+    'off_menu'
+    """
+    if menu.scale is None or menu.form not in (*RATING_FORMS, OWN):
+        raise SweepError(
+            f"a rating is read by form {' or '.join(RATING_FORMS)} on a scale, "
+            f"got form {menu.form!r}" + ("" if menu.scale else " without a scale")
+        )
+    reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
+    score = None if reading.label is None else score_of(reading.label, menu.scale)
+    return Rating(score, reading.label, reading.outcome)
+
+
+def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Reading | None:
+    """Read the verdict of a reply so far, if nothing that follows can change it.
+
+    Only policy ``first`` is settled early, and only by the whole declared form: every other policy
+    reads to the end, and a label without its brackets may be the start of another word.
+
+    Parameters
+    ----------
+    text : str
+        The reply so far.
+    finish_reason : str or None
+        ``stop`` or ``length`` where the reply ends here, None where it goes on.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy.
+
+    Returns
+    -------
+    Reading or None
+        What :func:`read_verdict` gives for this reply however it goes on; None while that is open.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form or policy is unknown.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> settled_reading("Best Response: [[B]] bec", finish_reason=None, menu=menu).label
+    'B'
+    >>> settled_reading("Best Response: [[B", finish_reason=None, menu=menu) is None
+    True
+    >>> settled_reading("Neither.", finish_reason="stop", menu=menu).outcome.value
+    'unparsed'
+    """
+    if finish_reason is not None:
+        return read_verdict(text, finish_reason=finish_reason, menu=menu)
+    form = form_of(menu)
+    if menu.reader != "first":
+        return None
+    # An earlier statement without its brackets counts in a reply that ends, and not in a cut one.
+    firsts = (form.find(text, menu, ended)[:1] for ended in (False, True))
+    if not all(first and first[0].complete for first in firsts):
+        return None
+    return read_verdict(text, finish_reason="stop", menu=menu)

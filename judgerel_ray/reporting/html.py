@@ -76,7 +76,7 @@ class Measured:
     together : Together, optional
         What judges are worth as a panel, and one after the other.
     cascaded : pl.DataFrame, optional
-        From :func:`judgerel_ray.analyses.panels.cascaded.cascaded_table`.
+        From :func:`judgerel_ray.analyses.panels.cascades.cascaded_table`.
     """
 
     coefficients: pl.DataFrame

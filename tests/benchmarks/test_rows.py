@@ -5,7 +5,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from judgerel_ray.benchmarks.rows import read_json, read_records
+from judgerel_ray.benchmarks.source import read_json, read_records
 from judgerel_ray.core import SweepError
 
 

@@ -10,7 +10,7 @@ import pytest
 import judgerel_ray
 from judgerel_ray.core import Condition, Message, Scoring
 from judgerel_ray.engines import EngineSpec, prompt_fit
-from judgerel_ray.engines.fitting import longest_context
+from judgerel_ray.engines.sizing import longest_context
 
 JUDGE = Path(judgerel_ray.__file__).parent / "demo" / "judge"
 

@@ -6,8 +6,13 @@ import math
 import pytest
 
 from judgerel_ray.core import DECLINED, EngineError, Menu, Scoring
-from judgerel_ray.engines.openai.logprobs import ReplyTokens, reply_tokens, verdict_logprobs
-from judgerel_ray.engines.openai.replies import completions_of, read_reply
+from judgerel_ray.engines.openai.replies import (
+    ReplyTokens,
+    completions_of,
+    read_reply,
+    reply_tokens,
+    verdict_logprobs,
+)
 from judgerel_ray.engines.openai.requests import Request
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")

@@ -141,8 +141,8 @@ def test_kinds_take_turns():
 @pytest.mark.parametrize("suggestibility", [0.0, 2.0])
 def test_a_simulated_judge_is_moved_by_what_was_argued(suggestibility):
     from judgerel_ray.core import Condition
+    from judgerel_ray.engines.simulated.engine import scored_logprobs
     from judgerel_ray.engines.simulated.options import SimulatedOptions
-    from judgerel_ray.engines.simulated.scoring import scored_logprobs
 
     menu = Menu(labels=("1", "10"), option_ids=("x", "y"), form="best_response")
     condition = Condition(

@@ -12,7 +12,7 @@ from judgerel_ray.core import Menu, Outcome, OwnForm, SweepError
 from judgerel_ray.protocols import fill_example, load_scale, read_verdict, scale_labels
 from judgerel_ray.protocols.declaring import own_form
 from judgerel_ray.protocols.own_forms import MOST_READ
-from judgerel_ray.protocols.ratings import read_rating
+from judgerel_ray.protocols.verdicts import read_rating
 
 BRACKETS = {"pattern": r"\[\[(?P<verdict>[^\[\]]+)\]\]", "example": "Two is clearer. [[{verdict}]]"}
 ANSWER = {"pattern": r"(?i)answer:\s*(?P<verdict>\w+)", "example": "Answer: {verdict}"}

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import QUESTION, FacetGroup, Row
-from judgerel_ray.analyses.advice.voting import Voting
+from judgerel_ray.analyses.advice.panel_worth import Voting
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.policy import REPEATABILITY

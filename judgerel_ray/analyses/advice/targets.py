@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.advice.facets import Row
+from judgerel_ray.analyses.advice.panel_worth import VOTES
 from judgerel_ray.analyses.advice.plans import (
     APART,
     COST_COLUMNS,
@@ -22,7 +23,6 @@ from judgerel_ray.analyses.advice.plans import (
     objects,
     varied,
 )
-from judgerel_ray.analyses.advice.voting import VOTES
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
 from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for

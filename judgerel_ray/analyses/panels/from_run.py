@@ -10,9 +10,14 @@ from io import BytesIO
 
 import polars as pl
 
-from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
-from judgerel_ray.analyses.panels.cascaded import SCHEMA, cascaded_table
-from judgerel_ray.analyses.panels.cascades import CascadeTables, cascade_tables, orders_itself
+from judgerel_ray.analyses.panels.cascades import (
+    SCHEMA,
+    CascadeChoice,
+    CascadeTables,
+    cascade_tables,
+    cascaded_table,
+    orders_itself,
+)
 from judgerel_ray.analyses.panels.page import Together
 from judgerel_ray.analyses.panels.tables import PanelTables, panel_tables
 from judgerel_ray.analyses.panels.voters import Voters, check_voters, read_voters

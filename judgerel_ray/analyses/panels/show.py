@@ -323,7 +323,7 @@ def cascaded_text(rows: pl.DataFrame) -> str:
 
     Examples
     --------
-    >>> from judgerel_ray.analyses.panels.cascaded import SCHEMA
+    >>> from judgerel_ray.analyses.panels.cascades import SCHEMA
     >>> cascaded_text(pl.DataFrame(schema=SCHEMA))
     'no cascade was asked'
     """

@@ -171,8 +171,7 @@ def cascade(path: Judgments | Given, asked: CascadeRequest) -> CascadeTables:
     >>> found.stages.select("temperature", "member", "accuracy").rows()[-2:]
     [(1.0, 'simulated-erratic', 0.65625), (1.0, 'simulated-steady', 0.875)]
     """
-    from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
-    from judgerel_ray.analyses.panels.cascades import told_cascade
+    from judgerel_ray.analyses.panels.cascades import CascadeChoice, told_cascade
     from judgerel_ray.analyses.panels.from_run import run_cascade, run_cascaded
 
     opened = asked.judged(path)

@@ -30,8 +30,13 @@ from judgerel_ray.counting.policy import (
     value_of,
 )
 from judgerel_ray.stats import Level, count_statistic, measure
-from judgerel_ray.stats.agreement.completions import RATIOS, CompletedRange, completed_range
-from judgerel_ray.stats.agreement.scored_completions import OF_SCORES, scored_range
+from judgerel_ray.stats.agreement.completions import (
+    OF_SCORES,
+    RATIOS,
+    CompletedRange,
+    completed_range,
+    scored_range,
+)
 from judgerel_ray.stats.counts.filling import extremes, mean_range
 
 BOUNDED = (

@@ -10,7 +10,7 @@ from judgerel_ray.asking.plan.resolve import Resolved
 from judgerel_ray.core import Item
 from judgerel_ray.design import AskFrame, Voice, build_wave, count_stages, voices_of
 from judgerel_ray.engines import PromptFit, prompt_fit
-from judgerel_ray.engines.fitting import most_tokens
+from judgerel_ray.engines.sizing import most_tokens
 from judgerel_ray.protocols import question_form
 
 

@@ -12,11 +12,10 @@ References
 from __future__ import annotations
 
 from judgerel_ray.core import Item, Message, Scale, SweepError
-from judgerel_ray.protocols.criteria import Criterion
-from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.criteria import Criterion, listed
+from judgerel_ray.protocols.mentions import number_text
 from judgerel_ray.protocols.rendering import fill, item_values, question_form
 from judgerel_ray.protocols.templates import Template
-from judgerel_ray.protocols.wordings import listed
 
 
 def render_rating(

@@ -12,7 +12,7 @@ from judgerel_ray.protocols.criteria import Criterion, DefinitionLength
 from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
 from judgerel_ray.protocols.judging import answer_names, judged_answer, over_temperatures
 from judgerel_ray.protocols.marks import Mark, Settings, origin_of, recorded_sampling
-from judgerel_ray.protocols.numerals import number_text
+from judgerel_ray.protocols.mentions import number_text
 from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
 from judgerel_ray.protocols.rating.table import RatingAsk
 from judgerel_ray.protocols.rendering import menu_for

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
-from judgerel_ray.analyses.panels.cascades import cascade_tables
+from judgerel_ray.analyses.panels.cascades import CascadeChoice, cascade_tables
 from judgerel_ray.analyses.panels.tables import panel_tables
 from judgerel_ray.analyses.panels.voters import read_voters
 from judgerel_ray.analyses.selection.systems import read_systems

@@ -8,7 +8,7 @@ from io import BytesIO
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cascade_choice import CascadeChoice
+from judgerel_ray.analyses.panels.cascades import CascadeChoice
 from judgerel_ray.analyses.panels.from_run import run_cascade, run_panels, together_of
 from judgerel_ray.analyses.reliability.reducing import open_judgments
 from judgerel_ray.core import Item, Option, SweepError, TokenCounts, request_key

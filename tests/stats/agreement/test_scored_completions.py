@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgerel_ray.stats import count_statistic, measure
-from judgerel_ray.stats.agreement import scored_completions
-from judgerel_ray.stats.agreement.scored_completions import scored_range
+from judgerel_ray.stats.agreement import completions as scored_completions
+from judgerel_ray.stats.agreement.completions import scored_range
 from judgerel_ray.stats.counts.filling import ways_to_fill
 
 CASES = [
