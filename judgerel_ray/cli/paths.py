@@ -73,7 +73,7 @@ def judged_path(path: str) -> str:
     if has_magic(path) and not _exists(path) and "://" not in path:
         return path  # a pattern of files, which is said to be of none where it is opened
     if os.path.isdir(source_path(path)):
-        from judgerel_ray.counting.source import holds_tables
+        from judgerel_ray.counting.files.source import holds_tables
         from judgerel_ray.store import RunDirectory  # coefficients of a file need none
 
         if not (holds_tables(path) and not RunDirectory(url=path).is_run()):

@@ -10,10 +10,10 @@ import polars as pl
 from judgerel_ray.core import Scale
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.nesting import PLACES, UnitRows
-from judgerel_ray.counting.places import N_OPTIONS, ORDER, SHOWN, is_tie
-from judgerel_ray.counting.policy import SCORED
-from judgerel_ray.counting.scales import SCALE, known_scale, scale_names
-from judgerel_ray.counting.spelling import folded
+from judgerel_ray.counting.verdicts.places import N_OPTIONS, ORDER, SHOWN, is_tie
+from judgerel_ray.counting.verdicts.policy import SCORED
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
+from judgerel_ray.counting.verdicts.spelling import folded
 
 _MOST_TOLD = 6
 _TWO = 2  # of two values all levels agree
@@ -39,7 +39,7 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.tally import tally_judgments
+    >>> from judgerel_ray.counting.groups.tally import tally_judgments
     >>> rows = {"item_id": list("qrs"), "verdict": ["1", "2", "4"]}
     >>> nested = tally_judgments(pl.LazyFrame(rows)).nested
     >>> print(*doubts(nested, ("item_id", "verdict")))  # doctest: +ELLIPSIS
@@ -85,8 +85,8 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
 
 def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:
     """Say which ratings are none of their scale."""
-    from judgerel_ray.counting.rated import scale_ends
-    from judgerel_ray.protocols.scales import scale_values
+    from judgerel_ray.counting.groups.rated import scale_ends
+    from judgerel_ray.protocols.replies.scales import scale_values
 
     low, high = scale_ends(scale)
     number = pl.coalesce("score", pl.col("verdict").cast(pl.Float64, strict=False))
@@ -119,7 +119,7 @@ def ties_counted(nested: UnitRows, declared: Mapping[str, int]) -> Iterator[str]
     nested : UnitRows
         The counts of a file, labels that name no place left out.
     declared : mapping of str to int
-        Options of each benchmark, from :func:`judgerel_ray.counting.places.declared_options`.
+        Options of each benchmark, from :func:`judgerel_ray.counting.verdicts.places.declared_options`.
 
     Yields
     ------
@@ -128,7 +128,7 @@ def ties_counted(nested: UnitRows, declared: Mapping[str, int]) -> Iterator[str]
 
     Examples
     --------
-    >>> from judgerel_ray.counting.tally import tally_judgments
+    >>> from judgerel_ray.counting.groups.tally import tally_judgments
     >>> rows = {"item_id": list("qqqq"), "verdict": ["A", "B", "tie", "A"]}
     >>> nested = tally_judgments(pl.LazyFrame(rows)).nested
     >>> print(*ties_counted(nested, {"": 3}))

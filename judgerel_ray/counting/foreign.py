@@ -14,8 +14,8 @@ import polars as pl
 
 from judgerel_ray.core import Role, SweepError
 from judgerel_ray.counting.columns import is_no_value
-from judgerel_ray.counting.records import is_nested
-from judgerel_ray.counting.source import Source
+from judgerel_ray.counting.files.records import is_nested
+from judgerel_ray.counting.files.source import Source
 
 _ROLES = frozenset(get_args(Role))
 _LONGEST = 4  # values told

@@ -86,7 +86,7 @@ def given(
         return Given(
             rows=path, exact_values=exact_values, verdict_names=_checked_names(verdict_names)
         )
-    from judgerel_ray.counting.source import frame_of
+    from judgerel_ray.counting.files.source import frame_of
 
     rows = frame_of(judgments)
     if rows is None:
@@ -118,7 +118,7 @@ def is_plain(path: str | Given) -> bool:
     if isinstance(path, Given) and not isinstance(path.rows, str):
         return True
     if "://" in str(path):
-        from judgerel_ray.counting.source import TABLES, kind_of
+        from judgerel_ray.counting.files.source import TABLES, kind_of
 
         return kind_of(str(path))[0] in TABLES
     try:

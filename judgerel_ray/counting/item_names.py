@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.spelling import folded, told_apart
+from judgerel_ray.counting.verdicts.spelling import folded, told_apart
 
 ITEM = "item_id"
 _NAMES = {

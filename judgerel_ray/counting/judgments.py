@@ -26,20 +26,21 @@ from judgerel_ray.counting.columns import (
     typed_columns,
 )
 from judgerel_ray.counting.doubts import doubts
-from judgerel_ray.counting.foreign import own_columns
-from judgerel_ray.counting.grouping import lines_left_out
-from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
-from judgerel_ray.counting.nesting import UnitRows
-from judgerel_ray.counting.places import SHOWN
-from judgerel_ray.counting.records import (
+from judgerel_ray.counting.files.records import (
     inside_error,
     is_nested,
     names_inside,
     parsed,
     refuse_inside,
 )
-from judgerel_ray.counting.source import Source, names_told, read_source, readable
-from judgerel_ray.counting.spelling import (
+from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.foreign import own_columns
+from judgerel_ray.counting.groups.grouping import lines_left_out
+from judgerel_ray.counting.groups.tally import Tally, tally_judgments, tally_unchecked, told_apart
+from judgerel_ray.counting.item_names import SUMS_UP, names_kept_apart, totals_line
+from judgerel_ray.counting.nesting import UnitRows
+from judgerel_ray.counting.verdicts.places import SHOWN
+from judgerel_ray.counting.verdicts.spelling import (
     Spellings,
     comma_line,
     folded,
@@ -47,7 +48,6 @@ from judgerel_ray.counting.spelling import (
     seen_verdicts,
     spellings_of,
 )
-from judgerel_ray.counting.tally import Tally, tally_judgments, tally_unchecked, told_apart
 
 _LOOKED_AT = 100  # rows in which names inside values are looked for
 _MOST_MENUS = 10_000  # different lists of options that are looked at
@@ -68,7 +68,7 @@ def load_judgments(path: str) -> pl.LazyFrame:
     Parameters
     ----------
     path : str
-        As for :func:`judgerel_ray.counting.source.read_source`. It needs the columns item_id,
+        As for :func:`judgerel_ray.counting.files.source.read_source`. It needs the columns item_id,
         replication, and verdict or score; all columns of the judgments table are used when they
         are there, others are kept. Empty text, NaN, N/A, null and none are no verdict.
 
@@ -113,7 +113,7 @@ def tally_file(
     Parameters
     ----------
     path : str or LazyFrame
-        As for :func:`judgerel_ray.counting.source.read_source`.
+        As for :func:`judgerel_ray.counting.files.source.read_source`.
     extra : sequence of str
         Columns to tell rows apart by, besides those that make a unit.
     exact_values : bool

@@ -14,12 +14,12 @@ import polars as pl
 
 from judgerel_ray.core import OUTCOMES, Outcome
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable, unit_table
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.matrix import UnitCounts, UnitTable, unit_table
 from judgerel_ray.counting.nesting import nest_rows
-from judgerel_ray.counting.policy import FAILED, SCORED
-from judgerel_ray.counting.tally import Tally
+from judgerel_ray.counting.verdicts.policy import FAILED, SCORED
 from judgerel_ray.stats import CountStatistic, Interval, clopper_pearson, count_statistic, measure
 
 
@@ -38,7 +38,7 @@ def reply_counts(table: UnitTable) -> UnitCounts:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "outcome": ["scored", "refused"], "n": [3, 1]})
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["outcome"])

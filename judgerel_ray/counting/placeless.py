@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.nesting import PLACES, N, UnitRows
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.verdicts.places import (
     N_OPTIONS,
     ORDER,
     PROMPTS,
@@ -27,8 +28,7 @@ from judgerel_ray.counting.places import (
     place,
     places_of_prompts,
 )
-from judgerel_ray.counting.policy import SCORED
-from judgerel_ray.counting.tally import Tally, tally_judgments
+from judgerel_ray.counting.verdicts.policy import SCORED
 
 NEGLIGIBLE = 0.005
 """Share of verdicts below which a label beyond the options that verdicts show is no place."""

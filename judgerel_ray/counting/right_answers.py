@@ -9,7 +9,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
-from judgerel_ray.counting.spelling import folded
+from judgerel_ray.counting.verdicts.spelling import folded
 
 GOLD = "gold"
 """The column that names the right verdict, or score, of a question."""

@@ -14,9 +14,10 @@ import polars as pl
 
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS, is_judge
-from judgerel_ray.counting.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.fast_count import little_read_ahead
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import KIND, PLACES, N
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.verdicts.places import (
     NO_OPTION,
     ORDER,
     SHOWN,
@@ -25,14 +26,13 @@ from judgerel_ray.counting.places import (
     names_models,
     place,
 )
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     REPEATABILITY,
     REPRODUCIBILITY,
     SCORED,
     Row,
     method_columns,
 )
-from judgerel_ray.counting.tally import Tally
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
@@ -133,7 +133,7 @@ def named_verdicts(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.tally import tally_judgments
+    >>> from judgerel_ray.counting.groups.tally import tally_judgments
     >>> rows = pl.LazyFrame({"item_id": ["q", "q"], "option_order": [0, 1], "verdict": ["A", "A"]})
     >>> named_verdicts(tally_judgments(rows), None, {}).known
     False

@@ -4,11 +4,18 @@ from judgerel_ray.design.grid import build_wave
 from judgerel_ray.design.overlap import check_asks, with_shared_orders
 from judgerel_ray.design.reading_back import check_own_forms
 from judgerel_ray.design.rounds import Goal, goal_of
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.counts import StageCount, count_stages
-from judgerel_ray.protocols.frame import AskFrame, CutText, Texts, Voice, check_items, voices_of
-from judgerel_ray.protocols.judging import answer_names, verdict_ids
-from judgerel_ray.protocols.orders import option_orders
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.counts import StageCount, count_stages
+from judgerel_ray.protocols.waves.frame import (
+    AskFrame,
+    CutText,
+    Texts,
+    Voice,
+    check_items,
+    voices_of,
+)
+from judgerel_ray.protocols.waves.judging import answer_names, verdict_ids
+from judgerel_ray.protocols.waves.orders import option_orders
 
 __all__ = [
     "AskFrame",

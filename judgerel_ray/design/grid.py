@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
 
 
 def build_wave(

@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 from itertools import combinations
 
 from judgerel_ray.core import Item, SweepError
-from judgerel_ray.protocols.frame import AskFrame
-from judgerel_ray.protocols.marks import Mark, Settings
+from judgerel_ray.protocols.waves.frame import AskFrame
+from judgerel_ray.protocols.waves.marks import Mark, Settings
 
 
 def refuse_pooled(frames: Sequence[AskFrame]) -> None:
@@ -85,7 +85,7 @@ def check_asks(frames: Sequence[AskFrame]) -> None:
     Examples
     --------
     >>> from judgerel_ray.config import ask_table
-    >>> from judgerel_ray.protocols.frame import Voice
+    >>> from judgerel_ray.protocols.waves.frame import Voice
     >>> from judgerel_ray.protocols import load_template
     >>> item = Item(item_id="q", benchmark="b", category="c", question="?")
     >>> frames = [AskFrame(index=i, ask=ask_table(protocol="respond", benchmark="b", path="p"),

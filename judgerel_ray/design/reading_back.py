@@ -16,8 +16,8 @@ from judgerel_ray.protocols import (
     read_words,
     refuse_clashes,
 )
-from judgerel_ray.protocols.frame import AskFrame
-from judgerel_ray.protocols.own_forms import spoken_text
+from judgerel_ray.protocols.replies.own_forms import spoken_text
+from judgerel_ray.protocols.waves.frame import AskFrame
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from judgerel_ray.core import Condition, Menu, RequestRefused, Scoring
 from judgerel_ray.protocols import answer_frame, read_verdict, settled_reading
-from judgerel_ray.protocols.rating_form import may_be_rating
+from judgerel_ray.protocols.replies.rating_form import may_be_rating
 from judgerel_ray.stats import TokenTree, remainder_draws, with_draws
 
 MOST_LISTED = 64  # tokens an engine lists, at most

@@ -13,7 +13,7 @@ from polars.exceptions import PolarsError
 
 from judgerel_ray.core import Menu, SweepError
 from judgerel_ray.core.files import is_folder
-from judgerel_ray.counting.source import unreadable
+from judgerel_ray.counting.files.source import unreadable
 from judgerel_ray.importers.answers import scored_answers
 from judgerel_ray.importers.source import TABLES, ending, read_documents, read_table
 from judgerel_ray.protocols import Reading, read_verdict

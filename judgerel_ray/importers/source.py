@@ -14,7 +14,7 @@ import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.core.files import read_bytes
-from judgerel_ray.counting.source import read_source, readable, unreadable
+from judgerel_ray.counting.files.source import read_source, readable, unreadable
 
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")
 """Tables by their ending; a document of JSON is one, too, where nothing else is meant by it."""
@@ -54,7 +54,7 @@ def read_documents(path: str) -> Iterator[tuple[str, object]]:
 
 
 def read_table(path: str) -> pl.DataFrame:
-    """A table of any kind that :func:`judgerel_ray.counting.source.read_source` reads.
+    """A table of any kind that :func:`judgerel_ray.counting.files.source.read_source` reads.
 
     Warns
     -----

@@ -13,17 +13,17 @@ import polars as pl
 
 from judgerel_ray.core import ReadingWarning, SweepError
 from judgerel_ray.counting.columns import TYPED, is_no_value, typed_columns
-from judgerel_ray.counting.judgments import columns_meant, refuse_text
-from judgerel_ray.counting.records import (
+from judgerel_ray.counting.files.records import (
     is_nested,
     names_inside,
     refuse_inside,
     value_at,
     values_series,
 )
+from judgerel_ray.counting.files.source import Source, names_told, read_source, readable
+from judgerel_ray.counting.judgments import columns_meant, refuse_text
 from judgerel_ray.counting.right_answers import gold_strangers
-from judgerel_ray.counting.source import Source, names_told, read_source, readable
-from judgerel_ray.counting.spelling import spellings_of
+from judgerel_ray.counting.verdicts.spelling import spellings_of
 
 REPLICATION = "replication"
 _GOLD = "gold"
@@ -78,7 +78,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     Parameters
     ----------
     path : str
-        As for :func:`judgerel_ray.counting.source.read_source`.
+        As for :func:`judgerel_ray.counting.files.source.read_source`.
     mapping : TableMapping, optional
         What stands where; by default every column has the name it needs.
 

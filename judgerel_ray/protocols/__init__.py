@@ -7,7 +7,6 @@ from judgerel_ray.protocols.confusion.prompts import (
     render_together,
     render_verdict,
 )
-from judgerel_ray.protocols.correctness_form import CONFIDENT_FORMS, read_confidence
 from judgerel_ray.protocols.criteria import (
     DEFINITION_LENGTHS,
     Criterion,
@@ -15,12 +14,7 @@ from judgerel_ray.protocols.criteria import (
     load_criterion,
     shipped_criteria,
 )
-from judgerel_ray.protocols.declaring import refuse_clashes
-from judgerel_ray.protocols.forms import FORMS, Form, answer_frame
-from judgerel_ray.protocols.mentions import Mention
-from judgerel_ray.protocols.own_forms import OWN, TIE, fill_example, mention_of, read_words
-from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
-from judgerel_ray.protocols.rendering import (
+from judgerel_ray.protocols.prompts.rendering import (
     as_plain,
     fill,
     labels_for,
@@ -30,22 +24,21 @@ from judgerel_ray.protocols.rendering import (
     render_correctness,
     render_respond,
 )
-from judgerel_ray.protocols.scales import (
+from judgerel_ray.protocols.prompts.templates import Template, load_template, shipped_templates
+from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
+from judgerel_ray.protocols.replies.correctness_form import CONFIDENT_FORMS, read_confidence
+from judgerel_ray.protocols.replies.declaring import refuse_clashes
+from judgerel_ray.protocols.replies.forms import FORMS, Form, answer_frame
+from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.own_forms import OWN, TIE, fill_example, mention_of, read_words
+from judgerel_ray.protocols.replies.scales import (
     load_scale,
     scale_labels,
     scale_values,
     score_of,
     shipped_scales,
 )
-from judgerel_ray.protocols.templates import Template, load_template, shipped_templates
-from judgerel_ray.protocols.think_twice.prompts import (
-    Selection,
-    read_selection,
-    render_choose,
-    render_compare,
-    render_select,
-)
-from judgerel_ray.protocols.verdicts import (
+from judgerel_ray.protocols.replies.verdicts import (
     READER_VERSION,
     Rating,
     Reading,
@@ -54,6 +47,13 @@ from judgerel_ray.protocols.verdicts import (
     read_verdict,
     settled_reading,
     stop_strings,
+)
+from judgerel_ray.protocols.think_twice.prompts import (
+    Selection,
+    read_selection,
+    render_choose,
+    render_compare,
+    render_select,
 )
 
 __all__ = [

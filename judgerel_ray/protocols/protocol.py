@@ -14,15 +14,15 @@ from typing import ClassVar
 from judgerel_ray.core import Item, Menu, Message, SweepError
 from judgerel_ray.core.traits import Traits
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.counts import StageCount, answer_counts, judge_count
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import answer_names, singly_work, verdict_ids
-from judgerel_ray.protocols.marks import Mark, Settings, judgment_marks, judgment_rows
-from judgerel_ray.protocols.orders import most_orders
-from judgerel_ray.protocols.rendering import labels_for, menu_for, question_form
-from judgerel_ray.protocols.responding import respond_work
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.prompts.rendering import labels_for, menu_for, question_form
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.counts import StageCount, answer_counts, judge_count
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.judging import answer_names, singly_work, verdict_ids
+from judgerel_ray.protocols.waves.marks import Mark, Settings, judgment_marks, judgment_rows
+from judgerel_ray.protocols.waves.orders import most_orders
+from judgerel_ray.protocols.waves.responding import respond_work
 
 
 class Protocol:

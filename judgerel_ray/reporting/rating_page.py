@@ -15,8 +15,8 @@ from judgerel_ray.analyses.ratings.judge_ranks import JudgeRanks
 from judgerel_ray.analyses.ratings.page import Rated
 from judgerel_ray.analyses.reliability.reducing import Judged
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.rated import RatedGroup
-from judgerel_ray.counting.scales import SCALE, known_scale, scale_names
+from judgerel_ray.counting.groups.rated import RatedGroup
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_names
 from judgerel_ray.reporting.chances import Probabilities
 
 _NOTHING = pl.DataFrame()
@@ -81,7 +81,7 @@ def with_scales(judged: Judged, options: RatingOptions) -> Judged:
         return judged
     if not _names(judged):
         raise SweepError("--scale is of ratings, and there are none")
-    from judgerel_ray.protocols.scales import load_scale
+    from judgerel_ray.protocols.replies.scales import load_scale
 
     declared = {scale.name: scale for scale in map(load_scale, options.scale_files)}
     return replace(judged, scales={**judged.scales, **declared})

@@ -205,7 +205,7 @@ def test_options_of_an_engine_are_refused_before_it_is_made(tmp_path):
 
 def test_a_release_that_hashes_or_renders_otherwise_is_another_sweep(sweep, monkeypatch):
     before = identity(sweep())
-    import judgerel_ray.protocols.conditions as conditions
+    import judgerel_ray.protocols.waves.conditions as conditions
 
     real = conditions.digest
     monkeypatch.setattr(conditions, "digest", lambda content: real({"release": 2, **content}))

@@ -7,7 +7,7 @@ from judgerel_ray.benchmarks import load_items
 from judgerel_ray.benchmarks.source import format_of, read_bytes, read_text
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.files import is_folder, list_folder
-from judgerel_ray.counting.source import read_source
+from judgerel_ray.counting.files.source import read_source
 
 
 @pytest.mark.parametrize(

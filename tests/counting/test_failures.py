@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
+from judgerel_ray.counting.groups.tally import tally_judgments
 from judgerel_ray.counting.outcomes import NOT_SENT, UNKNOWN, failed_requests
-from judgerel_ray.counting.tally import tally_judgments
 
 ROWS = {
     "judge": ["a", "a", "a", "b", "b"],

@@ -8,7 +8,7 @@ import judgerel_ray
 from judgerel_ray.analyses.ratings.inter_scale import inter_scale_table, scale_choice
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import outcome_column
-from judgerel_ray.counting.rated import rated_groups, rated_rows
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.protocols import load_scale, scale_labels, score_of
 
 

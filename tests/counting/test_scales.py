@@ -10,8 +10,8 @@ import pytest
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.scales import known_scale, level_of_scales, values_on
-from judgerel_ray.protocols.scales import scale_labels, scale_values
+from judgerel_ray.counting.verdicts.scales import known_scale, level_of_scales, values_on
+from judgerel_ray.protocols.replies.scales import scale_labels, scale_values
 
 LEVELS = ("nominal", "ordinal", "interval")
 OWN = {"points5": "interval", "points10": "interval", "likert5": "ordinal", "binary": "nominal"}

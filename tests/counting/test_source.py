@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.source import frame_of, read_source
+from judgerel_ray.counting.files.source import frame_of, read_source
 
 ROWS = [("q1", "0", "A"), ("q1", "1", 'say "B"'), ("q2", "0", "a, b; c|d"), ("q2", "1", None)]
 NAMES = ("item_id", "replication", "verdict")
@@ -208,7 +208,7 @@ def test_a_path_that_says_something_else_than_a_column_is_refused(tmp_path):
 
 
 def test_a_folder_of_half_a_disk_is_no_table(tmp_path, monkeypatch):
-    monkeypatch.setattr("judgerel_ray.counting.source._MOST_FILES", 20)
+    monkeypatch.setattr("judgerel_ray.counting.files.source._MOST_FILES", 20)
     (tmp_path / "a.csv").write_text(TEXT)
     hidden = tmp_path / ".git"
     hidden.mkdir()

@@ -6,7 +6,7 @@ import pytest
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.judgments import tally_file
-from judgerel_ray.counting.spelling import spellings_of
+from judgerel_ray.counting.verdicts.spelling import spellings_of
 
 
 def rows(verdicts, **columns):

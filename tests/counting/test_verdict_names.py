@@ -16,9 +16,9 @@ import judgerel_ray
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.places import first_of
-from judgerel_ray.counting.tally import tally_judgments
+from judgerel_ray.counting.groups.tally import tally_judgments
 from judgerel_ray.counting.verdict_names import TAKEN, UNKNOWN, named_verdicts
+from judgerel_ray.counting.verdicts.places import first_of
 
 ACROSS = ("swap_consistency", "place_consistency", "position_bias", "first_place", "order_effect")
 

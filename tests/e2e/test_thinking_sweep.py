@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
-from judgerel_ray.counting.grouping import count_judgments
+from judgerel_ray.counting.groups.grouping import count_judgments
 from judgerel_ray.store import RunDirectory, scan_completions, scan_judgments
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("ray_local")]

@@ -15,7 +15,7 @@ from judgerel_ray.engines.simulated.truth import (
     tempered,
     uniforms,
 )
-from judgerel_ray.protocols.verdicts import read_rating
+from judgerel_ray.protocols.replies.verdicts import read_rating
 
 MENU = Menu(labels=("A", "B", "C"), option_ids=("x", "y", "z"), form="best_response")
 TURNED = Menu(labels=("A", "B", "C"), option_ids=("z", "x", "y"), form="best_response")

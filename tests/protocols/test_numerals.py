@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgerel_ray.protocols.mentions import find_number, number_text
+from judgerel_ray.protocols.replies.mentions import find_number, number_text
 
 
 @given(st.integers(-(10**12), 10**12), st.integers(0, 3), st.integers(0, 2))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgerel_ray.core import Menu, Scale
 from judgerel_ray.protocols import load_scale, read_verdict, scale_labels, shipped_scales
-from judgerel_ray.protocols.rating_form import may_be_rating
+from judgerel_ray.protocols.replies.rating_form import may_be_rating
 
 PIECES = (
     "4", "5", "10", "1", "0", "7", ".", "/", "/5", " out of ", "four", "ten", "minus ", "twenty",

@@ -31,10 +31,10 @@ from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.grouping import Block
+from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
-from judgerel_ray.counting.places import Populations, by_place
-from judgerel_ray.counting.policy import Missing
+from judgerel_ray.counting.verdicts.places import Populations, by_place
+from judgerel_ray.counting.verdicts.policy import Missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

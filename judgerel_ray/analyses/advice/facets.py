@@ -21,17 +21,17 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
-from judgerel_ray.counting.matrix import UnitCounts, unit_counts
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.verdicts.places import (
     ORDER,
     Populations,
     checked_facet_sizes,
     group_sizes,
     labels_chosen,
 )
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     FLAG_COLUMNS,
     SCORED,
     Missing,

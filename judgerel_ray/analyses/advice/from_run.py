@@ -12,9 +12,9 @@ from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.assigned import by_name, number
 from judgerel_ray.counting.given import Given
-from judgerel_ray.counting.places import FacetSize, Populations
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
+from judgerel_ray.counting.verdicts.places import FacetSize, Populations
 from judgerel_ray.store import RunDirectory, checked_ledger
 
 

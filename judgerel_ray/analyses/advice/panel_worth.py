@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.counting.greedy import sampled
-from judgerel_ray.counting.grouping import Block, count_judgments
-from judgerel_ray.counting.matrix import unit_counts
-from judgerel_ray.counting.policy import LABEL, SCORED, own_level
+from judgerel_ray.counting.groups.greedy import sampled
+from judgerel_ray.counting.groups.grouping import Block, count_judgments
+from judgerel_ray.counting.groups.matrix import unit_counts
+from judgerel_ray.counting.verdicts.policy import LABEL, SCORED, own_level
 from judgerel_ray.stats.agreement.majority import majority_vote
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.mixing import posterior_shares

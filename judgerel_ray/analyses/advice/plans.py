@@ -23,7 +23,7 @@ from judgerel_ray.analyses.advice.facets import QUESTION, FacetGroup, Row
 from judgerel_ray.analyses.advice.panel_worth import Voting
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import is_judge
-from judgerel_ray.counting.policy import REPEATABILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
 from judgerel_ray.stats.agreement.majority import supported_shares
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.generalizability.budget import budget_splits

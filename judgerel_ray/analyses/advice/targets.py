@@ -24,7 +24,7 @@ from judgerel_ray.analyses.advice.plans import (
     varied,
 )
 from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, UNDECIDED
-from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 from judgerel_ray.stats.generalizability.dstudy import Dependability, judgments_for
 from judgerel_ray.stats.intervals.precision import AlphaPrecision, t_quantile
 

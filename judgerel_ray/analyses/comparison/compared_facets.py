@@ -17,17 +17,17 @@ from judgerel_ray.analyses.reliability.order_effects import labels_by_default
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.grouping import (
+from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
     Block,
     CountedJudgments,
     count_judgments,
     varying_facets,
 )
-from judgerel_ray.counting.matrix import unit_counts
-from judgerel_ray.counting.places import ORDER, place
-from judgerel_ray.counting.policy import SCORED
+from judgerel_ray.counting.groups.matrix import unit_counts
+from judgerel_ray.counting.verdicts.places import ORDER, place
+from judgerel_ray.counting.verdicts.policy import SCORED
 from judgerel_ray.stats import Level
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,

@@ -29,12 +29,19 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.grouping import Block, varying_facets
+from judgerel_ray.counting.groups.grouping import Block, varying_facets
+from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.item_names import nothing_shared
-from judgerel_ray.counting.matrix import UnitCounts, unit_counts
 from judgerel_ray.counting.placeless import placed
-from judgerel_ray.counting.places import ORDER, SHOWN, by_place, is_tie, options_of, options_shown
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.places import (
+    ORDER,
+    SHOWN,
+    by_place,
+    is_tie,
+    options_of,
+    options_shown,
+)
+from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     FLAG_COLUMNS,
     LABEL,

@@ -12,8 +12,8 @@ from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments
 from judgerel_ray.analyses.serving.from_run import SharedRequests, serving_between
 from judgerel_ray.counting.given import Given, is_plain, warn_of
 from judgerel_ray.counting.item_names import otherwise_line
-from judgerel_ray.counting.spelling import spelled_alike
 from judgerel_ray.counting.verdict_names import refuse_unknown
+from judgerel_ray.counting.verdicts.spelling import spelled_alike
 
 
 def compare_with_serving(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.confusion.groups import FOLDS, JudgedGroup, scale_steps
 from judgerel_ray.analyses.confusion.uncertainty import ScoredMatrix, UncertaintyOptions
-from judgerel_ray.counting.policy import quantity_row
+from judgerel_ray.counting.verdicts.policy import quantity_row
 from judgerel_ray.stats import (
     conformal_rule,
     conformal_sets,

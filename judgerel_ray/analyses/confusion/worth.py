@@ -26,7 +26,7 @@ from judgerel_ray.analyses.confusion.groups import (
 )
 from judgerel_ray.analyses.confusion.models import model_quantities, set_quantities
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
-from judgerel_ray.counting.policy import QUANTITY, quantity_row
+from judgerel_ray.counting.verdicts.policy import QUANTITY, quantity_row
 from judgerel_ray.stats import (
     acceptance_curve,
     auroc,

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
 from judgerel_ray.stats import Coefficient, limit_coefficients
 from judgerel_ray.stats.verdict_distributions.limits import score_limit
 from judgerel_ray.tables import LATER_COLUMNS, Distributions

@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.rated import RatedGroup, rated_groups
-from judgerel_ray.counting.scales import SCALE, known_scale, scale_scores
+from judgerel_ray.counting.groups.rated import RatedGroup, rated_groups
+from judgerel_ray.counting.verdicts.scales import SCALE, known_scale, scale_scores
 from judgerel_ray.stats import weighted_scores
 from judgerel_ray.stats.verdict_distributions.limits import weighted_bounds
 
@@ -80,7 +80,7 @@ def weighted_groups(
     weighted : DataFrame
         From :func:`weighted_table`.
     by : sequence of str, optional
-        As of :func:`judgerel_ray.counting.rated.rated_groups`.
+        As of :func:`judgerel_ray.counting.groups.rated.rated_groups`.
     scales : mapping of str to Scale, optional
         As of :func:`weighted_table`.
 

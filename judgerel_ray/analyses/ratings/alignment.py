@@ -17,9 +17,9 @@ import polars as pl
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import NONE_WITHOUT_ONE, SAME_WITHOUT_ANY, Flag
-from judgerel_ray.counting.policy import FLAG_COLUMNS, Row, flag_columns
-from judgerel_ray.counting.rated import QUESTION, RatedGroup, scale_ends
-from judgerel_ray.counting.scales import SCALE
+from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
+from judgerel_ray.counting.verdicts.policy import FLAG_COLUMNS, Row, flag_columns
+from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.paired import Difference
@@ -156,7 +156,7 @@ def judge_reference(rows: pl.DataFrame, judge: str) -> pl.DataFrame:
     Parameters
     ----------
     rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.rated.rated_rows`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
     judge : str
         Its name.
 
@@ -206,7 +206,7 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     items : pl.DataFrame
         Of :class:`judgerel_ray.tables.Items`.
     rows : pl.DataFrame
-        From :func:`judgerel_ray.counting.rated.rated_rows`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_rows`.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def alignment_table(
     Parameters
     ----------
     groups : sequence of RatedGroup
-        From :func:`judgerel_ray.counting.rated.rated_groups`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_groups`.
     reference : pl.DataFrame
         ``reference_score`` by columns of `THING`.
     name : str
@@ -277,7 +277,7 @@ def alignment_table(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> told = {"item_id": list("qrst"), "scale": ["points5"] * 4, "replication": [0] * 4,
     ...         "score": [1, 2, 4, 5]}
     >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)))

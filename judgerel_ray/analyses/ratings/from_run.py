@@ -23,11 +23,11 @@ from judgerel_ray.analyses.reliability.reducing import Judged, beside_table, ope
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.columns import is_judge, is_no_value
+from judgerel_ray.counting.files.source import TABLES, kind_of
 from judgerel_ray.counting.given import Given, reading_of
-from judgerel_ray.counting.policy import REPEATABILITY
-from judgerel_ray.counting.rated import RatedGroup, group_names, rated_groups, rated_rows
-from judgerel_ray.counting.scales import SCALE, told_order
-from judgerel_ray.counting.source import TABLES, kind_of
+from judgerel_ray.counting.groups.rated import RatedGroup, group_names, rated_groups, rated_rows
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY
+from judgerel_ray.counting.verdicts.scales import SCALE, told_order
 from judgerel_ray.store.made_tables import DISTRIBUTIONS, read_distributions
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def open_ratings(
     StoreError
         If the path is a folder but no run directory.
     """
-    from judgerel_ray.protocols.scales import load_scale
+    from judgerel_ray.protocols.replies.scales import load_scale
 
     declared = {scale.name: scale for scale in map(load_scale, scale_files)}
     judged = open_judgments(path, extra=by or ())

@@ -13,8 +13,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.counting.policy import METHOD_COLUMNS, Row, method_columns
-from judgerel_ray.counting.rated import RatedGroup, scale_ends
+from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
+from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, method_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,
@@ -174,7 +174,7 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
     Parameters
     ----------
     groups : sequence of RatedGroup
-        From :func:`judgerel_ray.counting.rated.rated_groups`.
+        From :func:`judgerel_ray.counting.groups.rated.rated_groups`.
     choice : ScaleChoice
         What is compared.
 
@@ -195,7 +195,7 @@ def inter_scale_table(groups: Sequence[RatedGroup], choice: ScaleChoice) -> pl.D
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> told = {"item_id": list("qrs") * 2, "scale": ["points5"] * 3 + ["points10"] * 3,
     ...         "replication": [0] * 6, "score": [1, 2, 5, 1, 4, 10]}
     >>> found = inter_scale_table(rated_groups(*rated_rows(pl.LazyFrame(told))), ScaleChoice())

@@ -21,8 +21,8 @@ import polars as pl
 from judgerel_ray.analyses.ratings.alignment import reference_scores
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, compared_scales, group_ratings
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.policy import Row
-from judgerel_ray.counting.rated import RatedGroup
+from judgerel_ray.counting.groups.rated import RatedGroup
+from judgerel_ray.counting.verdicts.policy import Row
 from judgerel_ray.stats import (
     QuestionStatistic,
     correlation,
@@ -64,7 +64,7 @@ def own_consistency(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> from judgerel_ray.stats.intervals.question_statistic import whole
     >>> told = {"item_id": list("qqrr"), "scale": ["points5"] * 4, "replication": [0, 1] * 2,
     ...         "score": [1, 1, 5, 5]}
@@ -88,7 +88,7 @@ def own_measure(groups: Sequence[RatedGroup]) -> Measure:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> told = {"item_id": list("qqrr") * 2, "scale": ["points5"] * 8, "judge": ["a", "b"] * 4,
     ...         "replication": [0, 0, 1, 1] * 2, "score": [1, 1, 1, 2, 5, 5, 5, 4]}
     >>> groups = rated_groups(*rated_rows(pl.LazyFrame(told)), by=["judge"])
@@ -128,7 +128,7 @@ def across_measure(choice: ScaleChoice) -> Measure:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.rated import rated_groups, rated_rows
+    >>> from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
     >>> from judgerel_ray.stats.intervals.question_statistic import whole
     >>> told = {"item_id": list("qrqr"), "scale": ["points5"] * 2 + ["likert5"] * 2,
     ...         "score": [1, 5, 0, 4]}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS, Group, noise_columns
 from judgerel_ray.core.codes import CONTINUOUS, NAMES, UNBOUNDED, VALUES_UNKNOWN, IntervalMethod
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     REPEATABILITY,
     SCORED,
@@ -82,7 +82,7 @@ def bound_rows(
     Examples
     --------
     >>> import polars as pl
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", None], "score": [None, None],
     ...                      "outcome": ["scored", "refused"], "n": [2, 1]})

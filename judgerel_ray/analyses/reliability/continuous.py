@@ -20,7 +20,13 @@ from judgerel_ray.analyses.reliability.estimates import (
 )
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS
 from judgerel_ray.counting.nesting import KIND, N, UnitRows
-from judgerel_ray.counting.policy import REPEATABILITY, SCORED, Missing, Row, method_columns
+from judgerel_ray.counting.verdicts.policy import (
+    REPEATABILITY,
+    SCORED,
+    Missing,
+    Row,
+    method_columns,
+)
 from judgerel_ray.stats import Interval, Level, measure, moment_statistic, score_floor
 
 MOST_VALUES = 200

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.greedy import said_of_greedy, sampled
-from judgerel_ray.counting.grouping import Block, count_judgments, varying_facets
-from judgerel_ray.counting.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
+from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
+from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.outcomes import share_interval
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     MISSING,
     SCORED,
@@ -25,8 +27,6 @@ from judgerel_ray.counting.policy import (
     method_columns,
     value_of,
 )
-from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.tally import Tally
 from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
 

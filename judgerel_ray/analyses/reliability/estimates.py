@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS
+from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.matrix import UnitCounts, UnitTable
 from judgerel_ray.counting.outcomes import reply_counts, share_interval
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     NOISE_ABOVE,
     REPEATABILITY,
@@ -163,7 +163,7 @@ def group_rows(
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"], "score": [1.0, 2.0],
     ...                      "outcome": ["scored"] * 2, "n": [2, 2]})

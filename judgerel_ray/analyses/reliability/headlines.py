@@ -29,7 +29,7 @@ from judgerel_ray.blocks.words import (
     reason,
 )
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
 WARNINGS = (
     LeadCode.FEW_VERDICTS, LeadCode.ONE_ANSWER, LeadCode.ONE_PLACE, LeadCode.NAMES_UNKNOWN,

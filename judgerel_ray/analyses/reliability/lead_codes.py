@@ -19,8 +19,8 @@ from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.nesting import N, UnitRows
-from judgerel_ray.counting.places import SHOWN, place
-from judgerel_ray.counting.policy import FAILED, LABEL, SCORED, Row
+from judgerel_ray.counting.verdicts.places import SHOWN, place
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED, Row
 
 FEWEST = 0.5
 """Share of replies with a verdict below which nothing is said of agreement.
@@ -129,7 +129,7 @@ def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Rep
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> told = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "A"],
     ...                      "score": [None] * 3, "outcome": ["scored", "refused", "scored"],
@@ -188,7 +188,7 @@ def steady_within_units(group: Group) -> bool:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> told = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "score": [None] * 2,
     ...                      "outcome": ["scored"] * 2, "n": [2, 3]},

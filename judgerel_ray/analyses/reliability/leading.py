@@ -15,8 +15,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.continuous import Moments
 from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.core.codes import IntervalMethod
-from judgerel_ray.counting.places import ORDER
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.places import ORDER
+from judgerel_ray.counting.verdicts.policy import (
     NOISE_ABOVE,
     REPEATABILITY,
     SCORED,
@@ -44,7 +44,7 @@ def leading_by_default(group: Group, part: pl.DataFrame) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q", "q"], "verdict": ["A", "B"], "n": [2, 1]})
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])

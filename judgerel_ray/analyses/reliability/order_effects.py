@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import Group
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.matrix import unit_counts
+from judgerel_ray.counting.groups.matrix import unit_counts
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import PLACES, UnitRows
-from judgerel_ray.counting.places import ORDER, SHOWN, Places, first_of, places_in
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.places import ORDER, SHOWN, Places, first_of, places_in
+from judgerel_ray.counting.verdicts.policy import (
     MISSING,
     NOISE_ABOVE,
     SCORED,
@@ -23,7 +24,6 @@ from judgerel_ray.counting.policy import (
     method_columns,
     value_of,
 )
-from judgerel_ray.counting.tally import Tally
 from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
 from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
 from judgerel_ray.stats.generalizability.facet_layout import lay_out
@@ -85,7 +85,7 @@ def orders_of(group: Group, rows: UnitRows) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> rows = pl.DataFrame({"item_id": ["q"], "verdict": ["A"], "n": [2]})
     >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])

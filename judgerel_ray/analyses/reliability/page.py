@@ -46,7 +46,7 @@ from judgerel_ray.blocks.words import (
 )
 from judgerel_ray.core import OUTCOMES
 from judgerel_ray.core.codes import Flag
-from judgerel_ray.counting.policy import REPRODUCIBILITY, flag_columns
+from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY, flag_columns
 
 _OTHER_ORDERS = ("same option in another order", "same place in another order")
 _REMARKS = {

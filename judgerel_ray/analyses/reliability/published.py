@@ -21,10 +21,10 @@ from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
 from judgerel_ray.counting.columns import is_judge, outcome_column
 from judgerel_ray.counting.declared import of_protocols
-from judgerel_ray.counting.grouping import Block
-from judgerel_ray.counting.matrix import UnitCounts
+from judgerel_ray.counting.groups.grouping import Block
+from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
-from judgerel_ray.counting.policy import NOISE_ABOVE, Row, method_columns
+from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
 
@@ -194,7 +194,7 @@ def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iter
     Three judgments of two questions, two of them correct:
 
     >>> from judgerel_ray.analyses.reliability.published import read_labels
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["correct"] * 2,
     ...                        "score": [None] * 2, "outcome": ["scored"] * 2, "n": [1, 1]})
@@ -362,7 +362,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
     Examples
     --------
     >>> from judgerel_ray.analyses.reliability.published import read_labels
-    >>> from judgerel_ray.counting.matrix import unit_table
+    >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
     >>> counts = pl.DataFrame({"item_id": ["q"], "verdict": ["7"], "score": [None],
     ...                        "outcome": ["scored"], "n": [1]})

@@ -8,9 +8,9 @@ from judgerel_ray.analyses.reliability.reducing import ReduceOptions, open_judgm
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.given import Given, reading_of
 from judgerel_ray.counting.intervals import AUTO
-from judgerel_ray.counting.policy import Missing
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
+from judgerel_ray.counting.verdicts.policy import Missing
 
 
 def question_path(path: str | Given, options: ReduceOptions | None = None) -> pl.DataFrame:

@@ -24,10 +24,10 @@ from judgerel_ray.counting.declared import (
 )
 from judgerel_ray.counting.doubts import ties_counted
 from judgerel_ray.counting.given import Given, is_plain, looked_at, reading_of, warn_of
+from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.counting.placeless import placed_tally
-from judgerel_ray.counting.places import declared_options
 from judgerel_ray.counting.right_answers import (
     GOLD,
     Strangers,
@@ -35,8 +35,8 @@ from judgerel_ray.counting.right_answers import (
     contradicting,
     gold_strangers,
 )
-from judgerel_ray.counting.tally import Tally
 from judgerel_ray.counting.verdict_names import named_verdicts
+from judgerel_ray.counting.verdicts.places import declared_options
 from judgerel_ray.stats import DEFAULT_COEFFICIENTS
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 
@@ -300,7 +300,7 @@ def beside_table(path: str, flag: str) -> pl.DataFrame:
     SweepError
         If it cannot be read, naming the flag.
     """
-    from judgerel_ray.counting.source import read_source, readable
+    from judgerel_ray.counting.files.source import read_source, readable
 
     try:
         source = read_source(path)

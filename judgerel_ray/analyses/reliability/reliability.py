@@ -49,24 +49,27 @@ from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.greedy import (
+from judgerel_ray.counting.groups.greedy import (
     TEMPERATURE,
     said_of_greedy,
     sampled,
     units_of,
 )
-from judgerel_ray.counting.grouping import (
+from judgerel_ray.counting.groups.grouping import (
     Block,
     CountedJudgments,
     count_judgments,
     parts_by,
     varying_facets,
 )
+from judgerel_ray.counting.groups.matrix import unit_table
+from judgerel_ray.counting.groups.tally import Tally, tally_judgments
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.matrix import unit_table
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.placeless import placed_tally
-from judgerel_ray.counting.places import (
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.counting.verdict_names import holds_names, withheld
+from judgerel_ray.counting.verdicts.places import (
     SHOWN,
     Places,
     by_place,
@@ -75,7 +78,7 @@ from judgerel_ray.counting.places import (
     options_shown,
     places_counted,
 )
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     COLUMNS,
     LABEL,
     MISSING,
@@ -88,10 +91,7 @@ from judgerel_ray.counting.policy import (
     own_level,
     with_flags,
 )
-from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.scales import SCALE, scale_names, scored_kinds, values_on
-from judgerel_ray.counting.tally import Tally, tally_judgments
-from judgerel_ray.counting.verdict_names import holds_names, withheld
+from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS

@@ -14,7 +14,7 @@ from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.codes import Flag, Noted
-from judgerel_ray.counting.policy import (
+from judgerel_ray.counting.verdicts.policy import (
     REPRODUCIBILITY,
     SCORED,
     Missing,

@@ -41,7 +41,7 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
-from judgerel_ray.counting.policy import REPEATABILITY, REPRODUCIBILITY
+from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
 
 def failed_by_group(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.counting.greedy import TEMPERATURE
-from judgerel_ray.counting.grouping import Block, count_judgments
-from judgerel_ray.counting.policy import FAILED, LABEL, SCORED
-from judgerel_ray.counting.tally import Tally
+from judgerel_ray.counting.groups.greedy import TEMPERATURE
+from judgerel_ray.counting.groups.grouping import Block, count_judgments
+from judgerel_ray.counting.groups.tally import Tally
+from judgerel_ray.counting.verdicts.policy import FAILED, LABEL, SCORED
 
 
 def least_stable(

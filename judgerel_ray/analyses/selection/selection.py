@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.selection.systems import CONFIDENCES, System
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.intervals import check_resamples
-from judgerel_ray.counting.policy import NOISE_ABOVE
 from judgerel_ray.counting.right_answers import ITEM
+from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE
 from judgerel_ray.stats import auroc, learn_then_test, risk_coverage
 from judgerel_ray.stats.counts.folds import grouped_folds
 from judgerel_ray.stats.intervals.interval import clustered_share

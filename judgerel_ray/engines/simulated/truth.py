@@ -17,7 +17,7 @@ from random import Random
 from judgerel_ray.core import Condition, Menu, RequestRefused
 from judgerel_ray.engines.engine import EngineSpec
 from judgerel_ray.engines.simulated.options import SimulatedOptions, simulated_options
-from judgerel_ray.protocols.mentions import number_text
+from judgerel_ray.protocols.replies.mentions import number_text
 
 _DECIMALS = 100  # equal steps from the lowest to the highest of a scale of decimals
 

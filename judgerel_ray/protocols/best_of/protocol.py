@@ -9,13 +9,13 @@ from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.best_of.table import BestOfAsk
 from judgerel_ray.protocols.best_of.waves import best_of_work, sayable_menus
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import answer_names
-from judgerel_ray.protocols.marks import Mark
-from judgerel_ray.protocols.orders import order_names
+from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.judging import answer_names
+from judgerel_ray.protocols.waves.marks import Mark
+from judgerel_ray.protocols.waves.orders import order_names
 
 
 class BestOf(Protocol):

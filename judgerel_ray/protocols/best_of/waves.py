@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from judgerel_ray.core import Ask, Item, Menu, Option, SweepError
-from judgerel_ray.protocols.conditions import ItemWork, blank_condition
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import (
+from judgerel_ray.protocols.prompts.rendering import labels_for, menu_for, render_best_of
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.own_forms import TIE
+from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.judging import (
     answer_names,
     judged_answer,
     over_temperatures,
     per_condition,
 )
-from judgerel_ray.protocols.orders import option_orders, order_numbers
-from judgerel_ray.protocols.own_forms import TIE
-from judgerel_ray.protocols.rendering import labels_for, menu_for, render_best_of
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.waves.orders import option_orders, order_numbers
 
 
 def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from judgerel_ray.core import Item, Message, Outcome
-from judgerel_ray.protocols.rendering import fill, item_values, question_form
-from judgerel_ray.protocols.templates import Template
-from judgerel_ray.protocols.verdicts import CANNOT, declines
+from judgerel_ray.protocols.prompts.rendering import fill, item_values, question_form
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.verdicts import CANNOT, declines
 
 _ARGUING = re.compile(
     r"[\s*_\"'“#>]*(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|my\s+apologies"
@@ -71,7 +71,7 @@ def render_verdict(template: Template, item: Item, labels: Sequence[str]) -> tup
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> prompt = render_verdict(load_template("confusion", "default"), item, ("A", "B"))
@@ -89,7 +89,7 @@ def render_assessment(
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> prompt = render_assessment(load_template("confusion", "default"), item, ("A", "B"), 1)
@@ -108,7 +108,7 @@ def render_confused(
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> template = load_template("confusion", "default")
@@ -134,7 +134,7 @@ def render_together(
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> yes, no = (Option(option_id=one, text=one) for one in ("Yes", "No"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=(yes, no))
     >>> template = load_template("confusion", "default")

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from judgerel_ray.core import Item, SweepError
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.conditions import ItemWork
 from judgerel_ray.protocols.confusion.table import ConfusionAsk
 from judgerel_ray.protocols.confusion.waves import check_options, confusion_counts, confusion_work
-from judgerel_ray.protocols.counts import StageCount
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.marks import Mark
+from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.counts import StageCount
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.marks import Mark
 
 
 class Confusion(Protocol):

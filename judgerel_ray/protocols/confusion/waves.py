@@ -16,7 +16,6 @@ from judgerel_ray.core import (
     SweepError,
     request_key,
 )
-from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
 from judgerel_ray.protocols.confusion.prompts import (
     read_assessment,
     render_assessment,
@@ -25,12 +24,13 @@ from judgerel_ray.protocols.confusion.prompts import (
     render_verdict,
 )
 from judgerel_ray.protocols.confusion.table import ConfusionAsk
-from judgerel_ray.protocols.counts import StageCount
-from judgerel_ray.protocols.forms import FORMS, answer_frame
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.rendering import labels_for
-from judgerel_ray.protocols.templates import Template
-from judgerel_ray.protocols.verdicts import read_verdict
+from judgerel_ray.protocols.prompts.rendering import labels_for
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.forms import FORMS, answer_frame
+from judgerel_ray.protocols.replies.verdicts import read_verdict
+from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.waves.counts import StageCount
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
 
 STAGE_ROLES: Mapping[str, Role] = {
     "verdict": "judge",

@@ -8,10 +8,10 @@ from judgerel_ray.core import Item, Message, SweepError
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
 from judgerel_ray.protocols.correctness.table import CorrectnessAsk
-from judgerel_ray.protocols.frame import AskFrame
+from judgerel_ray.protocols.prompts.rendering import render_correctness
+from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.rendering import render_correctness
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.waves.frame import AskFrame
 
 CORRECTNESS_LABELS = ("correct", "incorrect")
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from judgerel_ray.core import Item, Message, Scale, SweepError
 from judgerel_ray.protocols.criteria import Criterion, listed
-from judgerel_ray.protocols.mentions import number_text
-from judgerel_ray.protocols.rendering import fill, item_values, question_form
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.prompts.rendering import fill, item_values, question_form
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.mentions import number_text
 
 
 def render_rating(
@@ -53,8 +53,8 @@ def render_rating(
     Examples
     --------
     >>> from judgerel_ray.protocols.criteria import load_criterion
-    >>> from judgerel_ray.protocols.scales import load_scale
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.replies.scales import load_scale
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="1 + 1?")
     >>> prompt = render_rating(
     ...     load_template("rating", "terse"), item, "2", criterion=load_criterion("factuality"),
@@ -99,7 +99,7 @@ def criterion_words(template: Template, criterion: Criterion) -> str:
     Examples
     --------
     >>> from judgerel_ray.protocols.criteria import load_criterion
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> helpful = load_criterion("helpfulness")
     >>> [criterion_words(load_template("rating", name), helpful) for name in ("terse", "lee2025")]
     ['Is the response helpful?', 'Helpfulness']

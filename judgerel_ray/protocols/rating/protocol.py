@@ -7,10 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from judgerel_ray.core import Item, Menu
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import answer_names
-from judgerel_ray.protocols.marks import Mark, Settings
+from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.rating.table import RatingAsk
 from judgerel_ray.protocols.rating.waves import (
@@ -21,7 +18,10 @@ from judgerel_ray.protocols.rating.waves import (
     rating_work,
     scale_menus,
 )
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.judging import answer_names
+from judgerel_ray.protocols.waves.marks import Mark, Settings
 
 
 class Rating(Protocol):

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from judgerel_ray.core import Ask, Item, Menu, Scale, SweepError
-from judgerel_ray.protocols.conditions import ItemWork, blank_condition
 from judgerel_ray.protocols.criteria import Criterion, DefinitionLength
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.judging import answer_names, judged_answer, over_temperatures
-from judgerel_ray.protocols.marks import Mark, Settings, origin_of, recorded_sampling
-from judgerel_ray.protocols.mentions import number_text
+from judgerel_ray.protocols.prompts.rendering import menu_for
+from judgerel_ray.protocols.prompts.templates import Template
 from judgerel_ray.protocols.rating.prompts import criterion_words, render_rating
 from judgerel_ray.protocols.rating.table import RatingAsk
-from judgerel_ray.protocols.rendering import menu_for
-from judgerel_ray.protocols.scales import scale_labels
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.replies.mentions import number_text
+from judgerel_ray.protocols.replies.scales import scale_labels
+from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.judging import answer_names, judged_answer, over_temperatures
+from judgerel_ray.protocols.waves.marks import Mark, Settings, origin_of, recorded_sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from judgerel_ray.core import Item
 from judgerel_ray.core.traits import SHIPPED
-from judgerel_ray.protocols.frame import AskFrame
-from judgerel_ray.protocols.marks import Mark, Settings, answer_mark
+from judgerel_ray.protocols.prompts.rendering import question_form
 from judgerel_ray.protocols.protocol import Protocol
-from judgerel_ray.protocols.rendering import question_form
 from judgerel_ray.protocols.respond.table import RespondAsk
-from judgerel_ray.protocols.responding import respond_settings
+from judgerel_ray.protocols.waves.frame import AskFrame
+from judgerel_ray.protocols.waves.marks import Mark, Settings, answer_mark
+from judgerel_ray.protocols.waves.responding import respond_settings
 
 
 class Respond(Protocol):

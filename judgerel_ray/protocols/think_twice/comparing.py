@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from judgerel_ray.core import Ask, Item, Menu, Role, SweepError
-from judgerel_ray.protocols.conditions import ItemWork, keyed_condition
-from judgerel_ray.protocols.counts import StageCount
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice, voices_of
-from judgerel_ray.protocols.orders import most_orders, order_names
 from judgerel_ray.protocols.think_twice.prompts import render_compare
 from judgerel_ray.protocols.think_twice.steps import Thought, blank_step, landed_thought
 from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
+from judgerel_ray.protocols.waves.conditions import ItemWork, keyed_condition
+from judgerel_ray.protocols.waves.counts import StageCount
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice, voices_of
+from judgerel_ray.protocols.waves.orders import most_orders, order_names
 
 
 def comparing_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> ItemWork:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgerel_ray.core import Item, Menu, Message, Outcome, SweepError
-from judgerel_ray.protocols.numbered import find_numbered
-from judgerel_ray.protocols.rendering import fill, item_values, question_form
-from judgerel_ray.protocols.templates import Template
-from judgerel_ray.protocols.verdicts import declines
+from judgerel_ray.protocols.prompts.rendering import fill, item_values, question_form
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.numbered import find_numbered
+from judgerel_ray.protocols.replies.verdicts import declines
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def render_select(template: Template, item: Item, *, most: int) -> tuple[Message
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
     >>> prompt = render_select(load_template("think_twice", "default"), item, most=2)
@@ -114,7 +114,7 @@ def render_choose(
     Examples
     --------
     >>> from judgerel_ray.core import Option
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> options = tuple(Option(option_id=one, text=one) for one in ("yes", "no"))
     >>> item = Item(item_id="1", benchmark="b", category="c", question="So?", options=options)
     >>> prompt = render_choose(load_template("think_twice", "default"), item, most=2,
@@ -153,7 +153,7 @@ def render_compare(
 
     Examples
     --------
-    >>> from judgerel_ray.protocols.templates import load_template
+    >>> from judgerel_ray.protocols.prompts.templates import load_template
     >>> item = Item(item_id="1", benchmark="b", category="c", question="Why?")
     >>> answers = [("Candidate: 1", "Final Answer: 1"), ("Candidate: 1", "Final Answer: 1")]
     >>> prompt = render_compare(load_template("think_twice", "default"), item, answers)

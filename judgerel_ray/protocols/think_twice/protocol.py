@@ -7,10 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from judgerel_ray.core import Item
 from judgerel_ray.core.traits import SHIPPED
 from judgerel_ray.protocols.ask import AskTable
-from judgerel_ray.protocols.conditions import ItemWork
-from judgerel_ray.protocols.counts import StageCount
-from judgerel_ray.protocols.frame import AskFrame, Texts, Voice
-from judgerel_ray.protocols.marks import Mark, Settings
 from judgerel_ray.protocols.protocol import Protocol
 from judgerel_ray.protocols.think_twice.comparing import (
     check_thinking,
@@ -20,6 +16,10 @@ from judgerel_ray.protocols.think_twice.comparing import (
 )
 from judgerel_ray.protocols.think_twice.steps import thinking_work
 from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
+from judgerel_ray.protocols.waves.conditions import ItemWork
+from judgerel_ray.protocols.waves.counts import StageCount
+from judgerel_ray.protocols.waves.frame import AskFrame, Texts, Voice
+from judgerel_ray.protocols.waves.marks import Mark, Settings
 
 
 class ThinkTwice(Protocol):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from judgerel_ray.core import Ask, Condition, Item, Menu, Role, request_key
-from judgerel_ray.protocols.conditions import ItemWork, blank_condition, keyed_condition
-from judgerel_ray.protocols.correctness_form import read_confidence
-from judgerel_ray.protocols.frame import AskFrame, CutText, Texts, Voice
-from judgerel_ray.protocols.templates import Template
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.replies.correctness_form import read_confidence
+from judgerel_ray.protocols.replies.verdicts import read_verdict
 from judgerel_ray.protocols.think_twice.prompts import read_selection, render_choose, render_select
 from judgerel_ray.protocols.think_twice.table import ThinkTwiceAsk
-from judgerel_ray.protocols.verdicts import read_verdict
+from judgerel_ray.protocols.waves.conditions import ItemWork, blank_condition, keyed_condition
+from judgerel_ray.protocols.waves.frame import AskFrame, CutText, Texts, Voice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from judgerel_ray.analyses.distributions.weighted import (
 )
 from judgerel_ray.analyses.ratings.alignment import alignment_table, mean_reference
 from judgerel_ray.core import Scale
-from judgerel_ray.counting.rated import rated_groups, rated_rows
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import krippendorff_alpha, reference_agreement
 
 FIVE = ("1", "2", "3", "4", "5")

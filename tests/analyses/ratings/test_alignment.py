@@ -13,7 +13,7 @@ from judgerel_ray.analyses.ratings.alignment import (
 )
 from judgerel_ray.analyses.ratings.show import alignment_text
 from judgerel_ray.core import HumanRating, Item, SweepError
-from judgerel_ray.counting.rated import rated_groups, rated_rows
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import reference_agreement
 from judgerel_ray.stats.ratings.correlations import CORRELATIONS
 from judgerel_ray.tables import items_to_frame

@@ -6,7 +6,7 @@ import pytest
 
 from judgerel_ray.analyses.ratings.inter_scale import ScaleChoice, inter_scale_table, scale_choice
 from judgerel_ray.core import Scale, SweepError
-from judgerel_ray.counting.rated import rated_groups, rated_rows
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,

@@ -10,7 +10,7 @@ from judgerel_ray.analyses.ratings.judge_ranks import own_consistency, own_measu
 from judgerel_ray.analyses.ratings.show import ranking_text
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting.rated import rated_groups, rated_rows
+from judgerel_ray.counting.groups.rated import rated_groups, rated_rows
 from judgerel_ray.stats.intervals.question_statistic import whole
 
 N, K = 40, 3

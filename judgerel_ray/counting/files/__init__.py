@@ -1,0 +1,1 @@
+"""Files that hold judgments, in every format: read as tables, or refused in one line."""

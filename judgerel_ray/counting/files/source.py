@@ -1,0 +1,509 @@
+"""Files and frames of rows that people hold: the one reading of them, for all that take any."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from glob import glob, has_magic
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.delimited import SEPARATORS
+from judgerel_ray.core.files import PACKED, read_bytes, unpacked
+from judgerel_ray.counting.columns import TYPED
+from judgerel_ray.counting.files.delimited import read_delimited
+from judgerel_ray.counting.files.records import read_json, read_json_lines
+
+TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+_CLOUD = ("s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "http", "https", "hf")
+_PARQUET = re.compile("^parquet: (File out of specification: )?")
+_MOST_TOLD = 5
+_MOST_NAMES, _LONG = 30, 40  # columns told, characters of each
+_MOST_FILES = 50_000  # of a folder that is read as one table
+_NAME_LESS = "name a folder that holds tables alone, or a pattern such as FOLDER/*.parquet"
+_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Source:
+    """Rows as they are there, and how they were read.
+
+    Attributes
+    ----------
+    rows : LazyFrame
+        Text stays text: what a column means is not asked here.
+    where : mapping of str to object
+        What they are called in errors.
+    notes : tuple of str
+        What is said of how they were read, a line each.
+    indexed : bool
+        Whether the file knows the range of its columns.
+    files : tuple of str
+        The files, where they are several.
+    """
+
+    rows: pl.LazyFrame
+    where: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    indexed: bool = False
+    files: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the rows are called in a command."""
+        return str(self.where.get("file", "FILE"))
+
+
+def read_source(given: str | pl.LazyFrame) -> Source:
+    r"""Read rows of a file, a folder or pattern of files, or a frame.
+
+    Parameters
+    ----------
+    given : str or LazyFrame
+        A Parquet, CSV, TSV, JSON Lines or JSON file, packed (.gz, .bz2, .xz, .zst) or not, local or
+        at a URL; a folder or a pattern (``logs/*.parquet``) of such files of one kind that have the
+        same columns (parts of ``key=value`` in their paths are columns, too); or a frame.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    SweepError
+        If there is none, or it cannot be read; a line at fault is named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+    ...     _ = file.write("item_id\tverdict\nq1\tA\n")
+    ...     file.flush()
+    ...     read_source(file.name).rows.collect().rows()
+    [('q1', 'A')]
+    """
+    if isinstance(given, pl.LazyFrame):
+        where = {"rows": "the frame given"}
+        with readable(where):
+            return Source(rows=_as_text(given, where), where=where)
+    if not given.strip():
+        raise SweepError("expected the path of a file, got an empty text")
+    where = {"file": given}
+    with readable(where):
+        if "://" in given:
+            return _one(given, where)
+        if Path(given).is_dir():
+            return _several(_files_in(given), where, root=given)
+        if Path(given).exists():
+            return _one(given, where)
+        if has_magic(given):
+            _refuse_unbounded(given)
+            files = sorted(one for one in glob(given, recursive=True) if Path(one).is_file())
+            if files:
+                return _several(files, where, root=_root(given))
+            raise SweepError("no file is like the pattern", where={"path": given})
+    raise SweepError("no such file", where={"path": given})
+
+
+@contextmanager
+def readable(where: Mapping[str, object]) -> Iterator[None]:
+    """Turn errors of reading into one line.
+
+    Raises
+    ------
+    SweepError
+        In place of what Polars or the system raises.
+
+    Examples
+    --------
+    >>> with readable({"file": "x.csv"}):
+    ...     print("read")
+    read
+    """
+    try:
+        yield
+    except (PolarsError, OSError, ValueError, EOFError, zlib.error, ImportError) as error:
+        raise SweepError(_unread(error), where=where) from error
+
+
+def names_told(names: Sequence[str]) -> str:
+    """List the names of columns, the first of many and the begin of long ones.
+
+    Examples
+    --------
+    >>> names_told(["item_id", "x" * 100])
+    'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
+    """
+    told = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
+    return ", ".join([*told, "..."] if len(names) > _MOST_NAMES else told)
+
+
+def kind_of(path: str) -> tuple[str, str]:
+    """Tell the kind of a file by its name, and how it is packed ("" where it is not).
+
+    Examples
+    --------
+    >>> kind_of("logs/Run1.CSV.gz"), kind_of("a.parquet")
+    (('.csv', '.gz'), ('.parquet', ''))
+    """
+    name = PurePosixPath(path.lower().partition("?")[0]) if "://" in path else Path(path.lower())
+    packed = name.suffix if name.suffix in PACKED else ""
+    return PurePosixPath(name.name.removesuffix(packed)).suffix, packed
+
+
+def unreadable(path: str, error: BaseException) -> SweepError:
+    """Make the error for content that no reader understood.
+
+    Examples
+    --------
+    >>> str(unreadable("a.csv", ValueError("bad")))
+    'cannot be read: bad [file=a.csv]'
+    """
+    return SweepError(_unread(error), where={"file": path})
+
+
+def _unread(error: BaseException) -> str:
+    """What is said of content that no reader understood."""
+    reason = (str(error) or type(error).__name__).splitlines()[0]
+    return f"cannot be read: {_PARQUET.sub('it is no whole Parquet file: ', reason)}"
+
+
+def frame_of(given: object) -> pl.LazyFrame | None:
+    """Make rows of a frame or table of any library that exports Arrow; None of anything else.
+
+    Parameters
+    ----------
+    given : object
+        A Polars frame, lazy or not, a pandas frame, an Arrow table or reader, or what has
+        ``__arrow_c_stream__``, ``to_arrow`` or ``to_pandas``.
+
+    Returns
+    -------
+    LazyFrame, optional
+
+    Raises
+    ------
+    SweepError
+        If it is such a frame and cannot be taken.
+
+    Examples
+    --------
+    >>> frame_of(pl.DataFrame({"a": [1]})).collect().rows(), frame_of("a.csv")
+    ([(1,)], None)
+    """
+    if isinstance(given, pl.LazyFrame):
+        return given
+    if isinstance(given, pl.DataFrame):
+        return given.lazy()
+    if isinstance(given, str | os.PathLike):
+        return None
+    looks_like = ("__arrow_c_stream__", "to_arrow", "to_pandas", "to_dict")
+    if not any(hasattr(given, name) for name in looks_like):
+        return None
+    try:
+        return _exported(given).lazy()
+    except (PolarsError, ValueError, TypeError, AttributeError, ImportError, OverflowError) as no:
+        kind = type(given).__name__
+        raise SweepError(
+            f"the {kind} cannot be taken: {(str(no) or type(no).__name__).splitlines()[0]}",
+            hint="give a polars.DataFrame of it",
+        ) from no
+
+
+def _exported(given: object) -> pl.DataFrame:
+    """A frame of another library, with what its index is called where that has a name."""
+    columns = getattr(given, "columns", None)
+    if columns is not None and hasattr(given, "reset_index"):  # pandas
+        index = getattr(given, "index", None)
+        if any(name is not None for name in getattr(index, "names", [None])):
+            given = given.reset_index()
+        names = [str(name) for name in getattr(given, "columns", ())]
+        _refuse_twice(names)
+        taken = [given.iloc[:, place] for place in range(len(names))]  # type: ignore[attr-defined]
+        parts = [_of_pandas(name, one) for name, one in zip(names, taken, strict=True)]
+        return pl.DataFrame(parts)
+    if hasattr(given, "__arrow_c_stream__"):
+        _refuse_twice([str(name) for name in getattr(given, "column_names", ())])
+        return pl.DataFrame(given)
+    for method in ("to_arrow", "to_pandas"):
+        if callable(turn := getattr(given, method, None)):
+            found = turn()
+            return pl.DataFrame(found) if method == "to_arrow" else _exported(found)
+    raise TypeError("it exports no Arrow")
+
+
+def _of_pandas(name: str, column: object) -> pl.Series:
+    """One column of pandas: value by value where kinds may be mixed, else as Polars takes it."""
+    from judgerel_ray.counting.files.records import values_series
+
+    values = column.tolist()  # type: ignore[attr-defined]
+    kind = str(getattr(column, "dtype", ""))
+    if kind in ("object", "str", "string", "category", "boolean", "bool"):
+        missing = column.isna().tolist()  # type: ignore[attr-defined]
+        return values_series(
+            name, [None if gone is True else one for one, gone in zip(values, missing, strict=True)]
+        )
+    return pl.DataFrame({name: column}).to_series()
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SweepError(f"two columns are called {twice[0]!r}", where={"rows": "the frame given"})
+
+
+def _one(path: str, where: Mapping[str, object]) -> Source:
+    """The rows of one file, by its ending."""
+    kind, packed = kind_of(path)
+    if kind not in TABLES:
+        known = ", ".join(TABLES[:-1])
+        raise SweepError(
+            f"unknown kind of file, expected {known} or {TABLES[-1]}, got {kind or 'none'}",
+            where={"path": path},
+            hint=_other_kind(kind),
+        )
+    cloud = path.partition("://")[0] in _CLOUD
+    if kind == ".parquet" and not packed and ("://" not in path or cloud):
+        rows = pl.scan_parquet(path, glob=False)
+        return Source(rows=_as_text(rows, where), where=where, indexed=True)
+    held = "://" in path or packed != "" or kind in (".parquet", ".json")
+    if not held and Path(path).stat().st_size == 0:
+        raise SweepError("the file is empty", where=where)
+    source: bytes | str = unpacked(read_bytes(path), packed) if held else path
+    notes: tuple[str, ...] = ()
+    if kind == ".parquet":
+        rows = pl.scan_parquet(io.BytesIO(source if isinstance(source, bytes) else b""))
+    elif kind in SEPARATORS:
+        rows, notes = read_delimited(source, where, separator=SEPARATORS[kind])
+    elif kind == ".json":
+        rows, notes = read_json(source if isinstance(source, bytes) else b"", where)
+    else:
+        rows = read_json_lines(source, where)
+    return Source(rows=_as_text(rows, where), where=where, notes=notes, indexed=kind == ".parquet")
+
+
+def _root(pattern: str) -> str:
+    """The folder above all that a pattern leaves open."""
+    parts = Path(pattern).parts
+    return str(Path(*parts[: next(n for n, part in enumerate(parts) if has_magic(part))]))
+
+
+def _refuse_unbounded(pattern: str) -> None:
+    """Refuse a pattern that looks through more files than any table has."""
+    if "**" not in Path(pattern).parts:
+        return
+    seen = 0
+    for _, folders, names in os.walk(_root(pattern), followlinks=True):
+        folders[:] = [name for name in folders if name[0] != "."]
+        seen += len(folders) + len(names)
+        if seen > _MOST_FILES:
+            raise SweepError(
+                f"expected a pattern of tables, got one that looks through more than "
+                f"{_MOST_FILES:,} files",
+                where={"path": pattern},
+                hint=_NAME_LESS,
+            )
+
+
+def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) -> Source:
+    """The rows of several files of one kind, one below the other."""
+    kinds = {kind_of(file)[0] for file in files}
+    if len(kinds) > 1:
+        told = ", ".join(kind or "without an ending" for kind in sorted(kinds))
+        known = min((kind for kind in kinds if kind in TABLES), default=TABLES[0])
+        raise SweepError(
+            f"files of several kinds are there: {told}",
+            where=where,
+            hint=f"name those of one kind: {Path(root) / f'*{known}'}",
+        )
+    _refuse_run(files, where)
+    read = [_one(file, {"file": file}) for file in files]
+    frames = [_partitioned(one.rows, file, root) for one, file in zip(read, files, strict=True)]
+    schemas = [frame.collect_schema() for frame in frames]
+    for file, schema in zip(files, schemas, strict=True):
+        if odd := sorted(set(schema) ^ set(schemas[0])):
+            raise SweepError(
+                f"files differ in their columns: {odd[0]} is in one of {files[0]} and {file}",
+                where=where,
+                hint="read those apart that are no parts of one table",
+            )
+    rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
+    told = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
+    more = f", and {len(files) - _MOST_TOLD} more" if len(files) > _MOST_TOLD else ""
+    said = (f"read {len(files)} files as one table: {told}{more}",) if len(files) > 1 else ()
+    notes = dict.fromkeys((*said, *(note for one in read for note in one.notes)))
+    indexed = all(one.indexed for one in read)
+    return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
+
+
+def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list[pl.LazyFrame]:
+    """Frames whose columns have one type each: as text where they differ, so that none is lost."""
+    differing = {
+        name for name in schemas[0] if len({schema[name] for schema in schemas}) > 1
+    }  # nulls alone are of any kind
+    whole = [name for name in differing if all(schema[name].is_numeric() for schema in schemas)]
+    text = [name for name in differing if name not in whole]
+    casts = [pl.col(whole).cast(pl.Float64), pl.col(text).cast(pl.String)]
+    return [frame.with_columns(casts).select(schemas[0].names()) for frame in frames]
+
+
+def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
+    """Rows with the parts of their path that say ``key=value``."""
+    told: dict[str, str | None] = {}
+    for part in Path(file).relative_to(root).parts[:-1]:
+        name, sign, text = part.partition("=")
+        if not sign:
+            continue
+        value = None if text == _DEFAULT_PARTITION else unquote(text)
+        if told.setdefault(name, value) != value:
+            raise _otherwise(file, f"{name}={told[name]}", f"{name}={value} as well")
+    there = rows.collect_schema()
+    for name in told.keys() & there.keys():
+        found = rows.select(pl.col(name).cast(pl.String)).unique().collect(engine="streaming")
+        for value in found.to_series().to_list():
+            if value != told[name] and (value is None or _number(value) != _number(told[name])):
+                raise _otherwise(file, f"{name}={told[name]}", f"its column {name} has {value!r}")
+    return rows.with_columns(
+        pl.lit(value, pl.String).alias(name) for name, value in told.items() if name not in there
+    )
+
+
+def _number(text: str | None) -> object:
+    """A number by its value; text as it is, and nothing as what equals nothing."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return text
+
+
+def _otherwise(file: str, one: str, other: str) -> SweepError:
+    """The refusal of a file of which two places say two things."""
+    return SweepError(
+        f"the path says {one}, and {other}",
+        where={"file": file},
+        hint="rename the folder, or name the file itself: its path is not looked at then",
+    )
+
+
+def holds_tables(folder: str) -> bool:
+    """Tell whether files of tables lie in a folder that looks like no run directory.
+
+    Examples
+    --------
+    >>> holds_tables("no-such-folder")
+    False
+    """
+    if (Path(folder) / "commits").is_dir() or (Path(folder) / "manifest.json").exists():
+        return False
+    return any(kind_of(name)[0] in TABLES for _, name in _walked(folder))
+
+
+def _walked(folder: str) -> Iterator[tuple[str, str]]:
+    """Files below a folder, hidden ones left out: each one's folder and its name.
+
+    Raises
+    ------
+    SweepError
+        If there are too many for a table, or a folder may not be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, FileNotFoundError):  # gone meanwhile
+            return
+        raise SweepError(
+            f"a folder cannot be read: {error.strerror}",
+            where={"path": folder, "folder": error.filename},
+            hint=_NAME_LESS,
+        ) from error
+
+    seen = 0
+    for here, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        seen += len(folders) + len(names)
+        if seen > _MOST_FILES:
+            raise SweepError(
+                f"expected a folder of tables, got one with more than {_MOST_FILES:,} files",
+                where={"path": folder},
+                hint=_NAME_LESS,
+            )
+        yield from ((here, name) for name in names if name[0] not in "._")
+
+
+def _files_in(folder: str) -> list[str]:
+    """Files of tables in a folder, hidden ones and documents beside tables left out."""
+    named = (os.path.join(*one) for one in _walked(folder) if kind_of(one[1])[0] in TABLES)
+    found = sorted(file for file in named if os.path.isfile(file))
+    tables = [file for file in found if kind_of(file)[0] != ".json"]
+    if not found:
+        raise SweepError(
+            "expected a table, got a folder that is no run directory and holds none",
+            where={"path": folder},
+        )
+    return tables or found
+
+
+def _refuse_run(files: Sequence[str], where: Mapping[str, object]) -> None:
+    """Refuse parts of a run directory: only its commits tell which of them count."""
+    for folder in {one for file in files for one in list(Path(file).absolute().parents)[:4]}:
+        if (folder / "commits").is_dir() and (folder / "data").is_dir():
+            raise SweepError(
+                "these are parts of a run directory, and its commits tell which of them count",
+                where=where,
+                hint=str(folder),
+            )
+
+
+def _as_text(rows: pl.LazyFrame, where: Mapping[str, object]) -> pl.LazyFrame:
+    """Rows whose categories and bytes are the text they stand for."""
+    schema = rows.collect_schema()
+    coded = [
+        name
+        for name, kind in schema.items()
+        if name in TYPED and (isinstance(kind, pl.Categorical | pl.Enum) or kind == pl.Binary)
+    ]
+    for name in coded:
+        if schema[name] == pl.Binary:
+            _refuse_bytes(rows, name, where)
+    return rows.with_columns(pl.col(coded).cast(pl.String)) if coded else rows
+
+
+def _refuse_bytes(rows: pl.LazyFrame, name: str, where: Mapping[str, object]) -> None:
+    """Refuse a column of bytes that are no text, naming the first row of them."""
+    given = rows.select(name).collect(engine="streaming").to_series()
+    try:
+        given.cast(pl.String)
+    except PolarsError:
+        for row, value in enumerate(given.to_list(), start=1):
+            if value is not None and not _is_text(value):
+                raise SweepError(
+                    f"column {name} holds bytes that are no UTF-8 text",
+                    where={**where, "row": row},
+                    hint="write text, or leave the column out",
+                ) from None
+        raise
+
+
+def _is_text(value: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _other_kind(kind: str) -> str | None:
+    """What to do about a file of a known kind that is not read."""
+    if kind in (".xlsx", ".xls", ".ods"):
+        return "save the sheet as CSV"
+    return "give it the ending of what it is" if kind in (".txt", ".log", "") else None

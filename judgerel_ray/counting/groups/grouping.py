@@ -1,0 +1,274 @@
+"""What belongs together: groups of judgments, and the units of agreement inside them.
+
+A unit is a question as it was asked: the item and every recorded facet that varies inside the
+group. Its replications are the raters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Literal, get_args
+
+import polars as pl
+
+from judgerel_ray.core import JUDGE_ROLES, Role, SweepError
+from judgerel_ray.counting.columns import FACETS, KINDS, is_judge
+from judgerel_ray.counting.groups.tally import Tally, tally_judgments
+from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
+
+DEFAULT_GROUPS = ("judge", "benchmark", "protocol", "criterion", "scale", "temperature")
+Block = int | Literal["all"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountedJudgments:
+    """How often each unit received each verdict: all that coefficients of agreement need.
+
+    Attributes
+    ----------
+    nested : UnitRows
+        One row a unit, in no order.
+    groups : tuple of str
+        Columns that make a group.
+    facets : tuple of str
+        Columns that make a unit besides item_id.
+    extra : tuple of str
+        Columns kept besides.
+    distinct : bool
+        Whether no unit has two rows.
+    """
+
+    nested: UnitRows
+    groups: tuple[str, ...]
+    facets: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    distinct: bool = False
+
+    def by_protocol(self) -> dict[str | None, UnitRows]:
+        """Split the rows by protocol where that makes groups; else all are under None.
+
+        Answers, and what is right or wrong of them, are not of one menu though a file holds both.
+        """
+        if "protocol" not in self.groups:
+            return {None: self.nested}
+        parts = parts_by(self.nested.units, ["protocol"])
+        return {
+            None if name is None else str(name): replace(self.nested, units=part)
+            for (name,), part in parts.items()
+        }
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of units: the groups, item_id, the facets recorded, and others kept."""
+        recorded = [name for name in FACETS if name in (*self.groups, *self.facets)]
+        return [*dict.fromkeys((*self.groups, "item_id", *recorded, *self.extra))]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row a unit and kind: `columns`, verdict, score, outcome, and ``n``, sorted by all."""
+        return self.nested.long(self.columns).sort(*self.columns, *KINDS)
+
+
+def count_judgments(
+    source: pl.LazyFrame | Tally,
+    *,
+    by: Sequence[str] | None = None,
+    block: Block = 0,
+    extra: Sequence[str] = (),
+) -> CountedJudgments:
+    """Count judgments by group, unit and verdict, in one streaming pass.
+
+    Parameters
+    ----------
+    source : pl.LazyFrame or Tally
+        Judgments; only rows of judges count. ``item_id``, and ``verdict`` or ``score`` are needed;
+        without ``outcome``, a row without both is ``unparsed``. Nothing is read of a tally.
+    by : sequence of str, optional
+        Columns that make a group; by default those of `DEFAULT_GROUPS` with any value.
+    block : int or "all"
+        Only rows of this block; later blocks depend on the data of earlier ones.
+    extra : sequence of str
+        Columns to tell rows apart by, besides those that make a unit; never a group by default.
+
+    Returns
+    -------
+    CountedJudgments
+
+    Raises
+    ------
+    SweepError
+        If a column is missing, or there is no row to count.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q"], "replication": [0, 1], "verdict": ["A", "A"]}
+    >>> count_judgments(pl.LazyFrame(rows)).frame.select("item_id", "verdict", "n").rows()
+    [('q', 'A', 2)]
+    """
+    wanted = [*(by or ()), *extra]
+    tally = source if isinstance(source, Tally) else tally_judgments(source, extra=wanted)
+    groups = None if by is None else _checked_groups(by, tally.columns)
+    if not set(wanted) <= set(tally.nested.units.columns):
+        tally = tally_judgments(tally.rows, extra=wanted)
+    units = _judges(tally.nested.units, block)
+    if units.is_empty():
+        found = lines_left_out(tally.nested.units, block)
+        raise SweepError(
+            ": ".join([f"no judgments: no row of a judge in block {block}", *found]),
+            hint="rename the columns role and block if they mean something else" if found else None,
+        )
+    recorded = [name for name in FACETS if name in units.columns]
+    if groups is None:
+        groups = _default_groups(units, [name for name in recorded if name not in extra])
+    _refuse_mixed(UnitRows(units=units, kinds=tally.nested.kinds), groups)
+    others = set(units.columns) - {"item_id", *FACETS, KIND, N, PLACES}
+    apart = any(units[name].n_unique() > 1 for name in others)
+    # Rows without a role are a judge's, and may be of the units of others that say so.
+    apart |= "role" in recorded and tally.nested.units["role"].n_unique() > units["role"].n_unique()
+    return CountedJudgments(
+        nested=replace(tally.nested, units=units),
+        groups=groups,
+        facets=tuple(name for name in recorded if name not in groups),
+        extra=tuple(extra),
+        distinct=not apart,
+    )
+
+
+def parts_by(units: pl.DataFrame, columns: Sequence[str]) -> dict[tuple[object, ...], pl.DataFrame]:
+    """Split units by some columns, in the order of their values.
+
+    Examples
+    --------
+    >>> [*parts_by(pl.DataFrame({"judge": ["b", "a"]}), ["judge"])], [*parts_by(pl.DataFrame(), [])]
+    ([('a',), ('b',)], [()])
+    """
+    if not columns:
+        return {(): units}
+    keys = units.select(columns).unique().sort(columns).rows()
+    if len(keys) == 1:  # nothing to copy
+        return {keys[0]: units}
+    parts = units.partition_by(columns, as_dict=True)
+    return {key: parts[key] for key in keys}
+
+
+def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
+    """Refuse groups in which some rows have a verdict and others a score alone.
+
+    Counted together, scores would be verdicts of their own that agree with no other.
+    """
+    kinds = nested.kinds
+    if not {"verdict", "score"} <= set(kinds.columns):
+        return
+    of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
+    told = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (told["verdict"].any() and told["score"].any()):
+        return
+    counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
+    kind = counts[KIND]
+    rows = counts.with_columns(
+        __all=pl.lit(0),
+        __verdict=pl.when(told["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(told["score"][kind]).then(pl.col(N)).otherwise(0),
+    )
+    mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
+    mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")
+    if not mixed.is_empty():
+        first = mixed.row(0, named=True)
+        raise SweepError(
+            f"of the rows {first['__verdict']:,} have a verdict and {first['__score']:,} a score "
+            "alone: one agreement cannot be of both",
+            where={name: first[name] for name in groups if first[name] is not None},
+            hint="give every row its verdict, or every row its score and none a verdict; or --by a "
+            "column that tells them apart",
+        )
+
+
+def varying_facets(group: pl.DataFrame, facets: Sequence[str]) -> tuple[str, ...]:
+    """Name the facets that take more than one value, null being one.
+
+    Examples
+    --------
+    >>> varying_facets(pl.DataFrame({"template": ["a", "b"], "stage": ["x", "x"]}),
+    ...                ["template", "stage"])
+    ('template',)
+    """
+    return tuple(name for name in facets if group[name].n_unique() > 1)
+
+
+def _judges(counts: pl.DataFrame, block: Block) -> pl.DataFrame:
+    """Counts of judges (a file without roles has no others), of one block."""
+    if "role" in counts.columns:
+        counts = counts.filter(is_judge(counts.columns)).with_columns(
+            pl.col("role").fill_null("judge")
+        )
+    if "block" in counts.columns and block != "all":
+        counts = counts.filter(pl.col("block").fill_null(0) == block)
+    return counts
+
+
+def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
+    """Say which rows no coefficient counts: those of other blocks, and of others than judges.
+
+    Examples
+    --------
+    >>> units = pl.DataFrame({"role": ["judge", "Judge"], "block": [1, 0], "n": [[2], [1]]})
+    >>> for line in lines_left_out(units):
+    ...     print(line)
+    1 row whose role is 'Judge' left out: a judge's is judge, participant, evaluator_only or none
+    2 rows of other blocks than 0 count with reduce --block all only
+    """
+    lines = []
+    if "role" in units.columns:
+        # Answers and probabilities that judges rest on are no judgments, and meant to be none.
+        own = pl.col("role").is_in(get_args(Role))
+        others = units.filter(~is_judge(units.columns), ~own)
+        if others.height:
+            roles = ", ".join(map(repr, others["role"].unique().sort().to_list()))
+            judges = ", ".join(JUDGE_ROLES)
+            lines.append(
+                f"{_n_rows(others)} whose role is {roles} left out: a judge's is {judges} or none"
+            )
+    if "block" in units.columns and block != "all":
+        others = units.filter(pl.col("block").fill_null(0) != block)
+        if others.height:
+            lines.append(
+                f"{_n_rows(others)} of other blocks than {block} count with reduce --block all only"
+            )
+    return tuple(lines)
+
+
+def _n_rows(units: pl.DataFrame) -> str:
+    """How many rows were counted in units, in words."""
+    n = int(units[N].list.sum().sum())
+    return f"{n:,} row" if n == 1 else f"{n:,} rows"
+
+
+def _default_groups(counts: pl.DataFrame, recorded: Sequence[str]) -> tuple[str, ...]:
+    """The default columns that hold any value, and roles where there are several."""
+    names = list(DEFAULT_GROUPS)
+    if "role" in recorded and counts["role"].n_unique() > 1:
+        # A model alone and a judge of others' answers are not one system (decision 010).
+        names.insert(names.index("protocol") + 1, "role")
+    candidates = [name for name in names if name in recorded]
+    return tuple(name for name in candidates if counts[name].null_count() < counts.height)
+
+
+def _checked_groups(by: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns asked for, each of which must be there."""
+    for name in by:
+        if name not in columns:
+            near = get_close_matches(name, columns, n=1)
+            raise SweepError(
+                f"no column {name!r} to group by, got columns {', '.join(columns)}",
+                where={"by": ",".join(by)},
+                hint=f"--by {near[0]}" if near else None,
+            )
+        if name in ("item_id", "replication", "verdict", "score", "outcome"):
+            raise SweepError(
+                f"cannot group by {name!r}: it is part of what agreement is measured on",
+                where={"by": ",".join(by)},
+            )
+    return tuple(dict.fromkeys(by))

@@ -1,0 +1,267 @@
+"""The only crossing between frames and arrays: null on one side, NaN or absence on the other.
+
+Shape suffixes: U = units, V = distinct values, K = kinds of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows, nest_rows
+from judgerel_ray.counting.verdicts.places import ORDER
+from judgerel_ray.stats.generalizability.facet_layout import FacetLevels
+
+_CELLS = 50_000_000  # counts held at once: 400 MB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitCounts:
+    """Counts of one group as an array.
+
+    Attributes
+    ----------
+    counts_UV : ndarray of int, shape (n_units, n_values)
+        How often each unit received each value.
+    values : tuple of str or float
+        What the columns stand for, sorted.
+    clusters_U : ndarray of int, shape (n_units,)
+        Which question each unit belongs to.
+    """
+
+    counts_UV: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    values: tuple[str | float, ...]
+    clusters_U: NDArray[np.int64]  # noqa: N815
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnitTable:
+    """One group: how often each unit got each kind of row.
+
+    Attributes
+    ----------
+    kinds : pl.DataFrame
+        One row a kind: what a row of judgments may be (verdict, score, outcome), sorted.
+    counts_UK : ndarray of int, shape (n_units, n_kinds)
+        Rows of each unit and kind; units are sorted.
+    clusters_U : ndarray of int, shape (n_units,)
+        Which question each unit belongs to, counted from 0 on.
+    levels : FacetLevels, optional
+        The item of each unit and the level of its nuisance facets, where those vary.
+    turned_U : ndarray of int, shape (n_units,), optional
+        What each unit is but for the order of its options, where that is a nuisance that varies.
+    places_UP : ndarray of int, shape (n_units, n_places), optional
+        How often each place that any unit named, where labels were counted.
+    """
+
+    kinds: pl.DataFrame
+    counts_UK: NDArray[np.int64]  # noqa: N815  a shape, not a case
+    clusters_U: NDArray[np.int64]  # noqa: N815
+    levels: FacetLevels | None = None
+    turned_U: NDArray[np.int64] | None = None  # noqa: N815
+    places_UP: NDArray[np.int64] | None = None  # noqa: N815
+
+    @property
+    def n_items(self) -> int:
+        """Questions."""
+        return int(self.clusters_U.max(initial=-1)) + 1
+
+    def counts(self, value: pl.Expr) -> UnitCounts:
+        """Count values of units.
+
+        Parameters
+        ----------
+        value : pl.Expr
+            What a kind of row counts as; null where it is missing. Units without any value keep
+            their row.
+
+        Examples
+        --------
+        >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "B"],
+        ...                      "n": [2, 1, 3]})
+        >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+        >>> table = unit_table(nested, unit=["item_id"], cluster=["item_id"])
+        >>> found = table.counts(pl.col("verdict"))
+        >>> found.counts_UV.tolist(), found.values
+        ([[2, 0], [0, 3]], ('A', 'B'))
+        """
+        value_K = self.kinds.select(value.alias("value")).to_series()
+        values = value_K.drop_nulls().unique().sort()
+        place_K = (value_K.rank("dense").fill_null(0).to_numpy().astype(np.int64)) - 1
+        if np.array_equal(place_K, np.arange(values.len())):
+            counts = self.counts_UK
+        else:
+            counts = np.zeros((len(self.counts_UK), values.len()), dtype=np.int64, order="F")
+            for kind in np.flatnonzero(place_K >= 0):
+                counts[:, place_K[kind]] += self.counts_UK[:, kind]
+        return UnitCounts(
+            counts_UV=counts, values=tuple(values.to_list()), clusters_U=self.clusters_U
+        )
+
+    def n_rows(self, kind: pl.Expr) -> int:
+        """Count rows of the kinds for which an expression is true."""
+        chosen = self.kinds.select(kind.fill_null(False)).to_series().to_numpy()
+        return int(self.counts_UK[:, chosen].sum())
+
+
+def unit_table(
+    rows: UnitRows,
+    *,
+    unit: Sequence[str],
+    cluster: Sequence[str],
+    distinct: bool = False,
+    nuisance: Sequence[str] = (),
+    n_orders: float | None = None,
+) -> UnitTable:
+    """Lay the counted rows of one group out as an array, one row a unit.
+
+    Parameters
+    ----------
+    rows : UnitRows
+        Counted judgments of one group.
+    unit, cluster : sequence of str
+        Columns that make a unit, in the order by which units are sorted, and those of them that
+        make a question.
+    distinct : bool
+        Whether no unit is there twice, as it may be where rows are told apart by more than `unit`.
+    nuisance : sequence of str
+        Columns of the unit that should not matter to a verdict.
+    n_orders : float, optional
+        How many orders of the options are possible, where it is known.
+
+    Returns
+    -------
+    UnitTable
+
+    Raises
+    ------
+    SweepError
+        If there are more units times kinds than memory is meant for.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"item_id": ["r", "q", "q"], "verdict": ["B", "A", None],
+    ...                      "n": [3, 2, 1]})
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict"])
+    >>> unit_table(nested, unit=["item_id"], cluster=["item_id"]).counts_UK.tolist()
+    [[1, 2, 0], [0, 0, 3]]
+    """
+    units = rows.units
+    code, n = units[KIND].explode().to_numpy(), units[N].explode().to_numpy()
+    seen = np.flatnonzero(np.bincount(code, weights=n, minlength=rows.kinds.height))
+    n_kinds = seen.size
+    if n_kinds < rows.kinds.height:
+        column = np.zeros(rows.kinds.height, dtype=np.int64)
+        column[seen] = np.arange(n_kinds)
+        code = column[code]
+    order = units.select(pl.arg_sort_by(unit)).to_series()
+    number = np.arange(units.height)
+    if not distinct:
+        told = units.select(unit)[order]
+        number = told.to_struct().rle_id().to_numpy().astype(np.int64)
+    n_units = int(number[-1]) + 1
+    if n_units * n_kinds > _CELLS:
+        raise SweepError(
+            f"{n_units} units with {n_kinds} different verdicts are too many to count",
+            hint="round the scores, or group by more columns",
+        )
+    place = np.empty(units.height, dtype=np.int64)
+    place[order.to_numpy()] = number
+    cell = code * np.int64(n_units) + np.repeat(place, units[N].list.len().to_numpy())
+    counts = np.bincount(cell, weights=n, minlength=n_units * n_kinds)
+    first = order if distinct else order[np.flatnonzero(np.diff(number, prepend=-1))]
+    levels = _levels(units, first, unit, nuisance, n_orders) if nuisance else None
+    turned = levels.items_U if levels and ORDER in nuisance else None
+    if turned is not None and len(nuisance) > 1:
+        kept = [name for name in unit if name != ORDER]
+        turned = _clusters(units, first, unit=unit, cluster=kept)
+    return UnitTable(
+        kinds=rows.kinds[seen],
+        # Each kind in one piece: sums over the few kinds of many units are much faster.
+        counts_UK=counts.astype(np.int64).reshape(n_kinds, n_units).T,
+        clusters_U=_clusters(units, first, unit=unit, cluster=cluster),
+        levels=levels,
+        turned_U=turned,
+        places_UP=_places(rows, place, n_units) if rows.places else None,
+    )
+
+
+def _places(rows: UnitRows, place: NDArray[np.int64], n_units: int) -> NDArray[np.int64]:
+    """How often each place was named by unit; those that none named are left out."""
+    numbers = rows.units[PLACES].explode().to_numpy().reshape(len(place), -1)
+    columns = [np.bincount(place, column, n_units) for column in numbers.T if column.any()]
+    return np.array(columns, dtype=np.int64).reshape(-1, n_units).T
+
+
+def _levels(
+    units: pl.DataFrame,
+    first: pl.Series,
+    unit: Sequence[str],
+    nuisance: Sequence[str],
+    n_orders: float | None,
+) -> FacetLevels:
+    """The item of each unit, and the level of its nuisance facets."""
+
+    def numbers(columns: Sequence[str]) -> NDArray[np.int64]:
+        return _clusters(units, first, unit=unit, cluster=columns)
+
+    of_levels = numbers(nuisance)
+    alone = list(nuisance) == [ORDER]
+    return FacetLevels(
+        items_U=numbers([name for name in unit if name not in nuisance]),
+        levels_U=of_levels,
+        orders_U=of_levels if alone else numbers([ORDER]) if ORDER in nuisance else None,
+        n_orders=n_orders if ORDER in nuisance else None,
+    )
+
+
+def unit_counts(
+    group: pl.DataFrame, value: pl.Expr, *, unit: Sequence[str], cluster: Sequence[str]
+) -> UnitCounts:
+    """Count the values of units: :func:`unit_table` for one question.
+
+    Parameters
+    ----------
+    group : pl.DataFrame
+        Counted judgments of one group, with the number of rows in ``n``.
+    value : pl.Expr
+        What a row's verdict is; null where it is missing. Units without any value keep their row.
+    unit, cluster : sequence of str
+        Columns that make a unit, and those of them that make a question.
+
+    Returns
+    -------
+    UnitCounts
+
+    Examples
+    --------
+    >>> group = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "B"],
+    ...                       "n": [2, 1, 3]})
+    >>> found = unit_counts(group, pl.col("verdict"), unit=["item_id"], cluster=["item_id"])
+    >>> found.counts_UV.tolist(), found.values
+    ([[2, 0], [0, 3]], ('A', 'B'))
+    """
+    rows = group.select(*unit, value.alias("__value"), "n")
+    nested = nest_rows(rows, unit=unit, kinds=["__value"])
+    table = unit_table(nested, unit=unit, cluster=cluster, distinct=True)
+    return table.counts(pl.col("__value"))
+
+
+def _clusters(
+    units: pl.DataFrame, order: pl.Series, *, unit: Sequence[str], cluster: Sequence[str]
+) -> NDArray[np.int64]:
+    """The question of each unit, questions numbered in their order."""
+    if set(unit) == set(cluster):
+        return np.arange(order.len())
+    told = units.select(cluster)[order]
+    if list(unit[: len(cluster)]) == list(cluster):  # sorted by them
+        same = told.to_series() if told.width == 1 else told.to_struct()
+        return same.rle_id().to_numpy().astype(np.int64)
+    questions = told.unique().sort(cluster).with_row_index("__cluster")
+    found = told.join(questions, on=cluster, nulls_equal=True, maintain_order="left")
+    return found["__cluster"].to_numpy().astype(np.int64)

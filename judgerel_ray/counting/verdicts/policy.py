@@ -1,0 +1,277 @@
+"""Missing verdicts and levels of measurement: what a row counts as.
+
+``category`` makes every outcome without a verdict a value of its own; ``drop`` makes those rows
+missing; ``bounds`` asks what the worst and the best of all answers in their place would make of a
+coefficient. A ``failed`` request is missing under all three: it says nothing about the judge.
+
+Rows of one quantity each: its value, its interval, how many it rests on, and how it was had.
+
+Rows of results: their columns in reading order, and the words that stand in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, cast
+
+import polars as pl
+
+from judgerel_ray.core import Outcome, Scale
+from judgerel_ray.core.codes import ALIKE, Flag, IntervalMethod, Noted
+from judgerel_ray.counting.verdicts.scales import known_scale, level_of_scales, scale_names
+from judgerel_ray.stats import Interval, Level, NoiseFloor
+
+Missing = Literal["category", "drop", "bounds"]
+MISSING: tuple[Missing, ...] = ("category", "drop")
+"""Policies shown where none is asked for."""
+POLICIES: tuple[Missing, ...] = (*MISSING, "bounds")
+
+SCORED = pl.col("outcome") == Outcome.SCORED.value
+FAILED = pl.col("outcome") == Outcome.FAILED.value
+_TWO = 2  # of two values all levels agree
+LABEL = pl.coalesce(pl.col("verdict"), pl.col("score").cast(pl.String))
+
+
+def value_of(policy: Missing) -> pl.Expr:
+    """Give the nominal value of a row under a policy, null where it is missing.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"verdict": ["A", None], "score": [None, None],
+    ...                      "outcome": ["scored", "unparsed"]}, schema_overrides={"score": float})
+    >>> rows.select(value_of("category")).to_series().to_list()
+    ['=A', 'unparsed']
+    >>> rows.select(value_of("drop")).to_series().to_list()
+    ['=A', None]
+    """
+    # The sign keeps a verdict called "unparsed" apart from the outcome.
+    verdict = pl.when(SCORED).then(pl.lit("=") + LABEL)
+    return verdict.when(~FAILED).then(pl.col("outcome")) if policy == "category" else verdict
+
+
+def outcomes_without_verdict(rows: pl.DataFrame) -> int:
+    """Count the outcomes without a verdict that occur: under ``category`` each is one value more.
+
+    Examples
+    --------
+    >>> told = {"outcome": ["scored", "unparsed", "refused", "unparsed", "failed"]}
+    >>> outcomes_without_verdict(pl.DataFrame(told))
+    2
+    """
+    return rows.filter(~SCORED & ~FAILED)["outcome"].n_unique()
+
+
+def number_of_row() -> pl.Expr:
+    """Give the score of a row, null where it is missing.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"score": [3.0, None], "outcome": ["scored", "refused"]})
+    >>> rows.select(number_of_row()).to_series().to_list()
+    [3.0, None]
+    """
+    return pl.when(SCORED).then(pl.col("score"))
+
+
+def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) -> Level:
+    """Tell the level of measurement of a group's own scale.
+
+    A scale that is declared or shipped has its own level, and several have the weakest of theirs
+    (see :func:`judgerel_ray.counting.verdicts.scales.level_of_scales`). Without such a scale, labels and
+    scores of two values are nominal. A verdict without a score makes a group nominal.
+
+    Parameters
+    ----------
+    group : pl.DataFrame
+        Kinds of rows or rows: outcome, score, and verdict and scale where there are any.
+    scales : mapping of str to Scale, optional
+        Scales besides the shipped ones.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"score": [1.0, 2.0, 5.0], "outcome": ["scored"] * 3})
+    >>> own_level(rows), own_level(rows.with_columns(scale=pl.lit("likert5")))
+    ('interval', 'ordinal')
+    """
+    scored = group.filter(SCORED)
+    if scored.is_empty() or scored["score"].null_count():
+        return "nominal"
+    names = scale_names(scored)
+    if scored["score"].n_unique() <= _TWO and not any(known_scale(one, scales) for one in names):
+        return "nominal"
+    verdicts = scored["verdict"].drop_nulls().unique() if "verdict" in scored.columns else ()
+    return level_of_scales(names, verdicts, scales)
+
+
+QUANTITY = {
+    "quantity": pl.String(),
+    "threshold": pl.Float64(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "k": pl.Int64(),
+    "n": pl.Int64(),
+    "estimator": pl.String(),
+    "undefined": pl.String(),
+    "flags": pl.List(pl.String()),
+    "flag_numbers": pl.List(pl.List(pl.Float64())),
+}
+"""Columns of a quantity: ``low`` and ``high`` are 95 %, ``k`` of ``n`` where it is a share."""
+
+
+def quantity_row(
+    name: str,
+    found: object = None,
+    *,
+    value: float | None = None,
+    n: int | None = None,
+    estimator: str | None = None,
+    undefined: str | None = None,
+    threshold: float | None = None,
+    noted: Sequence[Noted] = (),
+) -> dict[str, object]:
+    """Lay out one quantity.
+
+    Parameters
+    ----------
+    name : str
+        Of the quantity.
+    found : object, optional
+        What has value, low and high, and k and n where it is a share.
+    value, n, estimator, undefined
+        What `found` does not tell.
+    threshold : float, optional
+        Of the labels it is about.
+    noted : sequence of Noted
+        What weakens it.
+
+    Examples
+    --------
+    >>> quantity_row("aurc", value=0.25, n=8)["value"]
+    0.25
+    """
+    said = [flag.words(numbers) for flag, numbers in noted]
+    return {
+        "quantity": name,
+        "threshold": threshold,
+        "value": getattr(found, "value", value),
+        "low": getattr(found, "low", None),
+        "high": getattr(found, "high", None),
+        "k": getattr(found, "k", None),
+        "n": getattr(found, "n", n),
+        "estimator": "; ".join(filter(None, [estimator, *said])) or None,
+        "undefined": undefined,
+        **flag_columns(noted),
+    }
+
+
+NOISE_ABOVE = 0.05
+FLAG_COLUMNS: Mapping[str, pl.DataType] = {
+    "flags": pl.List(pl.String()), "flag_numbers": pl.List(pl.List(pl.Float64())),
+}  # fmt: skip
+"""What weakens a number, each a :class:`judgerel_ray.core.codes.Flag`, and the numbers of each."""
+METHOD_COLUMNS: Mapping[str, pl.DataType] = {
+    "statistic": pl.String(), "interval_method": pl.String(), "no_interval": pl.String(),
+    "n_compared": pl.Int64(), "n_resamples": pl.Int64(), "null_method": pl.String(),
+    "n_permutations": pl.Int64(), **FLAG_COLUMNS,
+}  # fmt: skip
+"""How a number was made, in codes of :mod:`judgerel_ray.core.codes`.
+
+``statistic`` names the estimate; ``no_interval`` says why there is none; ``n_compared`` counts the
+questions that interval and value rest on; ``n_resamples`` and ``n_permutations`` those drawn, null
+where none was. ``estimator`` says all of it in words and is written from these columns alone.
+"""
+COLUMNS: Mapping[str, pl.DataType] = {
+    "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
+    "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
+    "noise": pl.Boolean(), "measurement": pl.String(), "missing": pl.String(),
+    "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
+    "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
+    "n_missing": pl.Int64(), **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
+    "lead": pl.String(),
+}  # fmt: skip
+"""Columns after those of the groups, in reading order."""
+REPEATABILITY, REPRODUCIBILITY = "repeatability", "reproducibility"
+"""``conditions``: the same prompt again; nuisance facets drawn at random for each judgment."""
+Row = dict[str, object]
+
+
+def flag_columns(noted: Sequence[Noted]) -> dict[str, list[object]]:
+    """Write flags as columns.
+
+    Examples
+    --------
+    >>> flag_columns([(Flag.FEW_VERDICTS, (3, 40))])
+    {'flags': ['few_verdicts'], 'flag_numbers': [[3.0, 40.0]]}
+    """
+    return {
+        "flags": [flag.value for flag, _ in noted],
+        "flag_numbers": [[float(one) for one in numbers] for _, numbers in noted],
+    }
+
+
+def with_flags(row: Row, noted: Sequence[Noted]) -> Row:
+    """Add flags to a row that has some.
+
+    Examples
+    --------
+    >>> with_flags(flag_columns([]), [(Flag.SERVING_NOISE, ())])["flags"]
+    ['serving_noise']
+    """
+    more = flag_columns(noted)
+    return {**row, **{name: [*cast(Sequence[object], row[name]), *more[name]] for name in more}}
+
+
+def method_columns(
+    statistic: str,
+    interval: Interval | None = None,
+    floor: NoiseFloor | None = None,
+    *,
+    alike: str = ALIKE,
+    noted: Sequence[Noted] = (),
+) -> Row:
+    """Write how a number was made as `METHOD_COLUMNS`.
+
+    Parameters
+    ----------
+    statistic : str
+        Which estimate it is.
+    interval : Interval, optional
+        Its interval.
+    floor : NoiseFloor, optional
+        Its noise floor.
+    alike : str
+        What the questions have in common where none moves the value.
+    noted : sequence of Noted
+        What else weakens it.
+
+    Examples
+    --------
+    >>> method_columns("nominal alpha", Interval(undefined="too_few_units"))["no_interval"]
+    'too_few_units'
+    """
+    interval = interval or Interval(undefined="undefined")
+    made = None if interval.undefined else interval.kind
+    why = None if interval.undefined == "undefined" else interval.undefined
+    flags: list[Noted] = []
+    if interval.few_informative:
+        flags.append((Flag.FEW_INFORMATIVE, ()))
+    elif interval.carried_by_few:
+        flags.append((Flag.CARRIED_BY_FEW, (interval.n_effective or 0.0, interval.n_questions)))
+    if interval.biased:
+        flags.append((Flag.BIASED, ()))
+    if interval.n_undefined:
+        flags.append((Flag.RESAMPLES_UNDEFINED, (interval.n_undefined,)))
+    if floor and floor.n_undefined:
+        flags.append((Flag.PERMUTATIONS_UNDEFINED, (floor.n_undefined,)))
+    by_question = made not in (None, IntervalMethod.T_REPLICATIONS)
+    return {
+        "statistic": statistic,
+        "interval_method": made and made.value,
+        "no_interval": alike if why == ALIKE else why,
+        "n_compared": interval.n_questions if by_question or why == ALIKE else None,
+        "n_resamples": interval.n_resamples or None,
+        "null_method": floor.kind.value if floor and floor.kind else None,
+        "n_permutations": (floor.n_permutations or None) if floor else None,
+        **flag_columns([*flags, *noted]),
+    }

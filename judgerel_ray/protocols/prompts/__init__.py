@@ -1,0 +1,1 @@
+"""Prompts: templates, and how an item is written into them."""

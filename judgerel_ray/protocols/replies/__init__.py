@@ -1,0 +1,1 @@
+"""Replies, read: the forms in which a verdict or a rating may be stated."""

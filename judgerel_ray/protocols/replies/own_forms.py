@@ -1,0 +1,325 @@
+"""Forms of verdict that a template declares for itself, and what replies in them say.
+
+How they are declared says :mod:`judgerel_ray.protocols.replies.declaring`. What a form reads is a function
+of the text alone: patterns run on an engine that takes linear time for one search, so no reply can
+make it backtrack for ever, and none is given up for want of time, as a limit in seconds would, here
+or there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from judgerel_ray.core import Menu, OwnForm, Scale, SweepError
+from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.rating_form import bracketed_value
+
+if TYPE_CHECKING:
+    import polars as pl
+
+OWN = "own"
+"""What a menu calls the form that its template declares."""
+TIE = "tie"
+"""Label and option id of a tie; reducers know it for no option."""
+PLACEHOLDER = "{verdict}"
+MOST_READ = 100_000
+"""Characters of a reply. Every match may begin a search of the rest, so all of them together can
+take the square of it; a longer reply is unparsed."""
+
+_BEGUN, _DONE = "\x02", "\x03"
+_BETWEEN = re.compile(f"{_BEGUN}([^{_DONE}]*){_DONE}")
+_UNSAFE = str.maketrans({_BEGUN: "\ufffd", _DONE: "\ufffd"})
+_THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_OBJECT, _ARRAY = re.compile(r"\{(?=\s*\")"), re.compile(r"\[(?=\s*[\[{\"\w-])")
+_MARKS = " \t*_`\"'“”‘’[](){}<>.,;:!"
+_PROBES = ("a", "1", "_", " ", " a", ".", "\n", "]")
+"""What a reply that was cut off might have gone on with."""
+
+_NO_VERDICTS = ("", "~", "x", "7", " ", "\n")
+"""Texts of one character at most."""
+
+
+class _Repeated(list[object]):
+    """Values of a key that an object has more than once."""
+
+
+def find_own(text: str, menu: Menu, ended: bool) -> list[Mention]:
+    r"""Find the verdicts of a reply in the form its menu declares.
+
+    What a model thought before its reply, up to the last ``</think>``, is no part of it.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    menu : Menu
+        With an own form, and the words for its labels.
+    ended : bool
+        False for a reply that was cut off: a match at its very end counts only where nothing that
+        may have followed could have changed it.
+
+    Returns
+    -------
+    list of Mention
+        In the order written, with the menu's labels; as written where a word names none.
+
+    Raises
+    ------
+    SweepError
+        If the menu has no own form.
+
+    Examples
+    --------
+    >>> own = OwnForm(pattern=r"\[\[(?P<verdict>\w+)\]\]", example="[[{verdict}]]", ties=("C",))
+    >>> menu = Menu(labels=("A", "B", "tie"), option_ids=("x", "y", "tie"), form="own", own=own,
+    ...             words=(("A",), ("B",), ("C",)))
+    >>> [one.labels for one in find_own("<think>[[A]]?</think> [[b]], or [[C]].", menu, True)]
+    [('B',), ('tie',)]
+    """
+    own = menu.own
+    if own is None:
+        raise SweepError(f"form {menu.form} needs the declaration of a template")
+    spoken = spoken_text(text, ended)
+    if len(spoken) > MOST_READ:
+        return []
+    (found,) = read_words([spoken], own)
+    if not ended and own.pattern and found and not _is_whole(spoken, found, menu):
+        found = found[:-1]
+    mentions = (mention_of(words, menu) for words in found)
+    return [mention for mention in mentions if mention is not None]
+
+
+def read_words(texts: Sequence[str], own: OwnForm) -> list[list[tuple[str, ...]]]:
+    """Read the words that stand in a form's place, of each text in the order written.
+
+    Several together where one statement holds several, as an array does or a key that is repeated.
+
+    Examples
+    --------
+    >>> own = OwnForm(path=("result", "winner"), example='{"result": {"winner": "{verdict}"}}')
+    >>> read_words(['So: {"result": {"winner": "A"}}, {"result": 1}', "none"], own)
+    [[('A',)], []]
+    """
+    if own.path:
+        return [[words for words in _in_objects(text, own.path) if words] for text in texts]
+    return [[(word,) for word in words if word] for words in _captured(texts, own.pattern)]
+
+
+def mention_of(words: tuple[str, ...], menu: Menu) -> Mention | None:
+    """What is stated by the words in a form's place; None where they only echo the form.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="own",
+    ...             own=OwnForm(pattern="(?P<verdict>.)", example="{verdict}", refusals=("N/A",)),
+    ...             words=(("1", "one"), ("2",)))
+    >>> mention_of(("**One**",), menu).labels, mention_of(("n/a",), menu).refuses
+    (('A',), True)
+    """
+    if menu.own is None or words == (PLACEHOLDER,):
+        return None
+    known = _meanings(menu.words, menu.labels, menu.own.refusals)
+    if len(words) == 1 and _meaning(words[0], known) == _REFUSAL:
+        return Mention((" ".join(words[0].split()),), refuses=True)
+    labels: list[str] = []
+    for word in words:
+        if menu.scale is not None:
+            labels += _rated(word, menu.scale)
+        else:
+            label = _meaning(word, known)
+            labels.append(" ".join(word.split()) if label is None or label == _REFUSAL else label)
+    return Mention(tuple(dict.fromkeys(labels))) if labels else None
+
+
+def fill_example(own: OwnForm, word: str) -> str:
+    r"""Write a reply in a declared form: its example with a word in the verdict's place.
+
+    Examples
+    --------
+    >>> fill_example(OwnForm(path=("winner",), example='{"winner": "{verdict}"}'), 'the "best"')
+    '{"winner": "the \\"best\\""}'
+    """
+    written = json.dumps(word, ensure_ascii=False)[1:-1] if own.path else word
+    return own.example.replace(PLACEHOLDER, written)
+
+
+def spoken_text(text: str, ended: bool) -> str:
+    """Leave out what was thought before a reply, and blanks at its ends.
+
+    Examples
+    --------
+    >>> spoken_text("<think>A? B?</think> [[A]] ", True), spoken_text("<think>A? [[B]]", False)
+    ('[[A]]', '')
+    """
+    # The last mark, not the first: a thought may quote an answer that holds one, and a verdict
+    # behind it.
+    start = max((mark.end() for mark in _THOUGHT.finditer(text)), default=0)
+    spoken = text[start:].lstrip()
+    spoken = spoken.rstrip() if ended else spoken
+    return "" if _THINKING.match(spoken) else spoken
+
+
+def _captured(texts: Sequence[str], pattern: str) -> list[list[str]]:
+    """What the group ``verdict`` of every match captures; empty where it took no part."""
+    return [_BETWEEN.findall(marked) for marked in _marked(texts, pattern)]
+
+
+def _marked(texts: Sequence[str], pattern: str) -> list[str]:
+    """The texts with every match replaced by its group between two marks."""
+    import polars as pl
+
+    cleaned = pl.Series([text.translate(_UNSAFE) for text in texts], dtype=pl.String)
+    found = replaced(cleaned, pattern)
+    return cast(list[str], found.to_list())
+
+
+def replaced(texts: pl.Series, pattern: str) -> pl.Series:
+    r"""Replace every match by what its group captured between two marks, in linear time a search.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> replaced(pl.Series(["It is [A]."]), r"\[(?P<verdict>.)\]").to_list()
+    ['It is \x02A\x03.']
+    """
+    return texts.str.replace_all(pattern, f"{_BEGUN}${{verdict}}{_DONE}")
+
+
+def matches_nothing(pattern: str) -> bool:
+    r"""Whether a pattern has matches of no characters: such a verdict stands everywhere.
+
+    Examples
+    --------
+    >>> matches_nothing("(?P<verdict>[AB]?)"), matches_nothing(r"Answer:(?P<verdict>\w*)")
+    (True, False)
+    """
+    # What is left of a text without its matches is the whole of it where they are empty.
+    marked = zip(_NO_VERDICTS, _marked(_NO_VERDICTS, pattern), strict=True)
+    return any(_BEGUN in found and _BETWEEN.sub("", found) == text for text, found in marked)
+
+
+def _is_whole(text: str, found: list[tuple[str, ...]], menu: Menu) -> bool:
+    """Whether the last match of a cut reply would be there however the reply went on."""
+    own = cast(OwnForm, menu.own)
+    (marked,) = _marked([text], own.pattern)
+    if not marked.endswith(_DONE):
+        return True
+    last = found[-1][0]
+    known = [word for words in (*menu.words, own.refusals) for word in words]
+    rest = [word[len(last) :] for word in known if word.startswith(last) and word != last]
+    longer = read_words([text + probe for probe in (*_PROBES, *rest)], own)
+    return all(again[: len(found)] == found for again in longer)
+
+
+def _in_objects(text: str, path: tuple[str | int, ...]) -> Iterator[tuple[str, ...]]:
+    """The words at a path in every JSON value of a text that has it."""
+    begins, place = _OBJECT if isinstance(path[0], str) else _ARRAY, 0
+    while (begun := begins.search(text, place)) is not None:
+        try:
+            value, place = _DECODER.raw_decode(text, begun.start())
+        except json.JSONDecodeError as error:
+            # Not into what was read of a broken object: a verdict in there is not the reply's.
+            place = max(error.pos, begun.end())
+        except (RecursionError, ValueError):
+            return
+        else:
+            yield tuple(word for found in _at(value, path) for word in _spellings(found))
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object with every value of a key that it repeats."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key not in found:
+            found[key] = value
+        elif isinstance(held := found[key], _Repeated):
+            held.append(value)
+        else:
+            found[key] = _Repeated([held, value])
+    return found
+
+
+# Line breaks within a text are no JSON and common in replies; numbers stay as they are written.
+_DECODER = json.JSONDecoder(
+    strict=False, object_pairs_hook=_distinct, parse_int=str, parse_constant=str
+)
+
+
+def _at(value: object, path: tuple[str | int, ...]) -> Iterator[object]:
+    """What stands at a path; nothing where the value has none."""
+    if isinstance(value, _Repeated):
+        for each in value:
+            yield from _at(each, path)
+    elif not path:
+        yield value
+    elif isinstance(value, dict) and isinstance(path[0], str):
+        if path[0] in value:
+            yield from _at(value[path[0]], path[1:])
+    elif isinstance(value, list) and isinstance(path[0], int) and path[0] < len(value):
+        yield from _at(value[path[0]], path[1:])
+
+
+def _spellings(value: object) -> Iterator[str]:
+    """A JSON value as words: of an array each of its values."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _spellings(each)
+    elif isinstance(value, float):
+        yield str(int(value)) if value.is_integer() else repr(value)
+    else:
+        yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _rated(word: str, scale: Scale) -> tuple[str, ...]:
+    """The values of a scale that a word gives, or the word where it gives none."""
+    value = bracketed_value(word, scale)
+    return () if value is None else value.labels
+
+
+_REFUSAL = "\0"
+Meanings = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
+
+
+@lru_cache(maxsize=1024)
+def _meanings(
+    words: tuple[tuple[str, ...], ...], labels: tuple[str, ...], refusals: tuple[str, ...]
+) -> Meanings:
+    """What words name: as they are written, in any case, and without marks around them."""
+    exact: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    bare: dict[str, str] = {}
+    for each, label in zip((*words, refusals), (*labels[: len(words)], _REFUSAL), strict=True):
+        for word in each:
+            exact.setdefault(word.strip(), label)
+            folded.setdefault(folded_word(word), label)
+            # Two that differ by such marks alone are told apart by them, or not at all.
+            key = _bare(word)
+            bare[key] = label if bare.setdefault(key, label) == label else ""
+    return exact, folded, {word: label for word, label in bare.items() if label and word}
+
+
+def _meaning(word: str, known: Meanings) -> str | None:
+    """The label that a word names; None where it names none."""
+    exact, folded, bare = known
+    return exact.get(word.strip()) or folded.get(folded_word(word)) or bare.get(_bare(word))
+
+
+def folded_word(word: str) -> str:
+    """Spell a word in lower case, with single blanks.
+
+    Examples
+    --------
+    >>> folded_word(" Model  A")
+    'model a'
+    """
+    return " ".join(word.split()).casefold()
+
+
+def _bare(word: str) -> str:
+    """A word without quotes, brackets, emphasis and stops around it."""
+    return folded_word(word).strip(_MARKS)

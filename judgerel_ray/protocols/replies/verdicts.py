@@ -1,0 +1,354 @@
+"""From the text of a reply to its verdict or rating, or to the reason why it has none.
+
+Reading is a pure function of text, finish reason and menu, so it can be done again on landed
+texts. Nothing is guessed: no nearest label, no default, no second look at what was refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgerel_ray.core import Menu, Outcome, SweepError
+from judgerel_ray.protocols.replies.forms import form_of
+from judgerel_ray.protocols.replies.mentions import Mention
+from judgerel_ray.protocols.replies.own_forms import OWN
+from judgerel_ray.protocols.replies.rating_form import RATING_FORMS
+from judgerel_ray.protocols.replies.scales import score_of
+
+READER_VERSION = "4"
+"""Changes whenever any text may be read differently; recorded with every run."""
+
+_REFUSED_REQUEST = "refused:"
+CANNOT = (
+    r"i(?:\s+(?:cannot|can\s*not|can['’]?t|could\s+not|couldn['’]t|will\s+not|won['’]t|am\s+unable"
+    r"|am\s+not\s+able|must\s+decline|have\s+to\s+decline|decline|refuse)"
+    r"|['’]m\s+(?:unable|not\s+able))"
+)
+"""How a refusal says that it will not, as a pattern."""
+_VERBS = (
+    r"judge|evaluate|assess|choose|select|pick|decide|determine|provide|help|assist|answer|comply"
+    r"|fulfil|fulfill|do|make|offer|give|rate|rank|compare|complete|continue|engage|comment"
+    r"|participate|respond|recommend|support"
+)
+
+
+def _declining(verbs: str) -> re.Pattern[str]:
+    """A reply that declines one of these."""
+    judging = rf"(?:\s+to)?(?:\s*(?:[.!,;]|\Z)|\s+(?:\w+ly\s+)?(?:{verbs})\b)"
+    # Only at the start: "I cannot ..." later in a reply is part of an explanation.
+    return re.compile(
+        r"[\s*_\"'“#>]*(?:"
+        rf"(?:(?:sorry|unfortunately|apologies|i\s+apologi[sz]e|i['’]m\s+(?:\w+\s+)?sorry"
+        rf"|i\s+am\s+(?:\w+\s+)?sorry|my\s+apologies)\s*[,.:;—–-]*\s*(?:but\s+)?)?"
+        rf"{CANNOT}{judging}"
+        rf"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{{0,60}}?,?\s*"
+        rf"{CANNOT}{judging}"
+        r"|as\s+an?\s+(?:ai|artificial|(?:large\s+)?language)\b[^.\n]{0,80}?"
+        r"\b(?:unable|not\s+able)\s+to"
+        r"\s+(?:judge|evaluate|assess|choose|select|pick|decide|determine|provide|compare)\b"
+        r")",
+        re.IGNORECASE,
+    )
+
+
+_DECLINES = _declining(_VERBS)
+_DECLINES_TO_RATE = _declining(rf"{_VERBS}|assign|score|grade")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: a label of the menu, or None with the outcome that says why.
+
+    >>> Reading("B", Outcome.SCORED).label
+    'B'
+    """
+
+    label: str | None
+    outcome: Outcome
+
+
+def read_verdict(text: str | None, *, finish_reason: str, menu: Menu) -> Reading:
+    """Read the verdict of one reply.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where there is none.
+    finish_reason : str
+        ``stop``; ``length`` for a reply cut off at its limit; ``refused: <why>`` for a request
+        that can never succeed.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy:
+
+        - ``first``: the first verdict in the declared form;
+        - ``last``: the last one;
+        - ``unanimous``: the only one; several different ones are ``conflicting``, also where a
+          statement goes on with a second one, as in "[[A]] or [[B]]";
+        - ``schroeder2024``: the published rule of [1]_, which knows neither cut-off replies nor
+          refusals.
+
+    Returns
+    -------
+    Reading
+        ``scored`` with a label of the menu, or no label with ``off_menu`` (a verdict that was
+        not on offer, never skipped for a later one), ``conflicting``, ``truncated``,
+        ``refused``, ``unparsed`` or ``failed``.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form or policy is unknown, or do not go together.
+
+    References
+    ----------
+    .. [1] Schroeder and Wood-Doughty (2024), Can You Trust LLM Judgments?, arXiv:2412.12509.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> read_verdict("**Best Response:** [[B]]. It is right.", finish_reason="stop", menu=menu)
+    Reading(label='B', outcome=<Outcome.SCORED: 'scored'>)
+    >>> read_verdict("Best Response: [[F]]", finish_reason="stop", menu=menu).outcome.value
+    'off_menu'
+    """
+    form = form_of(menu)
+    if finish_reason.startswith(_REFUSED_REQUEST):
+        return Reading(None, Outcome.FAILED)
+    text = text or ""
+    if menu.reader == "schroeder2024":
+        if form.schroeder2024 is None:
+            raise SweepError(
+                f"reader schroeder2024 knows no {menu.form}, expected first, last or unanimous"
+            )
+        return _published(form.schroeder2024(text), menu)
+    ended = finish_reason != "length"
+    mentions = form.find(text, menu, ended)
+    cut = not ended and form.is_cut is not None and form.is_cut(text, menu)
+    return counted_mention(mentions, menu, cut) or _absent(text, ended, menu)
+
+
+def counted_mention(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
+    """Read the mention that the menu's policy counts; None where it counts none.
+
+    ``cut`` says that a reply ends inside the form.
+
+    Raises
+    ------
+    SweepError
+        If the policy is unknown.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response", reader="last")
+    >>> counted_mention([Mention(("A",)), Mention(("B",))], menu, False).label
+    'B'
+    """
+    if menu.reader == "first":
+        return _settled(mentions[0], menu) if mentions else None
+    if menu.reader == "last":
+        # A form begun and cut is the last verdict, and it is not there.
+        return _settled(mentions[-1], menu) if mentions and not cut else None
+    if menu.reader == "unanimous":
+        return _unanimous(mentions, menu, cut)
+    raise SweepError(
+        f"unknown reader, expected first, last, unanimous or schroeder2024, got {menu.reader!r}"
+    )
+
+
+def declines(text: str, *, rating: bool = False) -> bool:
+    """Whether a reply begins by declining the task, in more words where that is to rate.
+
+    Examples
+    --------
+    >>> declines("I'm sorry, but I cannot judge this."), declines("It cannot be said better.")
+    (True, False)
+    """
+    return (_DECLINES_TO_RATE if rating else _DECLINES).match(text) is not None
+
+
+def stop_strings(menu: Menu) -> tuple[str, ...]:
+    """Texts after which nothing can change a verdict read by policy ``first``.
+
+    Returns
+    -------
+    tuple of str
+        The complete declared form for every label, in the menu's order; empty where the form
+        has no end of its own, and for every other policy.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form is unknown.
+
+    Notes
+    -----
+    The engine must keep the stop string in the text (vLLM: ``include_stop_str_in_output``).
+
+    Examples
+    --------
+    >>> stop_strings(Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response"))
+    ('Best Response: [[A]]', 'Best Response: [[B]]')
+    """
+    form = form_of(menu)
+    if menu.reader != "first" or form.complete is None:
+        return ()
+    return tuple(form.complete(label) for label in menu.labels)
+
+
+def _settled(mention: Mention, menu: Menu) -> Reading:
+    """The reading of the mention a policy chose, checked against the menu only now."""
+    if mention.refuses:
+        return Reading(None, Outcome.REFUSED)
+    label = mention.labels[0]
+    if len(mention.labels) > 1 or not _offers(menu, label):
+        return Reading(None, Outcome.OFF_MENU)
+    return Reading(label, Outcome.SCORED)
+
+
+def _offers(menu: Menu, label: str) -> bool:
+    """Whether a label is on the menu; a scale of decimals has more than can be listed."""
+    if menu.scale is not None:
+        return score_of(label, menu.scale) is not None
+    return label in menu.labels
+
+
+def _unanimous(mentions: Sequence[Mention], menu: Menu, cut: bool) -> Reading | None:
+    """The one verdict all mentions agree on; None where there is none to read."""
+    labels = {label for mention in mentions for label in (*mention.labels, *mention.also)}
+    if len(labels) > 1:
+        return Reading(None, Outcome.CONFLICTING)
+    return _settled(mentions[0], menu) if labels and not cut else None
+
+
+def _published(labels: tuple[str, ...], menu: Menu) -> Reading:
+    """The reading of the published rule: one letter, or none, or several."""
+    distinct = set(labels)
+    if len(distinct) > 1:
+        return Reading(None, Outcome.CONFLICTING)
+    if not distinct:
+        return Reading(None, Outcome.UNPARSED)
+    return _settled(Mention((labels[0],)), menu)
+
+
+def _absent(text: str, ended: bool, menu: Menu) -> Reading:
+    """Why a reply without a verdict has none."""
+    if not ended:
+        return Reading(None, Outcome.TRUNCATED)
+    if declines(text, rating=menu.scale is not None):
+        return Reading(None, Outcome.REFUSED)
+    return Reading(None, Outcome.UNPARSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What was read: a value of the scale, or neither score nor label and why.
+
+    ``score`` is the number, or a word's place from 0; ``label`` the value's canonical text.
+
+    >>> Rating(3.0, "Agree", Outcome.SCORED).label
+    'Agree'
+    """
+
+    score: float | None
+    label: str | None
+    outcome: Outcome
+
+
+def read_rating(text: str | None, *, finish_reason: str, menu: Menu) -> Rating:
+    """Read the rating of one reply.
+
+    A rating stands in the declared form, ``Rating: [[4]]`` or ``Score: 4`` (see
+    :mod:`judgerel_ray.protocols.replies.rating_form`), with or without brackets, or is all
+    that a reply says. Nothing is matched to what is near it and nothing is clamped: a number
+    beyond the scale, a fraction on a scale of whole numbers, a "4/10" on a scale to 5, a range,
+    a percentage and a word of another scale are ``off_menu``.
+
+    Parameters
+    ----------
+    text : str or None
+        The reply; None where there is none.
+    finish_reason : str
+        ``stop``; ``length`` for a reply cut off at its limit, whose value counts only where what
+        follows it shows that it is whole; ``refused: <why>`` for a request that can never succeed.
+    menu : Menu
+        The scale, form ``rating``, ``score`` or a template's own, and the reading policy:
+        ``first``, ``last`` or ``unanimous`` (see :func:`read_verdict`).
+
+    Returns
+    -------
+    Rating
+        ``scored`` with score and label, or neither with the outcome that says why.
+
+    Raises
+    ------
+    SweepError
+        If the menu has no scale, or a form or policy that reads no ratings.
+
+    Examples
+    --------
+    >>> from judgerel_ray.protocols.replies.scales import load_scale, scale_labels
+    >>> scale = load_scale("likert5")
+    >>> labels = scale_labels(scale)
+    >>> menu = Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
+    >>> read_rating("**Rating:** strongly-agree", finish_reason="stop", menu=menu)
+    Rating(score=4.0, label='Strongly Agree', outcome=<Outcome.SCORED: 'scored'>)
+    >>> read_rating("Rating: 4", finish_reason="stop", menu=menu).outcome.value
+    'off_menu'
+    """
+    if menu.scale is None or menu.form not in (*RATING_FORMS, OWN):
+        raise SweepError(
+            f"a rating is read by form {' or '.join(RATING_FORMS)} on a scale, "
+            f"got form {menu.form!r}" + ("" if menu.scale else " without a scale")
+        )
+    reading = read_verdict(text, finish_reason=finish_reason, menu=menu)
+    score = None if reading.label is None else score_of(reading.label, menu.scale)
+    return Rating(score, reading.label, reading.outcome)
+
+
+def settled_reading(text: str, *, finish_reason: str | None, menu: Menu) -> Reading | None:
+    """Read the verdict of a reply so far, if nothing that follows can change it.
+
+    Only policy ``first`` is settled early, and only by the whole declared form: every other policy
+    reads to the end, and a label without its brackets may be the start of another word.
+
+    Parameters
+    ----------
+    text : str
+        The reply so far.
+    finish_reason : str or None
+        ``stop`` or ``length`` where the reply ends here, None where it goes on.
+    menu : Menu
+        The labels on offer, the declared form and the reading policy.
+
+    Returns
+    -------
+    Reading or None
+        What :func:`read_verdict` gives for this reply however it goes on; None while that is open.
+
+    Raises
+    ------
+    SweepError
+        If the menu's form or policy is unknown.
+
+    Examples
+    --------
+    >>> menu = Menu(labels=("A", "B"), option_ids=("x", "y"), form="best_response")
+    >>> settled_reading("Best Response: [[B]] bec", finish_reason=None, menu=menu).label
+    'B'
+    >>> settled_reading("Best Response: [[B", finish_reason=None, menu=menu) is None
+    True
+    >>> settled_reading("Neither.", finish_reason="stop", menu=menu).outcome.value
+    'unparsed'
+    """
+    if finish_reason is not None:
+        return read_verdict(text, finish_reason=finish_reason, menu=menu)
+    form = form_of(menu)
+    if menu.reader != "first":
+        return None
+    # An earlier statement without its brackets counts in a reply that ends, and not in a cut one.
+    firsts = (form.find(text, menu, ended)[:1] for ended in (False, True))
+    if not all(first and first[0].complete for first in firsts):
+        return None
+    return read_verdict(text, finish_reason="stop", menu=menu)

@@ -1,0 +1,174 @@
+"""One ask of the sweep with everything it needs at hand: items, templates, who is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judgerel_ray.core import Item, Scale, SweepError
+from judgerel_ray.protocols.ask import AskTable, RespondSettings
+from judgerel_ray.protocols.criteria import Criterion
+from judgerel_ray.protocols.prompts.rendering import question_form
+from judgerel_ray.protocols.prompts.templates import Template
+from judgerel_ray.protocols.registry import protocol_named
+from judgerel_ray.stats.intervals.stopping import StoppingRule
+
+if TYPE_CHECKING:
+    from judgerel_ray.protocols.protocol import Protocol
+
+TURNS = 2  # of a dialogue: what the templates put
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """A judge or responder by name and fingerprint."""
+
+    name: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskFrame:
+    """An ask, resolved: sampled items, loaded templates, judges and responders by fingerprint.
+
+    ``recorded`` are option ids of the items to keep (empty: all); ``responders`` are judges of the
+    sweep that write the candidate answers first (empty: the items bring them). ``criteria`` and
+    ``scales`` are what responses are rated by, and on, in protocol rating. ``order_draws`` are,
+    for items by benchmark and id whose options are drawn by several order seeds, every seed of the
+    sweep with its number of orders.
+    """
+
+    index: int
+    ask: AskTable
+    items: tuple[Item, ...]
+    templates: tuple[Template, ...]
+    judges: tuple[Voice, ...]
+    responders: tuple[Voice, ...] = ()
+    recorded: tuple[str, ...] = ()
+    respond: RespondSettings | None = None
+    respond_template: Template | None = None
+    criteria: tuple[Criterion, ...] = ()
+    scales: tuple[Scale, ...] = ()
+    order_draws: Mapping[tuple[str, str], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    @property
+    def has_dialogues(self) -> bool:
+        """Whether any item has more than one turn."""
+        return any(question_form(item) == "dialogue" for item in self.items)
+
+    @property
+    def protocol(self) -> Protocol:
+        """What is asked, how, and how replies are read."""
+        return protocol_named(self.ask.protocol)
+
+    @property
+    def respond_waves(self) -> int:
+        """Rounds of requests that write candidate answers."""
+        return self.protocol.answer_waves(self)
+
+    @property
+    def n_waves(self) -> int:
+        """Rounds of requests in all; each is built from the landed texts of the one before."""
+        return self.respond_waves + self.protocol.judging_waves(self)
+
+    @property
+    def temperatures(self) -> tuple[float, ...]:
+        """What prompts are asked at: once for all temperatures where replies are not sampled."""
+        return (1.0,) if self.ask.mode == "exact" else self.ask.temperatures
+
+    def replications(self, temperature: float) -> int:
+        """How often a condition at this temperature is asked: greedy once, or as said.
+
+        Where replication is adaptive that is the first block, which every condition gets.
+        """
+        if self.ask.mode == "exact":
+            return 1
+        if temperature == 0.0:
+            return max(1, self.ask.repeat_greedy)
+        return self.ask.first_replications
+
+    def most_replications(self, temperature: float) -> int:
+        """How often a condition at this temperature is asked at most."""
+        rule = self.stopping(temperature)
+        return rule.most if rule else self.replications(temperature)
+
+    def stopping(self, temperature: float) -> StoppingRule | None:
+        """When a condition at this temperature has been asked enough; None where that is fixed."""
+        adaptive = self.ask.adaptive
+        if adaptive is None or temperature == 0.0:
+            return None
+        return StoppingRule(
+            delta=adaptive.adaptive,
+            first=adaptive.first,
+            most=adaptive.max,
+            step=adaptive.step,
+            width=adaptive.width,
+        )
+
+    @property
+    def later_waves(self) -> tuple[int, ...]:
+        """Waves that ask more, or at all, only as what landed before wants it."""
+        return self.protocol.later_waves(self)
+
+    @property
+    def judging_wave(self) -> int:
+        """The wave whose replies give verdicts."""
+        return self.n_waves - 1
+
+
+def voices_of(frame: AskFrame, wave: int) -> tuple[Voice, ...]:
+    """Who is asked in a wave: responders while answers are written, judges after.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="respond", benchmark="b", path="p")
+    >>> me = Voice(name="m", fingerprint="0")
+    >>> frame = AskFrame(index=0, ask=ask, items=(), templates=(), judges=(me,))
+    >>> [voice.name for voice in voices_of(frame, 0)]
+    ['m']
+    """
+    return frame.protocol.voices(frame, wave)
+
+
+class CutText(str):
+    """A landed text that ended at its limit: what it states last may be half of it.
+
+    >>> CutText("Confidence: 0.9") == "Confidence: 0.9"
+    True
+    """
+
+    __slots__ = ()
+
+
+Texts = Mapping[str, str | None]
+"""Landed responders' texts by request key; None where the request can never succeed."""
+
+
+def check_items(frame: AskFrame) -> None:
+    """Refuse items an ask cannot use, before anything is asked.
+
+    Raises
+    ------
+    SweepError
+        Naming the item and what it lacks.
+
+    Examples
+    --------
+    >>> from judgerel_ray.config import ask_table
+    >>> ask = ask_table(protocol="best_of", benchmark="b", path="p")
+    >>> check_items(AskFrame(index=0, ask=ask, items=(), templates=(), judges=()))
+    Traceback (most recent call last):
+        ...
+    judgerel_ray.core.errors.SweepError: no items to ask about [ask=0, benchmark=b]
+    """
+    ask = frame.ask
+    where = {"ask": frame.index, "benchmark": ask.benchmark}
+    if not frame.items:
+        raise SweepError("no items to ask about", where=where)
+    for item in frame.items:
+        place = {**where, "item": item.item_id}
+        if item.turns and len(item.turns) != TURNS:
+            raise SweepError(f"a dialogue has {TURNS} turns, got {len(item.turns)}", where=place)
+        frame.protocol.check_item(frame, item, place)
