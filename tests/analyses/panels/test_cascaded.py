@@ -33,12 +33,12 @@ ROWS = (
 
 def test_counts_are_those_of_the_answers_that_counted():
     found = told(*ROWS)
-    assert list(found) == ["s", "m", PERSON, WHOLE]
+    assert list(found) == ["s", "m", A_PERSON, WHOLE]
     seen = {
         name: (row["n_asked"], row["n_answered"], row["n_right"]) for name, row in found.items()
     }
     # The answer to s counts as answered; nobody knows whether it is right.
-    assert seen == {"s": (4, 2, 1), "m": (2, 1, 0), PERSON: (1, 0, 0), WHOLE: (4, 3, 1)}
+    assert seen == {"s": (4, 2, 1), "m": (2, 1, 0), A_PERSON: (1, 0, 0), WHOLE: (4, 3, 1)}
     assert found["s"]["accuracy"] == 1.0
     assert found[WHOLE]["accuracy"] == 0.5
     assert found[WHOLE]["answered"] == 0.75
@@ -70,7 +70,7 @@ def test_the_order_of_rows_is_nothing_and_replications_are_of_one_question():
 def test_a_cascade_that_nobody_answered_has_no_accuracy():
     found = told(reply("p", "s", "1", 0.1), reply("p", "m", "1", None))
     assert found[WHOLE]["accuracy"] is None
-    assert found[PERSON]["n_asked"] == 1
+    assert found[A_PERSON]["n_asked"] == 1
     assert set(found[WHOLE]) == set(SCHEMA)
 
 
