@@ -119,7 +119,7 @@ def ties_counted(nested: UnitRows, declared: Mapping[str, int]) -> Iterator[str]
     nested : UnitRows
         The counts of a file, labels that name no place left out.
     declared : mapping of str to int
-        Options of each benchmark, from :func:`judgerel_ray.counting.verdicts.places.declared_options`.
+        Options of each benchmark (:func:`judgerel_ray.counting.verdicts.places.declared_options`).
 
     Yields
     ------

@@ -352,7 +352,7 @@ def _over(right_Q: Floats, other_Q: Floats, name: str) -> Row:
 
 GROUP = ("benchmark", "template", "temperature")
 """Columns that tell cascades apart."""
-_A_PERSON = "a person"
+A_PERSON = "a person"
 WHOLE = "all of it"
 _SPENT = ("cost", "prompt_tokens", "completion_tokens")
 _FLOAT, _INT, _TEXT = pl.Float64(), pl.Int64(), pl.String()
@@ -457,7 +457,7 @@ def _rows(
     )
     left = first.join(asked, on=["item_id", "replication"], how="semi")
     nobody = clustered_share([], clusters_N=[])
-    yield {"asked": _A_PERSON, **_told(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
+    yield {"asked": A_PERSON, **_told(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
     is_answered = first.select(
         pl.struct("item_id", "replication").is_in(
             given.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()

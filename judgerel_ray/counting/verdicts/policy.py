@@ -77,8 +77,8 @@ def own_level(group: pl.DataFrame, scales: Mapping[str, Scale] | None = None) ->
     """Tell the level of measurement of a group's own scale.
 
     A scale that is declared or shipped has its own level, and several have the weakest of theirs
-    (see :func:`judgerel_ray.counting.verdicts.scales.level_of_scales`). Without such a scale, labels and
-    scores of two values are nominal. A verdict without a score makes a group nominal.
+    (see :func:`judgerel_ray.counting.verdicts.scales.level_of_scales`). Without such a scale,
+    labels and scores of two values are nominal. A verdict without a score makes a group nominal.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 A template folder holds ``template.toml`` (``form``, the declared form of the verdict, and
 ``verdict``, ``"first"`` or ``"last"`` in the reply; ``form`` may be a table that declares a form of
-one's own, see :mod:`judgerel_ray.protocols.replies.declaring`; for ratings also ``criterion``, whether
-``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
+one's own, see :mod:`judgerel_ray.protocols.replies.declaring`; for ratings also ``criterion``,
+whether ``{criterion}`` stands for its ``"question"``, the default, or its ``"name"``) and the texts
 ``question.txt``, ``context.txt`` and ``dialogue.txt``; a protocol of several stages has a text for
 each beside them. Shipped ones lie in the folder ``templates`` of a protocol;
 a sweep may name any other folder by its path.

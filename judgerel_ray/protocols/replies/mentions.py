@@ -1,4 +1,4 @@
-"""Mentions of verdicts in replies: labels in the menu's spelling, and numbers as digits or words."""
+"""Mentions of verdicts in replies: labels in the menu's spelling, numbers as digits or words."""
 
 from __future__ import annotations
 

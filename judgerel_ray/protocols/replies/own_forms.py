@@ -1,9 +1,9 @@
 """Forms of verdict that a template declares for itself, and what replies in them say.
 
-How they are declared says :mod:`judgerel_ray.protocols.replies.declaring`. What a form reads is a function
-of the text alone: patterns run on an engine that takes linear time for one search, so no reply can
-make it backtrack for ever, and none is given up for want of time, as a limit in seconds would, here
-or there.
+How they are declared says :mod:`judgerel_ray.protocols.replies.declaring`. What a form reads is a
+function of the text alone: patterns run on an engine that takes linear time for one search, so no
+reply can make it backtrack without end, and none is given up for want of time, as a limit in
+seconds would, here or there.
 """
 
 from __future__ import annotations

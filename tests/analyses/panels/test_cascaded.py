@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.panels.cascades import PERSON, SCHEMA, WHOLE, cascaded_table
+from judgerel_ray.analyses.panels.cascades import A_PERSON, SCHEMA, WHOLE, cascaded_table
 
 GOLD = pl.DataFrame(
     {"benchmark": ["b"] * 4, "item_id": list("pqrs"), "gold": ["1", "2", "3", None]}
