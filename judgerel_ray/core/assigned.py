@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 def by_name(
-    given: Mapping[str, Any] | Sequence[str] | str | None,
+    given: Mapping[str, Any] | Sequence[str] | None,
     flag: str,
     read: Callable[[Any], Value],
     *,

@@ -21,10 +21,10 @@ from judgerel_ray.store import RunDirectory, checked_ledger
 def advise_path(
     path: str | Given,
     *,
-    targets: Mapping[str, float] | Sequence[str] | str | None = None,
+    targets: Mapping[str, float] | Sequence[str] | None = None,
     budget: float | str | Mapping[str, float] | None = None,
     by: Sequence[str] | None = None,
-    facet_sizes: Mapping[str, int | str] | Sequence[str] | str | None = None,
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | None = None,
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
