@@ -17,6 +17,8 @@ from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.store import RunDirectory, checked_ledger
 
+_MOST_DIGITS = 18  # as whole numbers of a column have
+
 
 def advise_path(
     path: str | Given,
@@ -101,6 +103,6 @@ def _facet_size(value: object) -> FacetSize:
     words: Mapping[str, FacetSize] = {"fixed": "fixed", "unlimited": "unlimited"}
     if text in words:
         return words[text]
-    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise ValueError("a whole number from 1 on, fixed or unlimited")
     return int(text)
