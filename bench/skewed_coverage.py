@@ -107,7 +107,9 @@ def cell(tables: Tables, truth: float) -> dict[str, object]:
             int(covers.sum()),
             float(np.ptp(ends, axis=1).sum() / max(1, len(ends))),
         ]
-    posteriors = sum(one.method.startswith("Dirichlet") for _, _, one in found)
+    posteriors = sum(
+        one.kind is not None and one.kind.value.startswith("posterior") for _, _, one in found
+    )
     return {**result, "posteriors": posteriors}
 
 

@@ -1,13 +1,18 @@
 """How far can an LLM judge be trusted? Ask it again, many times, and measure.
 
 One function for every verb of the command, with its options and its result. Importing this package
-loads none of ray, vllm, torch or polars: its functions do when called.
+loads none of ray, vllm, torch or polars: its functions do when called. What a flag takes as
+NAME=VALUE is a mapping here (of pairs and sequences where a flag has commas), or a list of such
+texts.
 
 Examples
 --------
+On the tiny table of simulated judges that comes with the package:
+
 >>> import judgerel_ray
->>> judgerel_ray.__version__
-'0.1.0'
+>>> rows = judgerel_ray.reduce(judgerel_ray.example("judgments.csv"), tolerance={"flip_rate": 0.3})
+>>> rows.filter(coefficient="flip_rate").select("judge", "standing").rows()
+[('simulated-erratic', 'undecided'), ('simulated-steady', 'undecided')]
 """
 
 from __future__ import annotations

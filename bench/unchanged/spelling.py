@@ -78,7 +78,22 @@ class Expected:
         return all(fnmatch(one, pattern) for one, pattern in told)
 
 
-EXPECTED: tuple[Expected, ...] = ()
+_CODES = (
+    "statistic", "interval_method", "no_interval", "n_compared", "n_resamples", "null_method",
+    "n_permutations", "flags", "flag_numbers", "flag_sides",
+)  # fmt: skip
+EXPECTED: tuple[Expected, ...] = (
+    *(Expected("codes of how a number was made", field=f"*{name}", kind="new") for name in _CODES),
+    *(
+        Expected(
+            "clauses of the estimator come in another order",
+            case=f"{view} *",
+            field="*estimator",
+            kind="text",
+        )
+        for view in ("coefficients", "scales", "alignment")
+    ),
+)
 """Every difference that stays, with its reason."""
 
 

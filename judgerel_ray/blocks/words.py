@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from html import escape as escape_markup
+from typing import Any, cast
 
 import polars as pl
 
 from judgerel_ray.core import printable
+from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod, no_interval_words
 
 NOISE = "not distinguishable from noise"
 _EXTENDED = "extended to the value"
-FEW_INFORMATIVE = "few informative questions"
-GREEDY = ("serving noise, not sampling", "temperature 0 left out, its repeats are serving noise")
+FEW_INFORMATIVE = Flag.FEW_INFORMATIVE.words()
+GREEDY = (Flag.SERVING_NOISE.words(), Flag.GREEDY_LEFT_OUT.words())
+_OF_INTERVALS = (Flag.FEW_INFORMATIVE, Flag.CARRIED_BY_FEW, Flag.BIASED)
+_DRAWN_OUT = (IntervalMethod.POSTERIOR_EXTENDED, IntervalMethod.POSTERIOR_WITH_0_EXTENDED)
+_OF_PLACES = (NullMethod.PLACE_PERMUTATIONS, NullMethod.PLACES_CLOSED_FORM, NullMethod.PLACES_ALIKE)
+_UNMARKED = (
+    Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
+    Flag.SOME_WITHOUT,
+)  # fmt: skip
+"""What is said elsewhere, or tells no more than how a number was made."""
 _MISSING = {
     "category": "counts as a verdict",
     "drop": "left out",
@@ -207,18 +215,82 @@ def explanation(text: str) -> str:
     return f"{text}: {meaning}" if meaning else text
 
 
-def compared(row: Row) -> int | None:
-    """Count the questions a value rests on: those with two verdicts that count, or more.
+def noted(row: Row) -> list[Noted]:
+    """List the flags of a row, each with its numbers.
 
     Examples
     --------
-    >>> compared({"estimator": "nominal alpha; jackknife-t over 23 questions"})
-    23
-    >>> compared({"estimator": "nominal alpha; no interval: single replication"}) is None
-    True
+    >>> noted({"flags": ["few_verdicts"], "flag_numbers": [[3.0, 40.0]]})
+    [(<Flag.FEW_VERDICTS: 'few_verdicts'>, (3.0, 40.0))]
     """
-    found = re.search(r"(?:over|all) ([0-9]+) questions", str(row["estimator"]))
-    return int(found.group(1)) if found else None
+    flags, numbers = (
+        cast(Sequence[Any], row.get(name) or ()) for name in ("flags", "flag_numbers")
+    )
+    return [(Flag(code), tuple(own)) for code, own in zip(flags, numbers, strict=True)]
+
+
+def flag_words(row: Row, *wanted: Flag) -> list[str]:
+    """Say what weakens a number: of the flags wanted, or of all.
+
+    Of a comparison, ``flag_sides`` names the side that a flag is of.
+
+    Examples
+    --------
+    >>> flag_words({"flags": ["few_verdicts"], "flag_numbers": [[3.0, 40.0]], "b": "ant",
+    ...             "flag_sides": ["b"]})
+    ['few verdicts: 3 of 40 replies hold one (ant)']
+    """
+    found = noted(row)
+    sides = cast(Sequence[Any], row.get("flag_sides") or [None] * len(found))
+    return [
+        flag.words(numbers) + (f" ({row[side]})" if side else "")
+        for (flag, numbers), side in zip(found, sides, strict=True)
+        if not wanted or flag in wanted
+    ]
+
+
+def _no_interval(row: Row) -> str:
+    """Why a row has no interval; nothing where it has one."""
+    code = row.get("no_interval")
+    n = row.get("n_missing" if row.get("missing") == "bounds" else "n_compared") or 0
+    level = str(row.get("measurement") or "nominal")
+    return no_interval_words(str(code), n=cast(int, n), level=level) if code else ""
+
+
+def estimator_parts(row: Row) -> list[str]:
+    """Say how a number was made, by its codes: the estimate, interval, floor, and what weakens it.
+
+    Examples
+    --------
+    >>> estimator_parts({"statistic": "nominal alpha", "interval_method": "jackknife",
+    ...     "n_compared": 23, "flags": ["biased_at_this_size"], "flag_numbers": [[]],
+    ...     "null_method": "closed_form"})[1:3]
+    ['jackknife-t over 23 questions', 'biased at this size']
+    """
+    parts = [str(row.get("statistic") or ""), _no_interval(row)]
+    if code := row.get("interval_method"):
+        method, n = IntervalMethod(str(code)), row.get("n_compared") or row.get("n_replications")
+        resamples = cast(int, row.get("n_resamples") or 0)
+        parts.append(method.words(n=cast(int, n), n_resamples=resamples))
+    parts += flag_words(row, *_OF_INTERVALS)
+    if code := row.get("null_method"):
+        n = cast(int, row.get("n_permutations") or 0)
+        null = NullMethod(str(code))
+        what = "p" if null in _OF_PLACES else "floor"  # of places the floor is 0
+        parts.append(f"{what} of {null.words(n=n)}")
+    parts += flag_words(row, *(flag for flag in Flag if flag not in _OF_INTERVALS))
+    return [part for part in parts if part]
+
+
+def estimator_words(row: Row) -> str:
+    """Write the column ``estimator``, which no room reads.
+
+    Examples
+    --------
+    >>> estimator_words({"statistic": "nominal alpha", "no_interval": "too_few_units"})
+    'nominal alpha; no interval: too few units'
+    """
+    return "; ".join(estimator_parts(row))
 
 
 def remark(row: Row) -> str:
@@ -226,7 +298,7 @@ def remark(row: Row) -> str:
 
     Examples
     --------
-    >>> remark({"noise": True, "estimator": "alpha; few informative questions"})
+    >>> remark({"noise": True, "flags": ["few_informative_questions"], "flag_numbers": [[]]})
     'not distinguishable from noise; few informative questions'
     """
     return "; ".join(remarks(row))
@@ -237,28 +309,21 @@ def remarks(row: Row) -> list[str]:
 
     Examples
     --------
-    >>> remarks({"reason": "interval_covers_0", "estimator": "paired swap test"})
+    >>> remarks({"reason": "interval_covers_0", "flags": []})
     ['undecided: interval covers 0']
-    >>> remarks({"noise": False, "estimator": "alpha; few informative questions"})
-    ['few informative questions']
+    >>> remarks({"noise": False, "flags": ["biased_at_this_size"], "flag_numbers": [[]]})
+    ['biased at this size']
     """
     said = [NOISE] if row.get("noise") else []
     why = reason(row["reason"]) if row.get("reason") else None
     why = "no value, or no test of it" if why == "undefined" else why
     said += [f"undecided: {why}"] if why else []
-    told = (
-        "few ", "rests on few", "biased ", "no interval", "orders recorded", "Heywood case",
-        "WARNING", *GREEDY,
-    )  # fmt: skip
-    parts = str(row["estimator"]).split("; ")
     # Why there is no value is said where the value would be.
-    said += [
-        part
-        for part in parts
-        if part.startswith(told)
-        and part not in (f"no interval: {reason(row.get('undefined'))}", why)
-    ]
-    return said + [_EXTENDED for part in parts if part.endswith(_EXTENDED)]
+    if row.get("no_interval") and row["no_interval"] != row.get("undefined"):
+        said.append(_no_interval(row))
+    marked = flag_words(row, *(flag for flag in Flag if flag not in _UNMARKED))
+    said += [text for text in marked if text != why]
+    return said + [_EXTENDED] * (row.get("interval_method") in _DRAWN_OUT)
 
 
 def coefficient_name(row: Row) -> str:
@@ -306,7 +371,7 @@ def conditions(row: Row, repeated: Row | None = None) -> str:
     if row.get("conditions") == "reproducibility":
         facets = [_FACETS.get(name, reason(name)) for name in nuisance(row, repeated)]
         drawn = " and ".join(facets) or "what should not matter"
-        if "no prompt was asked twice" in str(row.get("estimator")):
+        if Flag.NO_REPEATS in cast(Sequence[str], row.get("flags") or ()):
             return f"{drawn} another one (reproducibility; no prompt was asked twice)"
         return f"{drawn} drawn at random (reproducibility)"
     return "the same prompt again (repeatability)" if row.get("conditions") else ""
@@ -382,17 +447,6 @@ def cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:g}" if isinstance(value, float) else printable(str(value))
-
-
-def escape(text: str) -> str:
-    r"""Write a text on the page: markup and what would act on it are shown.
-
-    Examples
-    --------
-    >>> escape("1 < 2\x1b[2J")
-    '1 &lt; 2\\x1b[2J'
-    """
-    return escape_markup(printable(text, lines=True))
 
 
 def ends_of(row: Row, name: str) -> str:

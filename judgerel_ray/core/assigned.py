@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 def by_name(
-    given: Mapping[str, Any] | Sequence[str] | str | None,
+    given: Mapping[str, Any] | Sequence[str] | None,
     flag: str,
     read: Callable[[Any], Value],
     *,
@@ -49,6 +49,7 @@ def by_name(
     """
     if given is None:
         return None
+    is_text = not isinstance(given, Mapping)
     if isinstance(given, Mapping):
         told = [(name, "=", value) for name, value in given.items()]
     else:
@@ -56,7 +57,7 @@ def by_name(
     found: dict[str, Value] = {}
     for before, sign, value in told:
         name = before.strip()
-        if not name or value == "" or name in found:
+        if not name or name in found or (is_text and not value):
             text = f"{before}{sign}{value}"
             raise SweepError(f"{flag} must be {form}, each name once, got {text!r}")
         try:

@@ -18,8 +18,8 @@ from judgerel_ray.counting.verdicts.spelling import folded
 _MOST_TOLD = 6
 _TWO = 2  # of two values all levels agree
 _NUMBER = "__number"
-_MENU = (SHOWN, N_OPTIONS, "options")
-"""Columns of a file whose verdicts are chosen from a menu: numbers are names there."""
+_MENU = (SHOWN, N_OPTIONS, "options", "gold")
+"""Columns of a file whose verdicts name options, right or wrong ones: numbers are names there."""
 
 
 def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:

@@ -26,7 +26,13 @@ from judgerel_ray.counting.verdicts.places import (
     names_models,
     place,
 )
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY, SCORED, Row
+from judgerel_ray.counting.verdicts.policy import (
+    REPEATABILITY,
+    REPRODUCIBILITY,
+    SCORED,
+    Row,
+    method_columns,
+)
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS
 from judgerel_ray.stats.generalizability.order_effects import ORDER_EFFECTS
 
@@ -190,7 +196,7 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
     Examples
     --------
     >>> row = {"coefficient": "swap_consistency", "value": 0.9, "low": 0.8, "high": 1.0,
-    ...        "undefined": None, "conditions": None, "estimator": "share"}
+    ...        "undefined": None, "conditions": None, "statistic": "share"}
     >>> withheld(row, ["option_order"])["undefined"]
     'verdict_names_unknown'
     >>> withheld({**row, "coefficient": "flip_rate"}, ["option_order"])["value"]
@@ -205,8 +211,8 @@ def withheld(row: Row, nuisance: Sequence[str]) -> Row:
         return row
     if row["undefined"] in _NOT_CROSSED:
         return row
-    what = str(row["estimator"]).partition("; ")[0]  # the rest is of the numbers
-    return {**row, **dict.fromkeys(_NUMBERS), "estimator": what, "undefined": UNKNOWN}
+    what = method_columns(str(row["statistic"]))  # the rest is of the numbers
+    return {**row, **dict.fromkeys(_NUMBERS), **what, "undefined": UNKNOWN}
 
 
 def refuse_unknown(what: str, where: Mapping[str, object]) -> None:

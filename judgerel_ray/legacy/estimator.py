@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.legacy.factoring import (
     NON_RESPONSE,
     Floats,
@@ -18,11 +19,7 @@ from judgerel_ray.legacy.factoring import (
     standardised_alpha,
 )
 
-WARNING = (
-    "schroeder2024 correlates questions over independent replications and drops the signs: pure "
-    "noise scores high, and the more questions, the higher. Read it beside its noise floor only; "
-    "krippendorff_alpha says how far a judge agrees with itself."
-)
+WARNING = Flag.PUBLISHED.note()
 """What must stand beside every number of this estimator."""
 
 _LIBRARY_UP_TO = 200  # questions: its time grows with their fourth power

@@ -6,7 +6,17 @@ import pytest
 
 from judgerel_ray.analyses.reliability.headlines import group_leads
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.blocks.words import NOISE, estimate, explanation, number, percent, remark, remarks
+from judgerel_ray.blocks.words import (
+    NOISE,
+    estimate,
+    estimator_words,
+    explanation,
+    number,
+    percent,
+    remark,
+    remarks,
+)
+from judgerel_ray.core.codes import Flag, IntervalMethod, NullMethod
 from judgerel_ray.stats import omega_hierarchical
 
 
@@ -75,8 +85,33 @@ def test_a_value_without_an_interval():
 
 
 def test_remarks_are_what_weakens_a_value():
-    row = {"noise": False, "estimator": "alpha; no interval: too few units; floor of 9 deals"}
+    row = {"noise": False, "no_interval": "too_few_units", "null_method": "closed_form"}
     assert remark(row) == "no interval: too few units"
+    assert remark({**row, "undefined": "too_few_units"}) == ""  # said where the value would be
+
+
+def test_the_sentence_on_a_number_is_made_of_its_codes():
+    row = {
+        "statistic": "nominal alpha", "interval_method": "percentile_bootstrap", "n_compared": 23,
+        "n_resamples": 500, "null_method": "random_reassignments", "n_permutations": 999,
+        "flags": ["few_verdicts", "rests_on_few_questions"], "flag_numbers": [[3, 40], [4.21, 23]],
+    }  # fmt: skip
+    assert estimator_words(row) == (
+        "nominal alpha; percentile bootstrap, 500 resamples of 23 questions; rests on few "
+        "questions: 4.2 of 23 carry the differences between them; floor of 999 random "
+        "reassignments, two-sided; few verdicts: 3 of 40 replies hold one"
+    )
+
+
+@pytest.mark.parametrize("kind", [IntervalMethod, NullMethod, Flag])
+def test_every_code_has_words_of_its_own(kind):
+    said = [
+        one.words([1, 2]) if kind is Flag else one.words(n=7)
+        for one in kind
+        if one not in ("worst_to_best_case", "bracket_of_worst_and_best_case")
+    ]
+    assert len({*said}) == len(said)
+    assert all(said)
 
 
 def test_too_few_items_are_two_or_six():

@@ -3,6 +3,7 @@
 import json
 import re
 
+import polars as pl
 import pytest
 
 from judgerel_ray.cli import main
@@ -203,10 +204,30 @@ def test_questions_are_drawn_anew_by_a_seed(twelve, tmp_path, capsys):
     assert rows(capsys, twelve, *asked, "--seed", "8") != found
     for row in found:
         assert "percentile bootstrap, 500 resamples of 4 questions" in row["estimator"]
+        assert (row["interval_method"], row["n_resamples"]) == ("percentile_bootstrap", 500)
         assert row["low"] <= row["value"] <= row["high"]
     plain = rows(capsys, twelve, *asked[:4])
     assert [row["value"] for row in plain] == [row["value"] for row in found]
     assert all("jackknife-t" in row["estimator"] for row in plain)
+    assert {row["n_resamples"] for row in plain} == {None}
+
+
+def test_codes_stand_in_every_format(twelve, tmp_path, capsys):
+    found = rows(capsys, twelve, "--coefficient", "percent_agreement")
+    assert {row["n_compared"] for row in found} == {4}
+    assert any("few_informative_questions" in row["flags"] for row in found)
+    for ending in ("csv", "parquet"):
+        target = tmp_path / f"found.{ending}"
+        assert (
+            main(["reduce", twelve, "--coefficient", "percent_agreement", "--out", str(target)])
+            == 0
+        )
+        read = pl.read_csv(target) if ending == "csv" else pl.read_parquet(target)
+        for row, told in zip(read.to_dicts(), found, strict=True):
+            for name in ("flags", "flag_numbers"):
+                value = json.loads(row[name]) if ending == "csv" else row[name]
+                assert value == told[name]
+            assert row["interval_method"] == told["interval_method"]
 
 
 @pytest.mark.parametrize(

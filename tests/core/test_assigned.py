@@ -82,6 +82,14 @@ def test_a_budget_is_a_number_a_text_or_a_mapping():
     assert all(one.equals(first) for one in others)
     with pytest.raises(SweepError, match="--budget is in judgments, tokens, gpu_seconds"):
         judgerel_ray.advise(ROWS, budget={"euros": 5})
+    with pytest.raises(SweepError, match="--budget must be a number, got ''"):
+        judgerel_ray.advise(ROWS, budget="")
+
+
+@pytest.mark.parametrize("size", ["9" * 5000, 0, True, "some", 1.5])
+def test_the_size_of_a_facet_is_a_whole_number_or_a_word(size):
+    with pytest.raises(SweepError, match="must be a whole number from 1 on, fixed or unlimited"):
+        judgerel_ray.advise(ROWS, facet_sizes={"judge": size})
 
 
 def test_columns_that_are_joined_are_a_tuple_or_a_text(tmp_path):

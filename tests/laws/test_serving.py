@@ -13,8 +13,10 @@ from judgerel_ray.analyses.reliability.consistency import CONSISTENCY
 from judgerel_ray.analyses.reliability.published import PUBLISHED
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.analyses.reliability.stability import least_stable
-from judgerel_ray.counting.groups.greedy import LEFT_OUT, SERVING_NOISE
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.stats import COEFFICIENTS
+
+SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value
 
 NAMES = sorted({*COEFFICIENTS, *PUBLISHED})
 verdicts = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=2, max_size=4)
@@ -36,7 +38,9 @@ def judgments(cells, temperature):
 
 def told(table):
     """What a table says, but for words."""
-    return table.drop([name for name in ("estimator",) if name in table.columns]).rows()
+    return table.drop(
+        [name for name in ("estimator", "flags", "flag_numbers") if name in table.columns]
+    ).rows()
 
 
 # The menu is the distinct values of a file, so that a verdict no other reply gives adds an option.
@@ -54,7 +58,7 @@ def test_no_coefficient_of_a_group_that_sampled_moves(warm, hot, cold):
     asked = {"coefficients": NAMES, "missing": ["category", "drop"], "n_categories": MENU}
     for by in (["judge"], ["judge", "benchmark"], []):
         pooled = reduce_judgments(rows, by=by, **asked)
-        assert pooled["estimator"].str.contains(LEFT_OUT).all()
+        assert pooled["flags"].list.contains(LEFT_OUT).all()
         # Whether any reply lacks a verdict is asked of the whole file, and adds a category.
         names = pl.col("coefficient").is_in(["gwet_ac1", "brennan_prediger", "entropy_agreement"])
         expected = reduce_judgments(without, by=by, **asked)
@@ -66,8 +70,8 @@ def test_no_coefficient_of_a_group_that_sampled_moves(warm, hot, cold):
             without, coefficients=["percent_agreement", "icc1", "flip_rate"]
         )
         assert told(apart.filter(mine)) == told(expected.filter(mine))
-    said = apart.filter(pl.col("temperature") == 0)["estimator"]
-    assert said.str.contains(SERVING_NOISE).all()
+    said = apart.filter(pl.col("temperature") == 0)["flags"]
+    assert said.list.contains(SERVING_NOISE).all()
 
 
 @pytest.mark.slow
@@ -90,7 +94,7 @@ def test_no_advice_no_comparison_and_no_list_moves(warm, cold):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_coefficient_of_replications_says_whose_they_are(name):
     found = reduce_judgments(judgments([["A", "A"], ["B", "C"]], 0.0), coefficients=[name])
-    said = found["estimator"].str.contains(SERVING_NOISE)
+    said = found["flags"].list.contains(SERVING_NOISE)
     assert said.all() is (name != "valid_rate")
 
 
@@ -102,4 +106,4 @@ def test_items_are_no_replications():
         pl.concat([rows, rows.with_columns(template=pl.lit("y"))]),
         items="template", coefficients=list(CONSISTENCY),
     )  # fmt: skip
-    assert not found["estimator"].str.contains(SERVING_NOISE).any()
+    assert not found["flags"].list.contains(SERVING_NOISE).any()

@@ -29,8 +29,8 @@ from judgerel_ray.analyses.advice.plans import (
 from judgerel_ray.analyses.advice.targets import NEED_COLUMNS, TARGETS, need_rows
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.given import warn_of
-from judgerel_ray.counting.groups.greedy import SERVING_NOISE
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.placeless import placed
 from judgerel_ray.counting.verdicts.places import Populations, by_place
@@ -45,7 +45,7 @@ class Advice:
     ----------
     components : pl.DataFrame
         Variance components: what is the question's, and what is error. Repeats at temperature 0
-        are the serving's noise: they have this table alone, and ``estimator`` says so.
+        are the serving's noise: they have this table alone, and ``flags`` say so.
     designs : pl.DataFrame
         What the mean, and the majority, of 1, 2, 3, 5, ... judgments is worth: with replications
         of the same prompts (and what those are worth where that prompt is all that counts:
@@ -168,7 +168,7 @@ def advise_judgments(
     splits: list[Row] = []
     for group in groups:
         # Replies without a verdict do not tell what more would be worth.
-        if group.greedy == SERVING_NOISE or group.replies.are_few:
+        if group.greedy == Flag.SERVING_NOISE or group.replies.are_few:
             # More repeats of temperature 0 buy nothing that a judge could give.
             components.extend({**group.key, **row} for row in component_rows(group))
             continue

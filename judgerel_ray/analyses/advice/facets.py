@@ -19,6 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, Replies, replies_in
+from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
 from judgerel_ray.counting.groups.grouping import Block, count_judgments, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
@@ -30,8 +32,10 @@ from judgerel_ray.counting.verdicts.places import (
     labels_chosen,
 )
 from judgerel_ray.counting.verdicts.policy import (
+    FLAG_COLUMNS,
     SCORED,
     Missing,
+    flag_columns,
     number_of_row,
     own_level,
     value_of,
@@ -130,7 +134,7 @@ COMPONENT_COLUMNS = {
     "share": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "no_interval": pl.String(),
     "n_levels": pl.Int64(), "levels_of": pl.Int64(),
     "negative": pl.Boolean(), "n_items": pl.Int64(), "n_judgments": pl.Int64(),
-    "estimator": pl.String(), "undefined": pl.String(),
+    **FLAG_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns of :func:`component_rows`; an effect that cannot be told apart has no estimate."""
 
@@ -158,7 +162,7 @@ class FacetGroup:
         Different things judged: questions by the facets in `judged`.
     levels : mapping of str to int
         Levels of each drawn facet that a thing was judged at, in the mean, rounded down.
-    greedy : str
+    greedy : Flag or None
         What temperature 0 has to do with its replications, if anything.
     replies : Replies
         How many replies hold a verdict.
@@ -173,7 +177,7 @@ class FacetGroup:
     drawn: tuple[str, ...]
     n_things: int
     levels: Mapping[str, int]
-    greedy: str = ""
+    greedy: Flag | None = None
     replies: Replies = field(default_factory=Replies)
 
 
@@ -246,10 +250,13 @@ def component_rows(group: FacetGroup) -> Iterator[Row]:
     ['no_variance']
     """
     found = group.found
+    noted: list[Noted] = [(group.greedy, ())] if group.greedy else []
+    flags = flag_columns([*noted, *([group.replies.flag] if group.replies.flag else [])])
     basis = {
         "n_items": found.n_questions,
         "n_judgments": found.n_judgments,
-        "estimator": "; ".join(filter(None, [found.estimator, group.greedy, group.replies.flag])),
+        **flags,
+        "estimator": estimator_words({"statistic": found.estimator, **flags}),
     }
     if group.replies.are_few:
         yield {**_none(), "undefined": LeadCode.FEW_VERDICTS.value, **basis}

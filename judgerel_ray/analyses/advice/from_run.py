@@ -17,14 +17,16 @@ from judgerel_ray.counting.verdict_names import refuse_unknown
 from judgerel_ray.counting.verdicts.places import FacetSize, Populations
 from judgerel_ray.store import RunDirectory, checked_ledger
 
+_MOST_DIGITS = 18  # as whole numbers of a column have
+
 
 def advise_path(
     path: str | Given,
     *,
-    targets: Mapping[str, float] | Sequence[str] | str | None = None,
+    targets: Mapping[str, float] | Sequence[str] | None = None,
     budget: float | str | Mapping[str, float] | None = None,
     by: Sequence[str] | None = None,
-    facet_sizes: Mapping[str, int | str] | Sequence[str] | str | None = None,
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | None = None,
 ) -> Advice:
     """Advise on a run directory or a file of judgments.
 
@@ -101,6 +103,6 @@ def _facet_size(value: object) -> FacetSize:
     words: Mapping[str, FacetSize] = {"fixed": "fixed", "unlimited": "unlimited"}
     if text in words:
         return words[text]
-    if isinstance(value, bool) or not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise ValueError("a whole number from 1 on, fixed or unlimited")
     return int(text)

@@ -10,17 +10,20 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.lead_codes import FEW_FLAG, LeadCode, without_verdicts
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.blocks.columns import table_within, wrapped
 from judgerel_ray.blocks.words import (
     cell,
     coefficient_name,
+    flag_words,
     group_label,
+    noted,
     number,
     p_value,
     reason,
     remarks,
 )
+from judgerel_ray.core.codes import Flag
 
 Row = Mapping[str, object]
 _SHARES = {2: "half of the time", 3: "a third of the time", 4: "a quarter of the time"}
@@ -274,11 +277,11 @@ def _few_verdicts(table: pl.DataFrame) -> str:
     groups = table.columns[: table.columns.index("component")]
     said = []
     for row in table.filter(undefined=LeadCode.FEW_VERDICTS.value).iter_rows(named=True):
-        held = next(one for one in remarks(row) if one.startswith(FEW_FLAG)).partition(": ")[2]
+        n, of = next(numbers for flag, numbers in noted(row) if flag is Flag.FEW_VERDICTS)
         who = group_label(row, groups)
         said.append(
-            f"{who or 'Few verdicts'}: {held.replace('replies hold one', 'replies')} hold a "
-            "verdict: nothing is said of what more judgments are worth."
+            f"{who or 'Few verdicts'}: {n:,.0f} of {of:,.0f} replies hold a verdict: nothing is "
+            "said of what more judgments are worth."
         )
     return " ".join(said)
 
@@ -286,9 +289,12 @@ def _few_verdicts(table: pl.DataFrame) -> str:
 def _compared_few(comparisons: pl.DataFrame) -> str:
     """Say of which comparisons nothing is said, for the same reason."""
     rows = comparisons.filter(reason=LeadCode.FEW_VERDICTS.value)
-    told = [part for text in rows["estimator"] for part in str(text).split("; ")]
-    few = [part.partition(": ")[2] for part in told if part.startswith(FEW_FLAG)]
-    sides = dict.fromkeys(part.replace("hold one", "hold a verdict") for part in few)
+    sides = dict.fromkeys(
+        f"{numbers[0]:,.0f} of {numbers[1]:,.0f} replies hold a verdict ({row[side]})"
+        for row in rows.iter_rows(named=True)
+        for (flag, numbers), side in zip(noted(row), row["flag_sides"], strict=True)
+        if flag is Flag.FEW_VERDICTS
+    )
     if not sides:
         return ""
     return f"{'; '.join(sides)}: nothing is said of which side agrees more."
@@ -311,9 +317,12 @@ def _left_out(comparisons: pl.DataFrame) -> str:
     return f"Questions left out, as the other side was not asked them: {some}."
 
 
-def _not_led(told: list[str]) -> list[str]:
+def _not_led(row: Row) -> list[str]:
     """Remarks but for how few replies hold a verdict, which a sentence of its own says."""
-    return [one for one in told if not one.startswith(f"{FEW_FLAG}:")]
+    led = flag_words(row, Flag.FEW_VERDICTS)
+    beside = {**row, "no_interval": None}  # said where the interval would be
+    said = [one for one in remarks(beside) if one not in led]
+    return said + flag_words(row, Flag.SOME_WITHOUT)
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -447,9 +456,7 @@ _TABLES: Mapping[str, tuple[str, Columns, str]] = {
             "share": _plain("share"),
             "estimate [95 %]": _estimated,
             "levels": levels,
-            "remark": lambda row: "; ".join(
-                ["below 0"] * bool(row["negative"]) + _not_led(remarks(row)) + without_verdicts(row)
-            ),
+            "remark": lambda row: "; ".join(["below 0"] * bool(row["negative"]) + _not_led(row)),
         },
         _COMPONENTS_NOTE,
     ),
@@ -522,5 +529,5 @@ _COMPARISON: Columns = {
     "beyond": _p("p_beyond_holm"),
     "standing": _plain("standing"),
     "questions": _plain("n_items"),
-    "remark": lambda row: "; ".join(_not_led(remarks(row)) + without_verdicts(row)),
+    "remark": lambda row: "; ".join(_not_led(row)),
 }

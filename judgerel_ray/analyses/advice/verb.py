@@ -21,7 +21,7 @@ class AdviseRequest(Named):
     """What ``advise`` is asked for."""
 
     by: Names = field(default=None, metadata=BY)
-    targets: Mapping[str, float] | Sequence[str] | str | None = field(
+    targets: Mapping[str, float] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "a coefficient to reach, as generalizability=0.9", "NAME=VALUE",
@@ -31,7 +31,7 @@ class AdviseRequest(Named):
     budget: float | str | Mapping[str, float] | None = field(
         default=None, metadata=flag("judgments; or tokens=N, gpu_seconds=N", "N")
     )
-    facet_sizes: Mapping[str, int | str] | Sequence[str] | str | None = field(
+    facet_sizes: Mapping[str, int | str] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "levels of a facet that should not matter; or fixed (those recorded), unlimited; "

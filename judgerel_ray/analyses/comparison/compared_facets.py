@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from judgerel_ray.analyses.reliability.order_effects import labels_by_default
 from judgerel_ray.analyses.reliability.reproducibility import NUISANCE, level_distances
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
 from judgerel_ray.counting.groups.grouping import (
     DEFAULT_GROUPS,
@@ -37,6 +38,8 @@ from judgerel_ray.stats.generalizability.order_effects import position_terms, sw
 from judgerel_ray.stats.intervals.question_statistic import QuestionTerms
 
 SIDE = "__side"
+SIDES = ("a", "b")
+"""Sides of a comparison, by the columns that name them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +212,7 @@ class Pair:
     a: pl.DataFrame
     b: pl.DataFrame
     names: tuple[str, str]
-    greedy: str = ""
+    greedy: tuple[tuple[Noted, str | None], ...] = ()
     """What temperature 0 has to do with the replications of either, if anything."""
 
 
@@ -251,7 +254,7 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
         ]
         for (name_a, a, said_a), (name_b, b, said_b) in combinations(sides, 2):
             found = True
-            said = _said((name_a, said_a), (name_b, said_b))
+            said = _said(said_a, said_b)
             yield Pair(key=key, a=a, b=b, names=(name_a, name_b), greedy=said)
     if not found:
         raise SweepError(
@@ -304,9 +307,7 @@ def pairs_between(
     for key, rows in _parts(a.frame, shared):
         if tuple(key.values()) in others:
             found = True
-            said = _said(
-                (names[0], said_of_greedy(key, a, all_a)), (names[1], said_of_greedy(key, b, all_b))
-            )
+            said = _said(said_of_greedy(key, a, all_a), said_of_greedy(key, b, all_b))
             yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=said)
     if not found:
         raise SweepError(
@@ -323,11 +324,11 @@ def _by_role(
     return count_judgments(frame, by=[*one_side.groups, "role"], block=block, extra=one_side.extra)
 
 
-def _said(a: tuple[str, str], b: tuple[str, str]) -> str:
-    """What two sides say of temperature 0; by name where only one of them does."""
-    if a[1] == b[1]:
-        return a[1]
-    return "; ".join(f"{said} ({name})" for name, said in (a, b) if said)
+def _said(a: Flag | None, b: Flag | None) -> tuple[tuple[Noted, str | None], ...]:
+    """What temperature 0 has to do with two sides, each with its side where they differ."""
+    if a == b:
+        return (((a, ()), None),) if a else ()
+    return tuple(((said, ()), side) for said, side in zip((a, b), SIDES, strict=True) if said)
 
 
 def _refuse_pooled(a: CountedJudgments, b: CountedJudgments, names: tuple[str, str]) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from judgerel_ray.analyses.comparison.compared_facets import (
     SIDE,
+    SIDES,
     ComparedSides,
     Pair,
     Row,
@@ -24,7 +25,9 @@ from judgerel_ray.analyses.comparison.compared_facets import (
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, possible_orders
+from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
 from judgerel_ray.counting.groups.matrix import UnitCounts, unit_counts
@@ -40,12 +43,14 @@ from judgerel_ray.counting.verdicts.places import (
 )
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
+    FLAG_COLUMNS,
     LABEL,
     MISSING,
     REPEATABILITY,
     REPRODUCIBILITY,
     SCORED,
     Missing,
+    flag_columns,
     number_of_row,
     outcomes_without_verdict,
     own_level,
@@ -151,7 +156,8 @@ COMPARISON_COLUMNS = {
     "p_equivalence": pl.Float64(), "p_equivalence_holm": pl.Float64(), "p_beyond": pl.Float64(),
     "p_beyond_holm": pl.Float64(), "standing": pl.String(), "n_items": pl.Int64(),
     "n_items_a": pl.Int64(), "n_items_b": pl.Int64(), "n_judgments_a": pl.Int64(),
-    "n_judgments_b": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "n_judgments_b": pl.Int64(), **FLAG_COLUMNS, "flag_sides": pl.List(pl.String()),
+    "estimator": pl.String(), "undefined": pl.String(),
     "n_differing": pl.Int64(), "few_informative": pl.Boolean(), "reason": pl.String(),
     "n_left_out_a": pl.Int64(), "n_left_out_b": pl.Int64(),
 }  # fmt: skip
@@ -376,19 +382,21 @@ def _compared(
     unit = (SIDE, "item_id", *(name for name in facets if name in varying))
     sides = compared_sides(both, unit, possible_orders(shown if options is None else options))
     ordered = sides is not None and ORDER in sides.nuisance
-    orders = orders_recorded(_most_orders(both, unit), sides.n_orders) if sides and ordered else ""
+    orders = [
+        (one, None)
+        for one in (
+            orders_recorded(_most_orders(both, unit), sides.n_orders) if sides and ordered else ()
+        )
+    ]
     names = [*(COMPARED if named is None else named)]
     if named is None and ordered:
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
-    greedy = f"; {pair.greedy}" if pair.greedy else ""
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
     told = policies if any_without else ("category",)
     (asked_a, asked_b), asked_both = _n_items(both, unit)
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
-    said = "".join(
-        f"; {one.flag} ({name})" for one, name in zip(replies, pair.names, strict=True) if one.flag
-    )
+    lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
     for policy in told:
         for name in names:
             of_scores = name == "krippendorff_alpha" and level != "nominal"
@@ -407,9 +415,11 @@ def _compared(
             kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
+            weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
+            made = _made(pair, found, n_items, weak)
             n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
             yield {
-                "a": pair.names[0], "b": pair.names[1], "coefficient": name,
+                "coefficient": name,
                 "measurement": at, "missing": policy,
                 "unit": " x ".join(sides.held if sides and reproduced else unit[1:]),
                 "conditions": REPRODUCIBILITY if reproduced else kind,
@@ -420,9 +430,7 @@ def _compared(
                 "standing": None,
                 "n_items": n_items, "n_items_a": n_sides[0], "n_items_b": n_sides[1],
                 "n_judgments_a": n_a, "n_judgments_b": n_b,
-                "estimator": _estimator(found, n_items) + greedy + (
-                    said if name != "valid_rate" else ""
-                ) + (orders if reproduced else ""), "undefined": found.undefined,
+                **made, "undefined": found.undefined,
                 "n_differing": found.n_differing, "few_informative": found.few_informative,
                 "reason": None if name == "valid_rate" else few,
                 "n_left_out_a": asked_a - asked_both, "n_left_out_b": asked_b - asked_both,
@@ -436,11 +444,19 @@ def _most_orders(both: pl.DataFrame, unit: Sequence[str]) -> int:
     return int(str(found or 0))
 
 
-def _estimator(found: Difference, n_items: int) -> str:
-    """How a difference was tested, and on what it rests."""
+def _made(
+    pair: Pair, found: Difference, n_items: int, lacking: Sequence[tuple[Noted, str | None]]
+) -> Row:
+    """The two sides, how their difference was tested, and what weakens it, as columns."""
+    few: Noted = (Flag.FEW_INFORMATIVE, ())
+    noted = [*([(few, None)] if found.few_informative else []), *pair.greedy, *lacking]
     tested = f"; {found.method}" if found.method else ""
-    few = "; few informative questions" if found.few_informative else ""
-    return f"paired swap test over {n_items} common questions{tested}{few}"
+    row: Row = {
+        "a": pair.names[0], "b": pair.names[1], **flag_columns([one for one, _ in noted]),
+        "flag_sides": [side for _, side in noted],
+        "statistic": f"paired swap test over {n_items} common questions{tested}",
+    }  # fmt: skip
+    return {**row, "estimator": estimator_words(row)}
 
 
 def _of_facets(

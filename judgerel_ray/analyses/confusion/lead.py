@@ -10,7 +10,7 @@ import polars as pl
 
 from judgerel_ray.analyses.confusion.label_charts import told_columns
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table, counts, key_columns
-from judgerel_ray.blocks.words import Row, number, percent, percent_interval
+from judgerel_ray.blocks.words import Row, flag_words, number, percent, percent_interval
 
 if TYPE_CHECKING:  # pages without matrices load nothing of how they are scored
     from judgerel_ray.analyses.confusion.tables import UncertaintyTables
@@ -119,5 +119,4 @@ def _remark(row: Mapping[str, Row | None]) -> str:
         said = "the surer, the more often wrong"
     elif low <= 0.5:
         said = "margin not shown to tell right from wrong"
-    few = str(rank["estimator"]).partition("; ")[2]
-    return "; ".join(part for part in (said, few) if part)
+    return "; ".join(part for part in (said, *flag_words(rank)) if part)

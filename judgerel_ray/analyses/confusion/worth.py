@@ -37,7 +37,7 @@ from judgerel_ray.stats import (
 )
 from judgerel_ray.stats.intervals.interval import clustered_share
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.selective.discrimination import few_answers, with_few
+from judgerel_ray.stats.selective.discrimination import few_answers, few_flags
 
 COVERAGES = (0.25, 0.5, 0.75)
 
@@ -219,15 +219,15 @@ def _rankings(group: JudgedGroup) -> Iterator[dict[str, object]]:
     """How well the margin ranks right before wrong."""
     margin_N, correct_N, text_N = group.margin_N, group.correct_N, group.text_N
     ranking = auroc(margin_N, correct_N, clusters_N=text_N)
-    estimator = with_few("margin", margin_N, correct_N, text_N)
+    noted = few_flags(margin_N, correct_N, text_N)
     yield quantity_row(
-        "auroc", ranking, n=ranking.n_ratings, estimator=estimator, undefined=ranking.undefined
-    )
+        "auroc", ranking, n=ranking.n_ratings, estimator="margin", undefined=ranking.undefined,
+        noted=noted,
+    )  # fmt: skip
     curve = risk_coverage(margin_N, correct_N, clusters_N=text_N)
-    estimator = with_few("margin, ties averaged", margin_N, correct_N, text_N)
-    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=estimator)
-    yield {**area, "low": curve.low, "high": curve.high}
     estimator = "margin, ties averaged"
+    area = quantity_row("aurc", value=curve.aurc, n=curve.n, estimator=estimator, noted=noted)
+    yield {**area, "low": curve.low, "high": curve.high}
     yield quantity_row("excess_aurc", value=curve.excess, n=curve.n, estimator=estimator)
     accepted = acceptance_curve(group.margin_N, group.correct_N)
     for coverage in COVERAGES:

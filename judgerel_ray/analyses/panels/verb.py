@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from judgerel_ray.analyses.printed import Printed
 from judgerel_ray.analyses.reliability.said import basis_of
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.selection.spending import Price
     from judgerel_ray.counting.given import Given, Judgments
 
-Prices: TypeAlias = "Mapping[str, float | tuple[float, float] | Price]"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelsRequest(Answered):
     """What ``panels`` is asked for."""
 
-    prices: Prices | Sequence[str] | None = field(
+    prices: Mapping[str, float | tuple[float, float] | Price] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "by judge: of a reply, or PROMPT,COMPLETION of a million tokens; default the rows' own "

@@ -14,9 +14,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import NONE_WITHOUT_ONE, SAME_WITHOUT_ANY, Flag
 from judgerel_ray.counting.groups.rated import QUESTION, RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.counting.verdicts.policy import FLAG_COLUMNS, Row, flag_columns
 from judgerel_ray.counting.verdicts.scales import SCALE
 from judgerel_ray.stats import Estimate, ReferenceAgreement, reference_agreement
 from judgerel_ray.stats.counts.statistic import Floats
@@ -27,11 +29,7 @@ NOT_SAMPLED = "not_sampled"
 """Why single and averaged are undefined: only distributions are there."""
 OFF_SCALE = "reference_off_scale"
 """Why intraclass correlations are undefined: the reference has scores that the scale has not."""
-_LACKING = {
-    "no_spread": "without any one question it comes out the same",
-    "depends_on_one_question": "without one of the questions there is no value",
-    "too_few_units": "too few units",
-}
+_LACKING = {"no_spread": SAME_WITHOUT_ANY, "depends_on_one_question": NONE_WITHOUT_ONE}
 _INTRACLASS = ("icc_agreement", "icc_consistency")
 
 
@@ -73,12 +71,14 @@ def alignment_row(
     if found is None:
         raise ValueError("alignment_row: there must be a coefficient")
     undefined = found.averaged.undefined
+    made = _made(found.averaged)
     row: dict[str, object] = {
         "coefficient": found.coefficient,
         "n_items": found.averaged.n_questions,
         "n_units": found.averaged.n_units,
         "reference": name,
-        "estimator": _in_words(found.averaged),
+        **made,
+        "estimator": estimator_words(made),
         "undefined": undefined or (NOT_SAMPLED if drawn is None else None),
     }
     if drawn is not None:
@@ -118,14 +118,15 @@ def on_one_scale(found: ReferenceAgreement) -> ReferenceAgreement:
     return replace(found, single=single, averaged=averaged, gain=gain)
 
 
-def _in_words(one: Estimate) -> str:
+def _made(one: Estimate) -> dict[str, object]:
     """How a number was computed, and what its interval lacks."""
-    parts = [one.estimator]
-    if one.few_questions and not one.undefined:
-        parts.append("few informative questions")
-    if one.no_interval and not one.undefined:
-        parts.append(f"no interval: {_LACKING.get(one.no_interval, one.no_interval)}")
-    return "; ".join(parts)
+    few = one.few_questions and not one.undefined
+    why = None if one.undefined else one.no_interval
+    return {
+        "statistic": one.estimator,
+        "no_interval": _LACKING.get(why, why) if why else None,
+        **flag_columns([(Flag.FEW_INFORMATIVE, ())] if few else []),
+    }
 
 
 def _ends(name: str, one: Estimate) -> dict[str, object]:
@@ -143,7 +144,8 @@ ALIGNMENT_COLUMNS: Mapping[str, pl.DataType] = {
     "gain_high": pl.Float64(), "p_gain": pl.Float64(), "n_averaged": pl.Float64(),
     "weighted": pl.Float64(), "weighted_low": pl.Float64(), "weighted_high": pl.Float64(),
     "n_weighted": pl.Int64(), "n_items": pl.Int64(), "n_units": pl.Int64(),
-    "reference": pl.String(), "estimator": pl.String(), "undefined": pl.String(),
+    "reference": pl.String(), "statistic": pl.String(), "no_interval": pl.String(),
+    **FLAG_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups and the scale, in reading order."""
 

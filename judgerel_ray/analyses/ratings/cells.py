@@ -52,9 +52,7 @@ def across_cells(row: Row) -> list[str]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    said = remark({**row, "estimator": row["estimator"] or ""})
-    if row["undefined"] == "does_not_apply":
-        said = str(row["estimator"])
+    said = str(row["statistic"]) if row["undefined"] == "does_not_apply" else remark(row)
     return [
         estimate(row),
         floor(row),

@@ -10,10 +10,11 @@ from typing import cast, get_args
 
 import polars as pl
 
-from judgerel_ray.analyses.reliability.estimates import in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
+from judgerel_ray.blocks.words import estimator_words
 from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.counting.groups.rated import RatedGroup, scale_ends
-from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.counting.verdicts.policy import METHOD_COLUMNS, Row, method_columns
 from judgerel_ray.stats import (
     SCALE_CASES,
     SCALE_MAPPINGS,
@@ -49,7 +50,7 @@ INTER_SCALE_COLUMNS: Mapping[str, pl.DataType] = {
     "own_first": pl.Float64(), "own_second": pl.Float64(), "n_items": pl.Int64(),
     "n_units": pl.Int64(), "n_replications": pl.Int64(), "mapping": pl.String(),
     "level": pl.String(), "pairing": pl.String(), "tie": pl.String(), "ceiling_of": pl.String(),
-    "estimator": pl.String(), "undefined": pl.String(),
+    **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 _DECIMALS = 0.1  # a scale of decimals is met at its tenths by a judge without noise
@@ -238,9 +239,10 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
     except ValueError as error:
         # Of all pairs some may not allow what others do.
         said = str(error).partition(": ")[2] or str(error)
-        return {**empty, "estimator": said, "undefined": "does_not_apply"}
+        return {**empty, "statistic": said, "estimator": said, "undefined": "does_not_apply"}
     interval, floor = inter_scale_interval(ratings), inter_scale_floor(ratings)
     taking = ratings.n_scales() >= 2
+    made = method_columns(alpha.estimator, interval, floor)
     return {
         **empty,
         "value": alpha.value,
@@ -251,7 +253,8 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
         "n_items": len(set(ratings.questions_N[taking].tolist())),
         "n_units": alpha.n_units,
         "n_replications": max(one.shape[1] for one in ratings.scores),
-        "estimator": in_words(alpha.estimator, interval, floor),
+        **made,
+        "estimator": estimator_words(made),
         "undefined": alpha.undefined,
     }
 

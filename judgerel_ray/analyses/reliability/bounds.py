@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS, Group, noise_columns
+from judgerel_ray.core.codes import CONTINUOUS, NAMES, UNBOUNDED, VALUES_UNKNOWN, IntervalMethod
 from judgerel_ray.counting.verdicts.policy import (
     FAILED,
     REPEATABILITY,
     SCORED,
     Row,
+    method_columns,
     number_of_row,
     value_of,
 )
@@ -47,9 +49,6 @@ BOUNDED = (
 """Coefficients that only fall, or only rise, as the verdicts of a unit spread."""
 NOT_A_POINT = "worst_to_best_case"
 """Why a row of bounds has no value."""
-_UNKNOWN = "not all values that a missing one could have are known (declare the options)"
-_CONTINUOUS = "scores are continuous, and a missing one could be any number"
-_NOTHING = "nothing bounds this coefficient"
 
 
 def bound_rows(
@@ -75,8 +74,8 @@ def bound_rows(
     ------
     Row
         As of :func:`.group_rows`: no value, `low` the least and
-        `high` the greatest the coefficient could be, ``estimator`` saying whether both are
-        reached; both null, and ``undefined`` "no_bounds", where there are none, ``estimator``
+        `high` the greatest the coefficient could be, ``interval_method`` saying whether both are
+        reached; both null, and ``undefined`` "no_bounds", where there are none, ``no_interval``
         saying why ("no_scores" where a level needs numbers and verdicts are names). No row where
         nothing is missing.
 
@@ -116,9 +115,9 @@ def _nominal_rows(group: Group, names: Sequence[str], *, counted: bool) -> Itera
     missing_U = group.table.counts_UK.sum(axis=1) - seen.counts_UV.sum(axis=1)
     # Categories that never occurred may be what is missing, too.
     width = max(group.n_categories, seen.counts_UV.shape[1])
-    why = None if counted else _CONTINUOUS
+    why = None if counted else CONTINUOUS
     if why is None and width < 2:
-        why = _UNKNOWN
+        why = VALUES_UNKNOWN
     if why is not None:
         for name in names:
             yield _row(group, name, CompletedRange(), group.n_missing, why=why)
@@ -136,16 +135,15 @@ def _scored_row(group: Group, name: str, level: Level, *, counted: bool) -> Row:
     scores, why = group.scores, None
     named = group.table.kinds.filter(SCORED)["score"].null_count() > 0
     if name not in OF_SCORES:
-        why = _NOTHING
+        why = UNBOUNDED
     elif not counted:
-        why = _CONTINUOUS
+        why = CONTINUOUS
     elif named:
-        why = "verdicts are names"
+        why = NAMES
     elif len(scores) < max(2, group.n_categories):
-        why = _UNKNOWN
+        why = VALUES_UNKNOWN
     if why is not None:
-        said = f"{why} ({level} level)"
-        row = _row(group, name, CompletedRange(), group.n_missing, why=said)
+        row = _row(group, name, CompletedRange(), group.n_missing, why=why)
         told = "no_scores" if named and counted else row["undefined"]
         return {**row, "measurement": level, "undefined": told}
     seen = group.table.counts(number_of_row())
@@ -155,8 +153,8 @@ def _scored_row(group: Group, name: str, level: Level, *, counted: bool) -> Row:
     missing_U = group.table.counts_UK.sum(axis=1) - counts_UK.sum(axis=1)
     found = scored_range(name, counts_UK, missing_U, values=np.array(scores), level=level)
     row = _row(group, name, found, group.n_missing)
-    words = f"{row['estimator']}; each missing verdict one of the {len(scores)} scores of the file"
-    return {**row, "measurement": level, "estimator": words}
+    words = f"{row['statistic']}; each missing verdict one of the {len(scores)} scores of the file"
+    return {**row, "measurement": level, "statistic": words}
 
 
 def _range(
@@ -202,14 +200,16 @@ def _row(
     group: Group, name: str, found: CompletedRange, n_missing: int, *, why: str | None = None
 ) -> Row:
     """The two cases of one coefficient as a row."""
-    words = f"worst and best case over {n_missing} missing verdicts; no sampling error in it"
+    words = f"worst and best case over {n_missing} missing verdicts"
     if not found.exact:
         words = (
             f"bracket of the worst and the best case over {n_missing} missing verdicts: too many "
-            "ways to try all, none goes beyond; no sampling error in it"
+            "ways to try all, none goes beyond"
         )
+    kind = IntervalMethod.WORST_TO_BEST if found.exact else IntervalMethod.BRACKET
+    known = {"interval_method": kind.value}
     if found.low is None:
-        words = f"no interval from worst to best case over {n_missing} missing: {why or _NOTHING}"
+        words, known = "", {"no_interval": why or UNBOUNDED}
     return {
         "coefficient": name,
         "value": None,
@@ -220,7 +220,8 @@ def _row(
         "missing": "bounds",
         "n_categories": group.n_categories,
         "n_missing": n_missing,
-        "estimator": words,
+        **method_columns(words),
+        **known,
         "undefined": "no_bounds" if found.low is None else NOT_A_POINT,
         **group.basis,
         "conditions": None if name == "valid_rate" else REPEATABILITY,

@@ -7,17 +7,18 @@ are interchangeable, and icc1 and icck are what omega and alpha would be of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import ALIKE, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import noise_columns
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import ALIKE, IDENTICAL, Flag, Noted
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
-from judgerel_ray.counting.verdicts.policy import SCORED, Row
+from judgerel_ray.counting.verdicts.policy import SCORED, Row, method_columns
 from judgerel_ray.stats import (
     Interval,
     Omega,
@@ -34,9 +35,8 @@ CONSISTENCY: tuple[Known, ...] = ("cronbach_alpha", "mcdonald_omega", "omega_hie
 """Coefficients of distinct items."""
 _NO_ITEMS = ("item_id", "replication", "block", "verdict", "label", "score", "outcome", "seed")
 _BLOCKS = 100  # fits of omega_hierarchical for one interval: some seconds
-_IDENTICAL = "have the same score on every item (but for level and unit of the items)"
 _EMPTY = ("value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise")
-Measured = tuple[float | None, str | None, str]  # value, why there is none, estimator
+Measured = tuple[float | None, str | None, str, list[Noted]]  # and why none, estimate, flags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -185,7 +185,11 @@ def consistency_rows(
     (0.92, None)
     """
     for name in (name for name in CONSISTENCY if name in names):
-        row: Row = {"undefined": "no_scores", "estimator": "no scores", **dict.fromkeys(_EMPTY)}
+        row: Row = {
+            "undefined": "no_scores",
+            **method_columns("no scores"),
+            **dict.fromkeys(_EMPTY),
+        }
         if found is not None:
             row |= _row(found, name, intervals)
         n_missing = found.n_unscored if found else basis.get("n_judgments")
@@ -202,17 +206,17 @@ def consistency_rows(
 
 def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
     """Value, interval and floor of one coefficient."""
-    value, why, words = _MEASURES[name](found.scores_NK)
+    value, why, words, noted = _MEASURES[name](found.scores_NK)
     words += f"; items are the values of {found.column}"
     n_partial = int(np.isnan(found.scores_NK).any(axis=1).sum())
     if n_partial:
-        n_all = len(found.scores_NK)
-        words += (
-            f"; WARNING: {n_partial} of {n_all} subjects left out, without a score on every item"
-        )
+        noted.insert(0, (Flag.SUBJECTS_LEFT_OUT, (n_partial, len(found.scores_NK))))
     interval, floor = Interval(undefined="undefined"), None
     if value is not None:
         interval = _interval(name, found, intervals)
+        n_questions = int(found.clusters_N.max(initial=-1)) + 1
+        if interval.n_questions < n_questions and not interval.undefined:
+            noted.append((Flag.IN_BLOCKS, (n_questions,)))
         floor = column_noise_floor(found.scores_NK, name, matrix=_matrix(name))
     return {
         "value": value,
@@ -220,8 +224,12 @@ def _row(found: ItemScores, name: Known, intervals: IntervalChoice) -> Row:
         "high": interval.high,
         **noise_columns(floor),
         "unit": " x ".join(found.subject),
-        "estimator": in_words(
-            words, interval, floor, alike=_IDENTICAL if value and value > 1 - 1e-9 else ALIKE
+        **method_columns(
+            words,
+            interval,
+            floor,
+            noted=noted,
+            alike=IDENTICAL if value and value > 1 - 1e-9 else ALIKE,
         ),
         "undefined": why,
     }
@@ -232,33 +240,33 @@ def _cronbach(scores_NK: NDArray[np.float64]) -> Measured:
     found = cronbach_alpha(scores_NK)
     omega = mcdonald_omega(scores_NK, matrix="covariance").value
     beside = "" if omega is None else f"; raw omega of the same covariances {omega:.3f}"
-    return found.value, found.undefined, found.estimator + beside
+    return found.value, found.undefined, found.estimator + beside, []
 
 
 def _omega(scores_NK: NDArray[np.float64]) -> Measured:
     """Omega of one factor."""
     found = mcdonald_omega(scores_NK)
-    return found.value, found.undefined, _words(found)
+    return found.value, found.undefined, *_words(found)
 
 
 def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
     """Omega of the general factor."""
     found = omega_hierarchical(scores_NK)
     why = found.undefined or (None if found.hierarchical is not None else "not_identified")
+    words, noted = _words(found)
     # One solution gives both, and names itself by the first.
-    return found.hierarchical, why, _words(found).replace("omega total", "omega hierarchical", 1)
+    return found.hierarchical, why, words.replace("omega total", "omega hierarchical", 1), noted
 
 
-def _words(found: Omega) -> str:
+def _words(found: Omega) -> tuple[str, list[Noted]]:
     """The estimator, alpha of the same matrix, and what is wrong with the solution."""
     said = [found.estimator]
     if found.alpha is not None:
         said.append(f"standardized alpha of the same correlations {found.alpha:.3f}")
-    said += [f"WARNING: {note}" for note in found.notes]
+    noted = list(found.flags)
     if found.heywood:
-        improper = "" if found.improper is None else f", {found.improper:.3f} without it"
-        said.append(f"Heywood case: a fitted error variance is held at its bound{improper}")
-    return "; ".join(said)
+        noted.append((Flag.HEYWOOD, () if found.improper is None else (found.improper,)))
+    return "; ".join(said), noted
 
 
 def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interval:
@@ -272,14 +280,10 @@ def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interva
             n_resamples=choice.n_resamples,
             seed=choice.seed,
         )
-    clusters, n = found.clusters_N, int(found.clusters_N.max(initial=-1)) + 1
-    blocks = name == "omega_hierarchical" and n > _BLOCKS
-    if blocks:
+    clusters = found.clusters_N
+    if name == "omega_hierarchical":
         clusters = clusters % _BLOCKS
-    interval = item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
-    if not blocks or interval.undefined:
-        return interval
-    return replace(interval, method=f"{interval.method} (blocks of {n})")
+    return item_interval(found.scores_NK, name, matrix=_matrix(name), clusters_N=clusters)
 
 
 def _matrix(name: Known) -> Literal["correlation", "covariance"]:

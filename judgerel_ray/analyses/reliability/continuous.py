@@ -15,14 +15,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgerel_ray.analyses.reliability.estimates import (
-    ALIKE,
-    UNANIMOUS,
     Group,
-    in_words,
     noise_columns,
 )
+from judgerel_ray.core.codes import ALIKE, UNANIMOUS
 from judgerel_ray.counting.nesting import KIND, N, UnitRows
-from judgerel_ray.counting.verdicts.policy import REPEATABILITY, SCORED, Missing, Row
+from judgerel_ray.counting.verdicts.policy import (
+    REPEATABILITY,
+    SCORED,
+    Missing,
+    Row,
+    method_columns,
+)
 from judgerel_ray.stats import Interval, Level, measure, moment_statistic, score_floor
 
 MOST_VALUES = 200
@@ -183,7 +187,7 @@ def _scored_row(group: Group, policy: Missing, name: str, moments: Moments) -> R
         "missing": policy,
         "n_categories": None,
         "n_missing": int(group.table.counts_UK.sum() - moments_U3[:, 0].sum()),
-        "estimator": in_words(
+        **method_columns(
             f"{found.estimator}, by number, sum and sum of squares",
             interval,
             floor,
@@ -199,7 +203,7 @@ def _undefined(group: Group, policy: Missing, name: str, level: str, why: str) -
     return {
         "coefficient": name, "value": None, "low": None, "high": None, **noise_columns(None),
         "measurement": level, "missing": policy, "n_categories": None,
-        "n_missing": group.n_missing, "estimator": f"more than {MOST_VALUES} different scores",
+        "n_missing": group.n_missing, **method_columns(f"more than {MOST_VALUES} different scores"),
         "undefined": why, **group.basis, "conditions": REPEATABILITY,
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.lead_codes import FEWEST, LeadCode
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.greedy import said_of_greedy, sampled
@@ -18,7 +18,15 @@ from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.nesting import N
 from judgerel_ray.counting.outcomes import share_interval
 from judgerel_ray.counting.right_answers import GOLD
-from judgerel_ray.counting.verdicts.policy import FAILED, MISSING, SCORED, Missing, Row, value_of
+from judgerel_ray.counting.verdicts.policy import (
+    FAILED,
+    MISSING,
+    SCORED,
+    Missing,
+    Row,
+    method_columns,
+    value_of,
+)
 from judgerel_ray.stats import Interval, clopper_pearson, measure
 from judgerel_ray.stats.agreement.correctness import CORRECTNESS, correctness_statistic
 
@@ -103,7 +111,7 @@ def correctness_rows(
                 "missing": policy,
                 "n_categories": None,
                 "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-                "estimator": in_words(coefficient.estimator, interval, None),
+                **method_columns(coefficient.estimator, interval),
                 "undefined": "no_gold" if known.is_empty() else coefficient.undefined,
                 **group.basis,
             }

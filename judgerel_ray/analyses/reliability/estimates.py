@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS
 from judgerel_ray.counting.groups.matrix import UnitCounts, UnitTable
 from judgerel_ray.counting.intervals import AUTO, IntervalChoice
 from judgerel_ray.counting.outcomes import reply_counts, share_interval
@@ -19,6 +20,7 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     Row,
+    method_columns,
     number_of_row,
     value_of,
 )
@@ -38,10 +40,6 @@ _WITH_CATEGORIES = ("gwet_ac1", "brennan_prediger", "entropy_agreement")
 OF_NUMBERS = ("krippendorff_alpha", "icc1", "icck")
 """Coefficients that verdicts as numbers have, too."""
 _ICC = ("icc1", "icck")
-
-ALIKE = "come out alike"
-UNANIMOUS = "are unanimous"
-"""What questions have in common where leaving any of them out changes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -272,7 +270,7 @@ def _row(
         "missing": policy,
         "n_categories": None,
         "n_missing": group.n_judgments - int(found.counts_UV.sum()),
-        "estimator": in_words(coefficient.estimator, interval, floor, alike=alike),
+        **method_columns(coefficient.estimator, interval, floor, alike=alike),
         "undefined": coefficient.undefined,
     }
 
@@ -283,7 +281,7 @@ def _alike(group: Group, found: UnitCounts, statistic: CountStatistic) -> str:
     split = counts.max(axis=1, initial=0) < counts.sum(axis=1)
     if statistic.name == "valid_rate" or split.any():
         return ALIKE
-    return UNANIMOUS if len(group.unit) == 1 else f"{UNANIMOUS} in each of their units"
+    return UNANIMOUS if len(group.unit) == 1 else UNANIMOUS_UNITS
 
 
 def noise_columns(floor: NoiseFloor | None) -> Row:
@@ -300,39 +298,3 @@ def noise_columns(floor: NoiseFloor | None) -> Row:
         "p_noise": floor.p if floor else None,
         "noise": floor.p > NOISE_ABOVE if floor and floor.p is not None else None,
     }
-
-
-def in_words(
-    estimator: str, interval: Interval, floor: NoiseFloor | None, *, alike: str = ALIKE
-) -> str:
-    """Say the estimator, how its interval and floor were made, and what weakens them.
-
-    `alike` is what the questions have in common where none moves the value.
-
-    Examples
-    --------
-    >>> in_words("nominal alpha", Interval(undefined="too_few_units"), None)
-    'nominal alpha; no interval: too few units'
-    """
-    parts = [estimator]
-    if interval.undefined == "no_spread":
-        # None of Q differs: at 95 % the share that does is below 1 - .05^(1/Q).
-        bound = 1 - 0.05 ** (1 / interval.n_questions)
-        parts.append(
-            f"no interval: all {interval.n_questions} questions {alike}, so of all such "
-            f"questions fewer than {bound:.0%} would come out otherwise (95 %)"
-        )
-    elif interval.undefined and interval.undefined != "undefined":
-        parts.append(f"no interval: {interval.undefined.replace('_', ' ')}")
-    elif interval.method:
-        parts.append(interval.method)
-    if interval.few_informative:
-        parts.append("few informative questions")
-    elif interval.carried_by_few:
-        few = f"rests on few questions: {interval.n_effective:.1f} of {interval.n_questions}"
-        parts.append(f"{few} carry the differences between them")
-    if interval.biased:
-        parts.append("biased at this size")
-    if floor and floor.method:
-        parts.append(f"floor of {floor.method}")
-    return "; ".join(parts)

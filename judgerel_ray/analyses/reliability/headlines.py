@@ -17,19 +17,18 @@ from judgerel_ray.analyses.reliability.lead_codes import (
     same_place_and_option,
 )
 from judgerel_ray.blocks.words import (
-    FEW_INFORMATIVE,
     NOISE,
     UNASKED,
     Row,
-    compared,
     conditions,
     group_columns,
     group_label,
+    noted,
     number,
     percent,
     reason,
-    remarks,
 )
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.verdicts.policy import REPEATABILITY, REPRODUCIBILITY
 
 WARNINGS = (
@@ -151,10 +150,10 @@ def _few(row: Row | None, n_items: int) -> str:
     """On how few questions it rests, where one of them can move it."""
     if row is None or row["value"] is None:
         return ""
-    n = compared(row) or n_items
+    n = cast(int, row.get("n_compared") or n_items)
     if 0 < n < FEW_QUESTIONS:
         return f" This rests on {n} question{'s' * (n != 1)}: a few more can change it."
-    if FEW_INFORMATIVE in remarks(row):
+    if Flag.FEW_INFORMATIVE in dict(noted(row)):
         return f" Of the {n:,} questions few decide this: one of them can move it."
     return ""
 
@@ -223,7 +222,7 @@ def group_leads(coefficients: pl.DataFrame) -> list[tuple[Lead, str]]:
     --------
     >>> row = {"coefficient": "percent_agreement", "value": 0.647, "low": 0.563, "high": 0.730,
     ...        "noise_floor": 0.528, "noise": False, "undefined": None,
-    ...        "estimator": "jackknife-t over 55 questions"}
+    ...        "n_compared": 55}
     >>> said, chance = group_leads(pl.DataFrame([row]))[0][1].split("; ")
     >>> said
     'Asked the same prompt again, this judge gives the same verdict 65 % of the time (56 % to 73 %)'

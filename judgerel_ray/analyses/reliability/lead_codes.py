@@ -15,6 +15,8 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.reliability.estimates import Group
+from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.columns import is_judge
 from judgerel_ray.counting.nesting import N, UnitRows
 from judgerel_ray.counting.verdicts.places import SHOWN, place
@@ -29,8 +31,6 @@ is compared, whatever it would have said.
 """
 NEARLY_ALL = 0.95
 """Share below which agreement is flagged: one pair in ten, or more, lacks a verdict (1 - .95^2)."""
-FEW_FLAG, SOME_FLAG = "few verdicts", "replies without a verdict"
-"""How ``estimator`` begins its remark in either case."""
 _TWO = 2
 _HALF = 0.5
 
@@ -106,12 +106,12 @@ class Replies:
         return f"{LeadCode.ONE_ANSWER.value}:{self.only}" if stays else None
 
     @property
-    def flag(self) -> str | None:
-        """What ``estimator`` says of agreement where verdicts are missing."""
+    def flag(self) -> Noted | None:
+        """What weakens agreement where verdicts are missing."""
         if self.are_few:
-            return f"{FEW_FLAG}: {self.n_valid:,} of {self.n_replies:,} replies hold one"
+            return Flag.FEW_VERDICTS, (self.n_valid, self.n_replies)
         if self.n_valid < NEARLY_ALL * self.n_replies:
-            return f"{SOME_FLAG}: {self.n_replies - self.n_valid:,} of {self.n_replies:,}"
+            return Flag.SOME_WITHOUT, (self.n_replies - self.n_valid, self.n_replies)
         return None
 
 
@@ -271,7 +271,7 @@ class LedGroup:
 
 
 def led(groups: Sequence[LedGroup], rows: pl.LazyFrame, *, labelled: bool) -> list[Row]:
-    """Write the rows of all groups, each with what leads its group.
+    """Write the rows of all groups, each with what leads its group and how it was made in words.
 
     Parameters
     ----------
@@ -301,7 +301,9 @@ def led(groups: Sequence[LedGroup], rows: pl.LazyFrame, *, labelled: bool) -> li
         code = lead_code(
             one.rows, replace(one.replies, places=found.get(id(one), one.replies.places))
         )
-        written += [{**one.key, **row, "lead": code} for row in one.rows]
+        written += [
+            {**one.key, **row, "estimator": estimator_words(row), "lead": code} for row in one.rows
+        ]
     return written
 
 
@@ -426,15 +428,3 @@ def replies_told(rows: Sequence[Mapping[str, object]]) -> Replies | None:
         return None
     n = cast(int, row["n_judgments"]) - cast(int, row["n_missing"])
     return Replies(n_valid=round(cast(float, row["value"]) * n), n_replies=n)
-
-
-def without_verdicts(row: Mapping[str, object]) -> list[str]:
-    """Find what a row says of replies without a verdict that are more than a few.
-
-    Examples
-    --------
-    >>> without_verdicts({"estimator": "alpha; replies without a verdict: 9 of 40"})
-    ['replies without a verdict: 9 of 40']
-    """
-    parts = str(row["estimator"]).split("; ")
-    return [part for part in parts if part.startswith(SOME_FLAG)]

@@ -13,13 +13,15 @@ import numpy as np
 import polars as pl
 
 from judgerel_ray.analyses.reliability.continuous import Moments
-from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.counting.verdicts.places import ORDER
 from judgerel_ray.counting.verdicts.policy import (
     NOISE_ABOVE,
     REPEATABILITY,
     SCORED,
     Row,
+    method_columns,
     number_of_row,
     value_of,
 )
@@ -113,7 +115,7 @@ def class_rows(group: Group) -> Iterator[Row]:
             "high": interval.high, **noise_columns(floor), "measurement": "nominal",
             "missing": policy, "n_categories": None,
             "n_missing": int(group.table.counts_UK.sum() - found.counts_UV.sum()),
-            "estimator": in_words(statistic.estimator, interval, floor),
+            **method_columns(statistic.estimator, interval, floor),
             "undefined": value.undefined, **group.basis, "conditions": REPEATABILITY,
         }  # fmt: skip
 
@@ -147,7 +149,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
     row: Row = {
         "coefficient": "standard_error", "value": None, "low": None, "high": None,
         **noise_columns(None), "measurement": "interval", "missing": policy, "n_categories": None,
-        "n_missing": group.n_missing, "estimator": words, "undefined": None, **group.basis,
+        "n_missing": group.n_missing, **method_columns(words), "undefined": None, **group.basis,
         "conditions": REPEATABILITY,
     }  # fmt: skip
     if moments is None and group.table.kinds.filter(SCORED)["score"].null_count():
@@ -183,7 +185,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
         "noise_floor": spread if known else None,
         "noise_floor_sd": spread * like.sd / 2 if like.sd is not None else None,
         "p_noise": like.p, "noise": None if like.p is None else like.p > NOISE_ABOVE,
-        "estimator": in_words(words, interval, like if known else None),
+        **method_columns(words, interval, like if known else None),
     }  # fmt: skip
 
 
@@ -209,7 +211,7 @@ def positive_interval(terms: QuestionTerms, value: float) -> Interval:
     return Interval(
         low=float(value * np.exp(-half)),
         high=float(value * np.exp(half)),
-        method=f"jackknife-t over {n} questions, log scale",
+        kind=IntervalMethod.JACKKNIFE_LOG,
         n_questions=n,
     )
 

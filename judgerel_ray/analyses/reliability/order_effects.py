@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, in_words
+from judgerel_ray.analyses.reliability.estimates import Group
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.groups.matrix import unit_counts
 from judgerel_ray.counting.groups.tally import Tally
@@ -21,9 +21,10 @@ from judgerel_ray.counting.verdicts.policy import (
     SCORED,
     Missing,
     Row,
+    method_columns,
     value_of,
 )
-from judgerel_ray.stats import Coefficient
+from judgerel_ray.stats import Coefficient, Interval, NoiseFloor
 from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
 from judgerel_ray.stats.generalizability.facet_layout import lay_out
 from judgerel_ray.stats.generalizability.facet_null import Wanted, facet_floors
@@ -290,20 +291,24 @@ def _swap_row(
     told = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
         n_ratings=n_ratings, n_units=terms.questions_C.size,
-        estimator=in_words(words, interval, None),
     )  # fmt: skip
     if of_places:  # shuffled over the questions, verdicts that go by place still do
-        return _row(group, policy, told)
+        return _row(group, policy, told) | method_columns(words, interval)
     floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
     told = replace(
         told, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
-        estimator=in_words(words, interval, floor),
     )  # fmt: skip
-    return _row(group, policy, told)
+    return _row(group, policy, told) | method_columns(words, interval, floor)
 
 
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:
     """One row of the result."""
+    interval = Interval(
+        kind=found.interval_method, undefined=found.no_interval, n_questions=found.n_units
+    )
+    floor = NoiseFloor(
+        mean=None, sd=None, p=None, n_permutations=found.n_permutations, kind=found.null_method
+    )
     return {
         "coefficient": found.name,
         "value": found.value,
@@ -317,7 +322,7 @@ def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = T
         "missing": policy,
         "n_categories": None,
         "n_missing": group.n_judgments - found.n_ratings,
-        "estimator": found.estimator,
+        **method_columns(found.estimator, interval, floor),
         "undefined": found.undefined if crossed else "orders_not_crossed",
         **group.basis,
     }

@@ -16,7 +16,7 @@ from typing import cast
 import polars as pl
 
 from judgerel_ray.analyses.reliability.headlines import first_rows, repeats
-from judgerel_ray.analyses.reliability.lead_codes import FEW_FLAG, LeadCode, without_verdicts
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.blocks.blocks import (
     Axis,
     Block,
@@ -37,13 +37,15 @@ from judgerel_ray.blocks.words import (
     Row,
     cell,
     coefficient_name,
-    compared,
     estimate,
+    estimator_parts,
     explanation,
+    flag_words,
     group_columns,
     group_label,
     interval,
     missing_policy,
+    noted,
     number,
     percent,
     percent_interval,
@@ -52,7 +54,8 @@ from judgerel_ray.blocks.words import (
     times,
 )
 from judgerel_ray.core import OUTCOMES
-from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY
+from judgerel_ray.core.codes import Flag
+from judgerel_ray.counting.verdicts.policy import REPRODUCIBILITY, flag_columns
 
 _OTHER_ORDERS = ("same option in another order", "same place in another order")
 _REMARKS = {
@@ -61,7 +64,9 @@ _REMARKS = {
     LeadCode.BELOW_CHANCE.value: "less than by chance",
 }
 _FEW: Row = {
-    **dict.fromkeys(("value", "low", "high", "noise_floor", "noise_floor_sd", "noise")),
+    **dict.fromkeys(
+        ("value", "low", "high", "noise_floor", "noise_floor_sd", "noise", "no_interval")
+    ),
     "undefined": LeadCode.FEW_VERDICTS.value,
 }
 
@@ -131,8 +136,8 @@ def _said_of(row: Row) -> Row:
     few = row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate"
     if not few:
         return row
-    told = [part for part in str(row["estimator"]).split("; ") if part.startswith(FEW_FLAG)]
-    return {**row, **_FEW, "estimator": "; ".join(told)}
+    kept = [one for one in noted(row) if one[0] is Flag.FEW_VERDICTS]
+    return {**row, **_FEW, **flag_columns(kept)}
 
 
 def _remark(row: Row) -> str:
@@ -140,7 +145,7 @@ def _remark(row: Row) -> str:
     code, _, answer = str(row.get("lead")).partition(":")
     said = [f"answers {answer} only"] if answer else []
     said += [_REMARKS[code]] if code in _REMARKS else []
-    said += without_verdicts(row)
+    said += flag_words(row, Flag.SOME_WITHOUT)
     said += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
     return "; ".join(said)
 
@@ -177,7 +182,7 @@ def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
 def _folded(label: str, rows: Sequence[Row]) -> Folded:
     """One group's coefficients."""
     notes = Notes()
-    parts = [[*str(row["estimator"]).split("; "), *_why(row)] for row in rows]
+    parts = [[*estimator_parts(row), *_why(row)] for row in rows]
     shared = set.intersection(*map(set, parts)) if len(rows) > 1 else set()
     marks = [
         sorted(notes.number(explanation(text)) for text in texts if text not in shared)
@@ -204,7 +209,7 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
         _floors(rows),
         Column(head="p of noise", cells=[number(row["p_noise"]) for row in rows], is_number=True),
         counts("categories", [row["n_categories"] for row in rows]),
-        counts("questions compared", [compared(row) for row in rows]),
+        counts("questions compared", [row["n_compared"] for row in rows]),
         counts("left out", [row["n_missing"] or None for row in rows]),
         Column(head="remark", cells=[NOISE if row["noise"] else "" for row in rows], kind="remark"),
     ]

@@ -17,13 +17,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
+from judgerel_ray.core.codes import Flag, IntervalMethod, Noted, NullMethod
 from judgerel_ray.counting.columns import is_judge, outcome_column
 from judgerel_ray.counting.declared import of_protocols
 from judgerel_ray.counting.groups.grouping import Block
 from judgerel_ray.counting.groups.matrix import UnitCounts
 from judgerel_ray.counting.outcomes import share_interval
-from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row
+from judgerel_ray.counting.verdicts.policy import NOISE_ABOVE, Row, method_columns
 from judgerel_ray.stats import Interval, count_statistic
 from judgerel_ray.stats.intervals.precision import t_quantile
 
@@ -166,6 +167,7 @@ class _Found:
     value: float | None = None
     interval: Interval = _NONE
     undefined: str | None = None
+    noted: tuple[Noted, ...] = ()
 
 
 def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
@@ -226,7 +228,7 @@ def printed_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iter
             "missing": None,
             "n_categories": None,
             "n_missing": 0,
-            "estimator": in_words(one.words, one.interval, None),
+            **method_columns(one.words, one.interval, noted=one.noted),
             "undefined": one.undefined,
             **group.basis,
         }
@@ -298,9 +300,8 @@ def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
         error, told = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
         interval = _by_replication(found.value, error, found.n_replications)
     words += f"; {told} {'unknown' if error is None else f'{error:.2g}'}"
-    if name == _MONTE_CARLO:
-        words += "; WARNING: Monte-Carlo error only, of the same questions asked again"
-    return _Found(name=name, words=words, value=found.value, interval=interval)
+    noted: tuple[Noted, ...] = ((Flag.MONTE_CARLO_ONLY, ()),) if name == _MONTE_CARLO else ()
+    return _Found(name=name, words=words, value=found.value, interval=interval, noted=noted)
 
 
 def _by_question(group: Group, codes_RQ: NDArray[np.float64]) -> Interval:
@@ -323,7 +324,7 @@ def _by_replication(value: float, error: float | None, n: int) -> Interval:
     return Interval(
         low=max(0.0, value - half),
         high=min(1.0, value + half),
-        method=f"t over {n} replications",
+        kind=IntervalMethod.T_REPLICATIONS,
         n_questions=n,
     )
 
@@ -382,7 +383,7 @@ def published_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> It
 
 def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> Iterator[Row]:
     """Alpha and omega of one group."""
-    from judgerel_ray.legacy import WARNING, schroeder2024, schroeder2024_noise_floor
+    from judgerel_ray.legacy import schroeder2024, schroeder2024_noise_floor
 
     codes = code_table(rows, unit=group.unit)
     found = None if codes is None else schroeder2024(codes)
@@ -391,6 +392,9 @@ def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> I
         omega = name.endswith("omega")
         null = (noise.omega if omega else noise.alpha) if noise else None
         words = ["schroeder2024"]
+        noted: list[Noted] = [(Flag.PUBLISHED, ())]
+        if null and null.n_failed:
+            noted.append((Flag.PERMUTATIONS_UNDEFINED, (null.n_failed,)))
         if found:
             words.append(
                 f"{found.n_varying} of {found.n_questions} questions vary, {found.n_constant} that "
@@ -398,7 +402,6 @@ def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> I
             )
         if omega and found and found.n_improper:
             words.append(f"{found.n_improper} uniquenesses below 0")
-        words += [f"floor of {null.method}"] if null and null.method else []
         why = (found.omega_undefined if omega else found.alpha_undefined) if found else None
         yield {
             "coefficient": name,
@@ -413,7 +416,11 @@ def _estimator_rows(group: Group, rows: pl.DataFrame, names: Sequence[str]) -> I
             "missing": None,
             "n_categories": None,
             "n_missing": 0 if codes is None else int(np.isnan(codes).sum()),
-            "estimator": "; ".join([*words, f"WARNING: {WARNING}"]),
+            **method_columns("; ".join(words), noted=noted),
+            "null_method": NullMethod.QUESTION_SHUFFLES.value
+            if null and null.n_permutations
+            else None,
+            "n_permutations": (null.n_permutations or None) if null else None,
             "undefined": why if found else "no_letter_codes",
             **group.basis,
         }

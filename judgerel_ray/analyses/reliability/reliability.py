@@ -46,10 +46,10 @@ from judgerel_ray.analyses.reliability.reproducibility import (
 )
 from judgerel_ray.analyses.serving.noise import SERVING
 from judgerel_ray.core import Scale, SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.greedy import (
-    SERVING_NOISE,
     TEMPERATURE,
     said_of_greedy,
     sampled,
@@ -89,6 +89,7 @@ from judgerel_ray.counting.verdicts.policy import (
     Row,
     outcomes_without_verdict,
     own_level,
+    with_flags,
 )
 from judgerel_ray.counting.verdicts.scales import SCALE, scale_names, scored_kinds, values_on
 from judgerel_ray.stats import COEFFICIENTS, DEFAULT_COEFFICIENTS, LEVELS, Level
@@ -157,7 +158,7 @@ def reduce_judgments(
     nuisance : sequence of str, optional
         Facets that should not matter, besides option_order, template and definition.
     intervals : IntervalChoice
-        How intervals are made; ``estimator`` says which it was.
+        How intervals are made; ``interval_method`` says which it was.
     scales : mapping of str to Scale, optional
         Scales by the names in the column ``scale``, besides the shipped ones.
     verdicts_known : bool
@@ -171,8 +172,8 @@ def reduce_judgments(
     -------
     pl.DataFrame
         One row a group, coefficient, level and missing policy: the group's columns, then `COLUMNS`.
-        Never NaN: no number is null, and ``undefined`` or ``estimator`` says why. ``lead`` is what
-        a reader of the group should know first, in all its rows: see
+        Never NaN: no number is null, and ``undefined`` or ``no_interval`` says why. ``lead`` is
+        what a reader of the group should know first, in all its rows: see
         :func:`judgerel_ray.analyses.reliability.lead_codes.lead_code`.
 
     Raises
@@ -295,18 +296,18 @@ def _agreement_rows(
         yield from bound_rows(group, asked, levels=levels, counted=moments is None)
 
 
-def _said(row: Row, said: str, items: str | None, replies: Replies) -> Row:
+def _said(row: Row, said: Flag | None, items: str | None, replies: Replies) -> Row:
     """A row with what its reader must know of temperature 0, and of replies without a verdict."""
     name = str(row["coefficient"])
     if replies.flag and name != "valid_rate" and row["missing"] in MISSING:
-        row = {**row, "estimator": f"{row['estimator']}; {replies.flag}"}
+        row = with_flags(row, [replies.flag])
     of_repeats = (
         name in _OF_REPEATS or name.startswith("class_agreement") or name.startswith(_PUBLISHED)
     )
     of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
-    told = of_repeats if said == SERVING_NOISE else bool(said) and not all_of_it
-    return {**row, "estimator": f"{row['estimator']}; {said}"} if told else row
+    told = of_repeats if said == Flag.SERVING_NOISE else not all_of_it
+    return with_flags(row, [(said, ())]) if said and told else row
 
 
 def _of_items(

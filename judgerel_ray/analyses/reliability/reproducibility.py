@@ -10,16 +10,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgerel_ray.analyses.reliability.estimates import Group, in_words, noise_columns
+from judgerel_ray.analyses.reliability.estimates import Group, noise_columns
 from judgerel_ray.analyses.reliability.leading import positive_interval
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.verdicts.policy import (
     REPRODUCIBILITY,
     SCORED,
     Missing,
     Row,
+    method_columns,
     number_of_row,
     value_of,
+    with_flags,
 )
 from judgerel_ray.stats import Interval, Level, NoiseFloor, count_statistic, measure, noise_floors
 from judgerel_ray.stats.agreement.krippendorff import alpha_statistic
@@ -108,19 +111,19 @@ def possible_orders(n_options: int | None) -> float | None:
     return None if n_options is None else float(factorial(min(n_options, _COUNTED_OPTIONS)))
 
 
-def orders_recorded(n_recorded: int, n_orders: float | None) -> str:
-    """Say how many of all possible orders a question was asked in, where they are not all.
+def orders_recorded(n_recorded: int, n_orders: float | None) -> list[Noted]:
+    """Flag how many of all possible orders a question was asked in, where they are not all.
 
     Examples
     --------
-    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0), orders_recorded(3, None)
-    ('; orders recorded: 2 of 24 a question, the others taken to be like them', '', '')
+    >>> orders_recorded(2, 24.0), orders_recorded(2, 2.0)
+    ([(<Flag.SOME_ORDERS: 'some_orders_recorded'>, (2, 24.0))], [])
     """
     if n_orders is None or n_recorded >= n_orders:
-        return ""
-    most = n_orders >= factorial(_COUNTED_OPTIONS)
-    possible = f"{n_recorded:,} of {n_orders:,.0f}{' or more' if most else ''}"
-    return f"; orders recorded: {possible} a question, the others taken to be like them"
+        return []
+    many = n_orders >= factorial(_COUNTED_OPTIONS)
+    flag = Flag.SOME_ORDERS_OF_MANY if many else Flag.SOME_ORDERS
+    return [(flag, (n_recorded, n_orders))]
 
 
 def reproducible_rows(
@@ -240,7 +243,7 @@ def _pooled_rows(
     for statistic, floor in zip(statistics, noise_floors(pooled, statistics), strict=True):
         row: Row = {
             "coefficient": statistic.name, "value": None, "low": None, "high": None,
-            **noise_columns(None), "undefined": why, "estimator": statistic.estimator,
+            **noise_columns(None), "undefined": why, **method_columns(statistic.estimator),
         }  # fmt: skip
         if not why:
             value = measure(pooled, statistic)
@@ -249,7 +252,7 @@ def _pooled_rows(
             row |= {
                 "value": value.value, "low": interval.low, "high": interval.high,
                 **noise_columns(floor), "undefined": value.undefined,
-                "estimator": in_words(words, interval, floor),
+                **method_columns(words, interval, floor),
             }  # fmt: skip
         printed = categories if statistic.name == "entropy_agreement" else None
         yield _completed(group, row, policy, "nominal", printed, int(m_U.sum()))
@@ -266,11 +269,10 @@ def _completed(
     """A row with what all rows of reproducibility say."""
     levels = group.table.levels
     n_orders = None if levels is None or levels.orders_U is None else levels.n_orders
-    told = "" if row["value"] is None else orders_recorded(group.most_orders, n_orders)
+    lacking = [] if row["value"] is None else orders_recorded(group.most_orders, n_orders)
     return {
-        **row,
+        **with_flags(row, lacking),
         **group.basis,
-        "estimator": f"{row['estimator']}{told}",
         "unit": " x ".join(name for name in group.unit if name not in group.nuisance),
         "conditions": REPRODUCIBILITY,
         "measurement": level,
@@ -406,7 +408,7 @@ def _row(
     words += f", {_drawn(group.nuisance)} drawn at random for each of two judgments"
     empty: Row = {
         "coefficient": one.name, "value": None, "low": None, "high": None,
-        **noise_columns(None), "estimator": words, "undefined": why,
+        **noise_columns(None), **method_columns(words), "undefined": why,
     }  # fmt: skip
     if why or terms is None:
         return empty
@@ -416,8 +418,7 @@ def _row(
     value = float(terms.value(total))
     if np.isnan(value):
         return {**empty, "undefined": "no_variance"}
-    if not repeats_known(total):
-        words += "; no prompt was asked twice, so only judgments at different levels are compared"
+    once: list[Noted] = [] if repeats_known(total) else [(Flag.NO_REPEATS, ())]
     interval = _interval(group, terms, value, pooled_CV, one, left_out)
     return {
         **empty,
@@ -425,7 +426,7 @@ def _row(
         "low": interval.low,
         "high": interval.high,
         **noise_columns(floor),
-        "estimator": in_words(words, interval, floor),
+        **method_columns(words, interval, floor, noted=once),
         "undefined": None,
     }
 
@@ -450,8 +451,7 @@ def _interval(
             return Interval(undefined="too_few_units", n_questions=n)
         draws = bootstrap_weights(n, n_resamples=choice.n_resamples, seed=choice.seed)
         values = np.concatenate([terms.at(weights) for weights in draws])
-        said = f"{choice.n_resamples} resamples of {n}"
-        found = replace(between(value, values, 0.95, "percentile", said), n_questions=n)
+        found = between(value, values, 0.95, "percentile", n)
     else:
         without = terms.left_out() if left_out is None else left_out
         found = student_interval(

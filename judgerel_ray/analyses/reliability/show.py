@@ -30,7 +30,6 @@ from judgerel_ray.blocks.words import (
     Row,
     cell,
     coefficient_name,
-    compared,
     conditions,
     estimate,
     explanation,
@@ -374,7 +373,7 @@ def _compared(row: Row, rows: Sequence[Row]) -> list[str]:
 def _block(rows: Sequence[Row], heads: Sequence[str], notes: dict[str, int]) -> str:
     """One table, under what it rests on."""
     menus = {cast(int, n) for row in rows if (n := row["n_categories"]) is not None}
-    counts = {n for row in rows if (n := compared(row)) is not None}
+    counts = {cast(int, n) for row in rows if (n := row["n_compared"]) is not None}
     basis = [f"{_n(n, 'question')} with two verdicts or more" for n in sorted(counts)[:1]]
     basis += [f"{_n(n, 'category', 'categories')}" for n in sorted(menus)]
     above = [line for line in (*heads, f"({', '.join(basis)})" if basis else "") if line]

@@ -12,8 +12,8 @@ import polars as pl
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode
 from judgerel_ray.analyses.reliability.reproducibility import leads
 from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.tolerance import check_reachable
-from judgerel_ray.counting.groups.greedy import SERVING_NOISE
 
 MEETS, FAILS, UNDECIDED = "meets", "fails", "undecided"
 AT_MOST = ("flip_rate",)
@@ -61,9 +61,9 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     limit = pl.col("coefficient").replace_strict(
         list(tolerance), list(tolerance.values()), default=None, return_dtype=pl.Float64
     )
-    if "estimator" in coefficients.columns:
+    if "flags" in coefficients.columns:
         # What is asked of a judge's sampling is not met by a server that repeats itself.
-        sampling = ~pl.col("estimator").str.contains(SERVING_NOISE, literal=True)
+        sampling = ~pl.col("flags").list.contains(Flag.SERVING_NOISE.value)
         limit = pl.when(sampling.fill_null(True)).then(limit)
     limit = pl.when(leads(coefficients)).then(limit)
     at_most = pl.col("coefficient").is_in(AT_MOST)
@@ -127,7 +127,7 @@ def with_bands(coefficients: pl.DataFrame) -> pl.DataFrame:
     if "lead" in coefficients.columns:
         few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
         named = named.with_columns(band=pl.when(~few).then("band"))
-    if "estimator" not in coefficients.columns:
+    if "flags" not in coefficients.columns:
         return named
-    repeats = pl.col("estimator").str.contains(SERVING_NOISE, literal=True).fill_null(False)
+    repeats = pl.col("flags").list.contains(Flag.SERVING_NOISE.value).fill_null(False)
     return named.with_columns(band=pl.when(~repeats).then("band"))

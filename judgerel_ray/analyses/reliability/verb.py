@@ -72,7 +72,7 @@ class ReduceRequest(Named):
         ),
     )
     block: str | int = field(default="0", metadata=BLOCK)
-    tolerance: Mapping[str, float] | Sequence[str] | str | None = field(
+    tolerance: Mapping[str, float] | Sequence[str] | None = field(
         default=None,
         metadata=flag(
             "least value of a coefficient (flip_rate: most), which the whole interval must meet; "

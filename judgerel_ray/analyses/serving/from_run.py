@@ -16,9 +16,10 @@ from judgerel_ray.analyses.serving.noise import (
     shared_requests,
 )
 from judgerel_ray.core import FileGone, StoreError, SweepError
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.core.traits import protocols_where
-from judgerel_ray.counting.groups.greedy import SERVING_NOISE, TEMPERATURE
-from judgerel_ray.counting.verdicts.policy import COLUMNS
+from judgerel_ray.counting.groups.greedy import TEMPERATURE
+from judgerel_ray.counting.verdicts.policy import COLUMNS, flag_columns
 
 if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.reducing import Judged, ReduceOptions
@@ -185,7 +186,8 @@ def with_shared(
                 "low": row["low"], "high": row["high"], "n_items": row["n_items"],
                 "n_judgments_a": row["n_requests"], "n_judgments_b": row["n_requests"],
                 "estimator": f"{row['estimator']}; matched by {row['matched']}; "
-                f"{SERVING_NOISE}{engines}",
+                f"{Flag.SERVING_NOISE.words()}{engines}",
+                **flag_columns([(Flag.SERVING_NOISE, ())]), "flag_sides": [None],
             }
         )  # fmt: skip
     kinds = {name: kind for name, kind in differences.schema.items() if name in rows[0]}

@@ -17,10 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgerel_ray.blocks.words import estimator_words
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS, is_judge, outcome_column
-from judgerel_ray.counting.groups.greedy import SERVING_NOISE, TEMPERATURE
+from judgerel_ray.counting.groups.greedy import TEMPERATURE
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
-from judgerel_ray.counting.verdicts.policy import COLUMNS, FAILED, Row, value_of
+from judgerel_ray.counting.verdicts.policy import COLUMNS, FAILED, Row, method_columns, value_of
 from judgerel_ray.stats.intervals.differing import Differing, differing_replies, differing_requests
 
 SERVING = (
@@ -167,10 +169,11 @@ def _both(found: Differing, *, texts: bool) -> Iterator[Row]:
         (found.questions, found.questions_interval, f"share of questions with other {what}"),
     )
     for name, (value, ends, said) in zip(names, told, strict=True):
+        made = method_columns(said, ends, noted=[(Flag.SERVING_NOISE, ())])
         yield {
             "coefficient": name, "value": value, "low": ends.low, "high": ends.high,
             "measurement": "nominal", "missing": "category",
-            "estimator": f"{said}; {ends.method}; {SERVING_NOISE}",
+            **made, "estimator": estimator_words(made),
         }  # fmt: skip
 
 

@@ -12,14 +12,12 @@ from dataclasses import replace
 
 import polars as pl
 
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.groups.grouping import CountedJudgments
 from judgerel_ray.counting.nesting import N
 
 TEMPERATURE = "temperature"
-SERVING_NOISE = "serving noise, not sampling"
-LEFT_OUT = "temperature 0 left out, its repeats are serving noise"
-"""What ``estimator`` says of rows whose replications are at temperature 0, and of those without."""
 
 
 def without_greedy_repeats(units: pl.DataFrame, groups: Sequence[str]) -> pl.DataFrame:
@@ -83,8 +81,8 @@ def sampled(counted: CountedJudgments) -> CountedJudgments:
 
 def said_of_greedy(
     key: Mapping[str, object], counted: CountedJudgments, everything: CountedJudgments
-) -> str:
-    """Say what temperature 0 has to do with the replications of a group, if anything.
+) -> Flag | None:
+    """Flag what temperature 0 has to do with the replications of a group, if anything.
 
     Parameters
     ----------
@@ -100,18 +98,18 @@ def said_of_greedy(
     ...                      "temperature": [0.0, 0.0, 1.0, 1.0], "verdict": ["A", "A", "A", "B"]})
     >>> apart, pooled = (count_judgments(rows, by=by) for by in (["temperature"], []))
     >>> said_of_greedy({"temperature": 0.0}, apart, apart), said_of_greedy({}, apart, apart)
-    ('serving noise, not sampling', '')
+    (<Flag.SERVING_NOISE: 'serving_noise'>, None)
     >>> said_of_greedy({}, sampled(pooled), pooled)
-    'temperature 0 left out, its repeats are serving noise'
+    <Flag.GREEDY_LEFT_OUT: 'temperature_0_left_out'>
     """
     if counted is everything and key.get(TEMPERATURE, 0) != 0:
-        return ""
+        return None
     mine = units_of(counted, key)
     if mine.height < units_of(everything, key).height:
-        return LEFT_OUT
+        return Flag.GREEDY_LEFT_OUT
     if TEMPERATURE not in mine.columns or not (mine[TEMPERATURE] == 0).fill_null(False).all():
-        return ""
-    return SERVING_NOISE if (mine[N].list.sum() > 1).any() else ""
+        return None
+    return Flag.SERVING_NOISE if (mine[N].list.sum() > 1).any() else None
 
 
 def units_of(counted: CountedJudgments, key: Mapping[str, object]) -> pl.DataFrame:

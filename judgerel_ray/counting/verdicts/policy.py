@@ -11,14 +11,15 @@ Rows of results: their columns in reading order, and the words that stand in the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal, cast
 
 import polars as pl
 
 from judgerel_ray.core import Outcome, Scale
+from judgerel_ray.core.codes import ALIKE, Flag, IntervalMethod, Noted
 from judgerel_ray.counting.verdicts.scales import known_scale, level_of_scales, scale_names
-from judgerel_ray.stats import Level
+from judgerel_ray.stats import Interval, Level, NoiseFloor
 
 Missing = Literal["category", "drop", "bounds"]
 MISSING: tuple[Missing, ...] = ("category", "drop")
@@ -112,6 +113,8 @@ QUANTITY = {
     "n": pl.Int64(),
     "estimator": pl.String(),
     "undefined": pl.String(),
+    "flags": pl.List(pl.String()),
+    "flag_numbers": pl.List(pl.List(pl.Float64())),
 }
 """Columns of a quantity: ``low`` and ``high`` are 95 %, ``k`` of ``n`` where it is a share."""
 
@@ -125,6 +128,7 @@ def quantity_row(
     estimator: str | None = None,
     undefined: str | None = None,
     threshold: float | None = None,
+    noted: Sequence[Noted] = (),
 ) -> dict[str, object]:
     """Lay out one quantity.
 
@@ -138,12 +142,15 @@ def quantity_row(
         What `found` does not tell.
     threshold : float, optional
         Of the labels it is about.
+    noted : sequence of Noted
+        What weakens it.
 
     Examples
     --------
     >>> quantity_row("aurc", value=0.25, n=8)["value"]
     0.25
     """
+    said = [flag.words(numbers) for flag, numbers in noted]
     return {
         "quantity": name,
         "threshold": threshold,
@@ -152,22 +159,119 @@ def quantity_row(
         "high": getattr(found, "high", None),
         "k": getattr(found, "k", None),
         "n": getattr(found, "n", n),
-        "estimator": estimator,
+        "estimator": "; ".join(filter(None, [estimator, *said])) or None,
         "undefined": undefined,
+        **flag_columns(noted),
     }
 
 
 NOISE_ABOVE = 0.05
+FLAG_COLUMNS: Mapping[str, pl.DataType] = {
+    "flags": pl.List(pl.String()), "flag_numbers": pl.List(pl.List(pl.Float64())),
+}  # fmt: skip
+"""What weakens a number, each a :class:`judgerel_ray.core.codes.Flag`, and the numbers of each."""
+METHOD_COLUMNS: Mapping[str, pl.DataType] = {
+    "statistic": pl.String(), "interval_method": pl.String(), "no_interval": pl.String(),
+    "n_compared": pl.Int64(), "n_resamples": pl.Int64(), "null_method": pl.String(),
+    "n_permutations": pl.Int64(), **FLAG_COLUMNS,
+}  # fmt: skip
+"""How a number was made, in codes of :mod:`judgerel_ray.core.codes`.
+
+``statistic`` names the estimate; ``no_interval`` says why there is none; ``n_compared`` counts the
+questions that interval and value rest on; ``n_resamples`` and ``n_permutations`` those drawn, null
+where none was. ``estimator`` says all of it in words and is written from these columns alone.
+"""
 COLUMNS: Mapping[str, pl.DataType] = {
     "coefficient": pl.String(), "value": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
     "noise_floor": pl.Float64(), "noise_floor_sd": pl.Float64(), "p_noise": pl.Float64(),
     "noise": pl.Boolean(), "measurement": pl.String(), "missing": pl.String(),
     "n_categories": pl.Int64(), "unit": pl.String(), "conditions": pl.String(),
     "n_items": pl.Int64(), "n_replications": pl.Int64(), "n_judgments": pl.Int64(),
-    "n_missing": pl.Int64(), "estimator": pl.String(), "undefined": pl.String(),
+    "n_missing": pl.Int64(), **METHOD_COLUMNS, "estimator": pl.String(), "undefined": pl.String(),
     "lead": pl.String(),
 }  # fmt: skip
 """Columns after those of the groups, in reading order."""
 REPEATABILITY, REPRODUCIBILITY = "repeatability", "reproducibility"
 """``conditions``: the same prompt again; nuisance facets drawn at random for each judgment."""
 Row = dict[str, object]
+
+
+def flag_columns(noted: Sequence[Noted]) -> dict[str, list[object]]:
+    """Write flags as columns.
+
+    Examples
+    --------
+    >>> flag_columns([(Flag.FEW_VERDICTS, (3, 40))])
+    {'flags': ['few_verdicts'], 'flag_numbers': [[3.0, 40.0]]}
+    """
+    return {
+        "flags": [flag.value for flag, _ in noted],
+        "flag_numbers": [[float(one) for one in numbers] for _, numbers in noted],
+    }
+
+
+def with_flags(row: Row, noted: Sequence[Noted]) -> Row:
+    """Add flags to a row that has some.
+
+    Examples
+    --------
+    >>> with_flags(flag_columns([]), [(Flag.SERVING_NOISE, ())])["flags"]
+    ['serving_noise']
+    """
+    more = flag_columns(noted)
+    return {**row, **{name: [*cast(Sequence[object], row[name]), *more[name]] for name in more}}
+
+
+def method_columns(
+    statistic: str,
+    interval: Interval | None = None,
+    floor: NoiseFloor | None = None,
+    *,
+    alike: str = ALIKE,
+    noted: Sequence[Noted] = (),
+) -> Row:
+    """Write how a number was made as `METHOD_COLUMNS`.
+
+    Parameters
+    ----------
+    statistic : str
+        Which estimate it is.
+    interval : Interval, optional
+        Its interval.
+    floor : NoiseFloor, optional
+        Its noise floor.
+    alike : str
+        What the questions have in common where none moves the value.
+    noted : sequence of Noted
+        What else weakens it.
+
+    Examples
+    --------
+    >>> method_columns("nominal alpha", Interval(undefined="too_few_units"))["no_interval"]
+    'too_few_units'
+    """
+    interval = interval or Interval(undefined="undefined")
+    made = None if interval.undefined else interval.kind
+    why = None if interval.undefined == "undefined" else interval.undefined
+    flags: list[Noted] = []
+    if interval.few_informative:
+        flags.append((Flag.FEW_INFORMATIVE, ()))
+    elif interval.carried_by_few:
+        flags.append((Flag.CARRIED_BY_FEW, (interval.n_effective or 0.0, interval.n_questions)))
+    if interval.biased:
+        flags.append((Flag.BIASED, ()))
+    if interval.n_undefined:
+        flags.append((Flag.RESAMPLES_UNDEFINED, (interval.n_undefined,)))
+    if floor and floor.n_undefined:
+        flags.append((Flag.PERMUTATIONS_UNDEFINED, (floor.n_undefined,)))
+    by_question = made not in (None, IntervalMethod.T_REPLICATIONS)
+    return {
+        "statistic": statistic,
+        "interval_method": made and made.value,
+        "no_interval": alike if why == ALIKE else why,
+        "n_compared": interval.n_questions if by_question or why == ALIKE else None,
+        "n_resamples": interval.n_resamples or None,
+        "null_method": floor.kind.value if floor and floor.kind else None,
+        "n_permutations": (floor.n_permutations or None) if floor else None,
+        **flag_columns([*flags, *noted]),
+    }

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod, NullMethod
+
 
 class Counts(NamedTuple):
     """A table of counts and the value each column stands for."""
@@ -166,6 +168,8 @@ class Coefficient:
         Which estimator, in words.
     undefined : str or None
         Why there is no value.
+    interval_method, no_interval, null_method, n_permutations
+        How interval and noise floor were made where a function fills them, or why not.
 
     Raises
     ------
@@ -192,6 +196,10 @@ class Coefficient:
     noise_floor_sd: float | None = None
     p_noise: float | None = None
     undefined: str | None = None
+    interval_method: IntervalMethod | None = None
+    no_interval: str | None = None
+    null_method: NullMethod | None = None
+    n_permutations: int = 0
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.undefined is None):

@@ -15,6 +15,7 @@ from math import erfc, isfinite, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.statistic import Floats, run_sums
 from judgerel_ray.stats.generalizability.facet_agreement import (
     PairCoefficient,
@@ -158,9 +159,9 @@ def _permuted(
         distance = mean_distance(sums)
         for null, one in zip(nulls, wanted, strict=True):
             null.append(coefficient_of(one.name, distance, sums, form_VV, one.n_categories))
-    method = f"{n_permutations} permutations over items inside each level, two-sided"
+    kind = NullMethod.LEVEL_PERMUTATIONS
     return tuple(
-        floor_of(float(_value(one, total, form_VV)), np.concatenate(null), method)
+        floor_of(float(_value(one, total, form_VV)), np.concatenate(null), kind)
         for one, null in zip(wanted, nulls, strict=True)
     )
 
@@ -312,5 +313,5 @@ def _normal(one: Wanted, total: Floats, form_FF: Floats, mean: float, sd: float)
         p = erfc(abs(value - centre) / spread / sqrt(2))
     return NoiseFloor(
         mean=centre, sd=spread, p=p, n_permutations=0,
-        method="all permutations over items inside each level, in closed form, two-sided",
+        kind=NullMethod.LEVELS_CLOSED_FORM,
     )  # fmt: skip

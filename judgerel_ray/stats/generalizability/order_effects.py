@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.counts import Coefficient, checked_counts
 from judgerel_ray.stats.counts.statistic import Floats, divide, row_sums, run_sums, side_by_side
 from judgerel_ray.stats.generalizability.facet_agreement import reproducibility_terms
@@ -222,19 +223,21 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
     n = len(terms.terms_CT)
     why = "no_verdicts" if n == 0 else "too_few_units" if n < 2 else None
     why = why or ("no_variance" if n_labels < 2 else None)
-    value, left_out, p, sd = None, np.empty(0), None, None
+    value, left_out, p, sd, how = None, np.empty(0), None, None, None
     words = "verdicts by position, products over pairs of questions"
     if why is None:
         value = float(terms.value(terms.terms_CT.sum(axis=0)))
         p, sd, how = _position_test(terms.terms_CT[:, 2:])
-        words += f"; p of {how}"
     if why is None and n > 2:
         left_out = terms.left_out()
     m_Q = _ratings_of(counts, questions_Q)
     found = _coefficient("position_bias", words, value, why, left_out, m_Q)
     if p is None:
         return found
-    return replace(found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p)
+    drawn = _PERMUTATIONS if how is NullMethod.PLACE_PERMUTATIONS else 0
+    return replace(
+        found, noise_floor=0.0, noise_floor_sd=sd, p_noise=p, null_method=how, n_permutations=drawn
+    )
 
 
 def first_place(
@@ -330,7 +333,7 @@ def _in_runs(names: NDArray[Any]) -> tuple[NDArray[np.intp] | slice, NDArray[np.
     return order, np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])[: names.size])
 
 
-def _position_test(shares_QL: Floats) -> tuple[float, float, str]:
+def _position_test(shares_QL: Floats) -> tuple[float, float, NullMethod]:
     """P that places do not matter, spread of the value then, and how both were found.
 
     Where they do not, the labels of each question may be permuted: its shares are as likely in any
@@ -345,17 +348,17 @@ def _position_test(shares_QL: Floats) -> tuple[float, float, str]:
     sd = float(np.sqrt(2 * (own**2 - (v_Q**2).sum()) / (n_labels - 1)) / scale)
     length = float((free.sum(axis=0) ** 2).sum())
     if own < 1e-12:
-        return 1.0, 0.0, "label permutations inside questions"
+        return 1.0, 0.0, NullMethod.PLACES_ALIKE
     if n * n_labels * _PERMUTATIONS > _CELLS:
         p = chi_square_tail(n_labels - 1, length * (n_labels - 1) / own)
-        return p, sd, "label permutations inside questions, by their chi-square limit"
+        return p, sd, NullMethod.PLACES_CLOSED_FORM
     rng, reached, block = np.random.default_rng(0), 0, max(1, 2_000_000 // (n * n_labels))
     for start in range(0, _PERMUTATIONS, block):
         m = min(block, _PERMUTATIONS - start)
         drawn = rng.permuted(np.broadcast_to(free, (m, n, n_labels)), axis=-1).sum(axis=1)
         reached += int((row_sums(drawn**2) >= length - 1e-9).sum())
     p = (1 + reached) / (1 + _PERMUTATIONS)
-    return p, sd, f"{_PERMUTATIONS:,} label permutations inside questions"
+    return p, sd, NullMethod.PLACE_PERMUTATIONS
 
 
 def _ratings_of(labels_QL: ArrayLike, questions_Q: ArrayLike | None) -> Floats:
@@ -394,10 +397,6 @@ def _coefficient(
     interval = Interval(undefined="undefined")
     if value is not None:
         interval = student_interval(value, left_out_Q, 0.95, chance_corrected=chance_corrected)
-    if interval.undefined not in (None, "undefined"):
-        words += f"; no interval: {interval.undefined.replace('_', ' ')}"
-    elif interval.method:
-        words += f"; {interval.method}"
     n_ratings, most = int(m_Q.sum()), int(m_Q.max(initial=0))
     return Coefficient(
         name=name,
@@ -410,4 +409,6 @@ def _coefficient(
         n_raters=most,
         n_ratings=n_ratings,
         n_missing=m_Q.size * most - n_ratings,
+        interval_method=interval.kind,
+        no_interval=interval.undefined,
     )

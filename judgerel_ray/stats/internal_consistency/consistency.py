@@ -16,6 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.statistic import Floats, divide
 from judgerel_ray.stats.internal_consistency.omega_bootstrap import (
     covariances_of,
@@ -27,7 +28,7 @@ from judgerel_ray.stats.internal_consistency.schmid_leiman import omegas_from_co
 from judgerel_ray.stats.internal_consistency.scores import Matrix
 from judgerel_ray.stats.intervals.bootstrap import between, bootstrap_weights, check_choices
 from judgerel_ray.stats.intervals.interval import Interval, student_interval
-from judgerel_ray.stats.null.noise import NoiseFloor, floor_of
+from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor, floor_of
 
 ItemCoefficient = Literal["cronbach_alpha", "mcdonald_omega", "omega_total", "omega_hierarchical"]
 _CELLS = 4_000_000
@@ -200,8 +201,7 @@ def item_bootstrap(
             for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
         ]
     )
-    words = f"{n_resamples} resamples of {n}"
-    return replace(between(value, values_B, confidence, "percentile", words), n_questions=n)
+    return between(value, values_B, confidence, "percentile", n)
 
 
 def _too_few(scores: Floats) -> str | None:
@@ -294,8 +294,8 @@ def column_noise_floor(
     Returns
     -------
     NoiseFloor
-        Over the permutations that have a value; `method` says how many have none. Nothing where the
-        coefficient itself has none.
+        Over the permutations that have a value; `n_undefined` says how many have none. Nothing
+        where the coefficient itself has none.
 
     Raises
     ------
@@ -333,7 +333,7 @@ def column_noise_floor(
     if len(scores) >= 3 and scores.shape[1] >= 2:
         value = float(item_values(name, _covariances(scores[None]), matrix=matrix)[0])
     if np.isnan(value):
-        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+        return NOTHING
     rng = np.random.default_rng(seed)
     batch = max(1, min(n_permutations, _CELLS // scores.size))
     most = n_permutations * _MOST.get(name, _MOST_FITS)
@@ -345,10 +345,8 @@ def column_noise_floor(
     given = np.flatnonzero(~np.isnan(null))[:n_permutations]
     # Those after the last one wanted are not counted.
     n_drawn = int(given[-1]) + 1 if given.size == n_permutations else null.size
-    without = n_drawn - given.size
-    note = f" with a value ({without} had none)" if without else ""
-    method = f"{given.size} random permutations of each item's scores{note}, two-sided"
-    return floor_of(value, null[given], method)
+    found = floor_of(value, null[given], NullMethod.ITEM_PERMUTATIONS)
+    return replace(found, n_undefined=n_drawn - given.size)
 
 
 def _covariances(scores_BNK: Floats) -> Floats:

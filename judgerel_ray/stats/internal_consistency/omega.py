@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
@@ -216,8 +217,8 @@ class Omega:
         Whether a minimum was reached.
     estimator : str
         Raw or standardized, method, matrix and denominator, in words.
-    notes : tuple of str
-        What else a reader must know.
+    flags : tuple
+        What else a reader must know, each a `Flag` with its numbers; ``notes`` says it in words.
     n_subjects, n_missing : int
         Subjects used (0 for a matrix), and scores missing.
 
@@ -245,7 +246,7 @@ class Omega:
     flipped: tuple[int, ...] = ()
     heywood: bool = False
     converged: bool = False
-    notes: tuple[str, ...] = ()
+    flags: tuple[Noted, ...] = ()
     n_subjects: int = 0
     n_missing: int = 0
 
@@ -255,6 +256,11 @@ class Omega:
                 f"Omega: exactly one of value and undefined must be set, "
                 f"got {self.value!r} and {self.undefined!r}"
             )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else a reader must know, in words."""
+        return tuple(flag.note(numbers) for flag, numbers in self.flags)
 
     @property
     def bounded(self) -> float | None:
@@ -342,7 +348,7 @@ def mcdonald_omega(
         omega = one_factor_omega(analysed, estimator=estimator, errors_KK=errors, words=words)
     return replace(
         omega, alpha=alpha_of(analysed), kept=found.kept, dropped=found.constant,
-        notes=(*notes, *omega.notes), n_subjects=found.n_subjects, n_missing=found.n_missing,
+        flags=(*notes, *omega.flags), n_subjects=found.n_subjects, n_missing=found.n_missing,
     )  # fmt: skip
 
 
@@ -364,7 +370,7 @@ def one_factor_omega(
         return Omega(value=None, undefined="non_positive_covariances", estimator=words)
     if len(matrix_KK) == 2:
         loadings = two_item_loadings(shared[None])[0]
-        note = ("two items: equal loadings assumed",)
+        note: tuple[Noted, ...] = ((Flag.EQUAL_LOADINGS, ()),)
         return _filled(matrix_KK, loadings, None, errors_KK, words, converged=True, notes=note)
     fit = one_factor_minres(shared[None])
     if estimator == "ml":
@@ -386,7 +392,7 @@ def _by_likelihood(matrix: Floats, start: Floats, errors: Floats, words: str) ->
     if roots[0] <= 1e-10 * roots[-1]:
         return Omega(value=None, undefined="singular", estimator=words)
     fit = one_factor_likelihood(matrix, start, errors)
-    notes = ("uniqueness at its bound, .005 of the variance",) if fit.at_bound_K.any() else ()
+    notes: tuple[Noted, ...] = ((Flag.AT_BOUND, ()),) if fit.at_bound_K.any() else ()
     omega = _filled(
         matrix, fit.loadings_K, fit.uniquenesses_K, errors, words,
         converged=fit.converged, notes=notes,
@@ -402,7 +408,7 @@ def _filled(
     words: str,
     *,
     converged: bool,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Noted, ...] = (),
 ) -> Omega:
     """Omega of an admissible solution."""
     variances = np.diagonal(matrix)
@@ -411,7 +417,8 @@ def _filled(
     total = float(matrix.sum())
     observed = float(loadings.sum() ** 2 / total) if total > 0 else None
     if (loadings < 0).any():
-        notes = (*notes, f"negative loadings: {', '.join(map(str, np.flatnonzero(loadings < 0)))}")
+        negative = tuple(np.flatnonzero(loadings < 0).astype(float).tolist())
+        notes = (*notes, (Flag.NEGATIVE_LOADINGS, negative))
     undefined = None if converged else "not_converged"
     if undefined is None and value is None:
         undefined = "non_positive_total"
@@ -419,7 +426,7 @@ def _filled(
         value=None if undefined else value, undefined=undefined, estimator=words,
         observed=observed if converged else None,
         loadings=tuple(loadings.tolist()), uniquenesses=tuple(own.tolist()),
-        converged=converged, notes=notes,
+        converged=converged, flags=notes,
     )  # fmt: skip
 
 

@@ -112,10 +112,9 @@ def omega_bootstrap(
         for weight in bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     ]
     values_B = np.concatenate([values for values, _ in found])
-    words = f"{n_resamples} resamples of {n}"
     interval = Interval(undefined="undefined")
     if not np.isnan(value_1[0]):
-        interval = between(float(value_1[0]), values_B, confidence, method, words)
+        interval = between(float(value_1[0]), values_B, confidence, method, n)
     return OmegaResamples(
         values_B=values_B,
         interval=interval,

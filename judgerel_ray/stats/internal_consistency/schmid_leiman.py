@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.internal_consistency.minres import (
     improper_minres,
@@ -257,7 +258,7 @@ class _Second(NamedTuple):
     gamma_F: Floats | None = None  # noqa: N815  a shape, not a case
     improper_F: Floats | None = None  # noqa: N815
     heywood: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Noted, ...] = ()
 
 
 def omega_from_correlation(corr_KK: ArrayLike, *, n_factors: int = 3) -> Omega:
@@ -365,12 +366,12 @@ def _rotated(loadings_BKF: Floats) -> Oblique:
     return Oblique(sign * loadings_BKF, np.ones((n, 1, 1)), np.ones(n, dtype=bool))
 
 
-def _notes(fits: Factors, place: int) -> tuple[str, ...]:
+def _notes(fits: Factors, place: int) -> tuple[Noted, ...]:
     """What a reader must know about unrotated factors."""
-    notes = ("uniqueness at its bound, .005",) if fits.at_bound_BK[place].any() else ()
+    notes: tuple[Noted, ...] = ((Flag.AT_BOUND, ()),) if fits.at_bound_BK[place].any() else ()
     p, n_factors = fits.loadings_BKF.shape[1:]
     if (p - n_factors) ** 2 == p + n_factors:
-        notes = (*notes, "as many loadings as correlations: other solutions may fit as well")
+        notes = (*notes, (Flag.NOT_UNIQUE, ()))
     return notes
 
 
@@ -421,7 +422,7 @@ def omega_hierarchical(
         omega = omega_from_correlation(found.correlation_KK, n_factors=n_factors)
     return replace(
         omega, kept=found.kept, dropped=found.constant, n_subjects=found.n_subjects,
-        n_missing=found.n_missing, notes=(*dropped(found), *omega.notes),
+        n_missing=found.n_missing, flags=(*dropped(found), *omega.flags),
         flipped=tuple(found.kept[i] for i in omega.flipped),
     )  # fmt: skip
 
@@ -433,7 +434,7 @@ def _filled(
     second: _Second,
     *,
     converged: bool,
-    notes: tuple[str, ...],
+    notes: tuple[Noted, ...],
 ) -> Omega:
     """Omega of a pattern and the correlations of its factors."""
     unique = 1 - ((pattern @ between) * pattern).sum(axis=1)
@@ -444,7 +445,7 @@ def _filled(
     total = float(key @ matrix @ key)
     flipped = tuple(np.flatnonzero(key < 0).tolist())
     if flipped:
-        notes = (*notes, f"items turned round: {', '.join(map(str, flipped))}")
+        notes = (*notes, (Flag.TURNED_ROUND, tuple(map(float, flipped))))
     turned = matrix * np.outer(key, key)
     common = total - float(unique.sum())
     undefined = None if converged else "not_converged"
@@ -477,7 +478,7 @@ def _filled(
         flipped=flipped,
         heywood=second.heywood or bool((unique < -1e-8).any()),
         converged=converged,
-        notes=(*notes, *second.notes),
+        flags=(*notes, *second.notes),
     )
 
 
@@ -492,10 +493,9 @@ def _second_order(between_BFF: Floats, *, improper: bool) -> list[_Second]:
     found = []
     for between, gamma, heywood in zip(between_BFF, fit.loadings_BK, fit.heywood_B, strict=True):
         if np.isnan(gamma).any():
-            why = "no general factor: the factors' correlations do not sum above 0"
-            found.append(_Second(notes=(why,)))
+            found.append(_Second(notes=((Flag.NO_GENERAL_FACTOR, ()),)))
         elif heywood:
-            note = "a group factor's loading on the general factor is kept at 1"
+            note: Noted = (Flag.GENERAL_AT_BOUND, ())
             beyond = improper_minres(between, gamma) if improper else None
             found.append(_Second(gamma, beyond, heywood=True, notes=(note,)))
         else:
@@ -506,9 +506,8 @@ def _second_order(between_BFF: Floats, *, improper: bool) -> list[_Second]:
 def _of_two(shared: float) -> _Second:
     """The factor of two factors, by their correlation."""
     if shared <= 0:
-        return _Second(notes=("no general factor: the two factors correlate negatively",))
-    note = "two factors: equal loadings on the general factor assumed"
-    return _Second(np.full(2, np.sqrt(shared)), notes=(note,))
+        return _Second(notes=((Flag.FACTORS_APART, ()),))
+    return _Second(np.full(2, np.sqrt(shared)), notes=((Flag.EQUAL_GENERAL_LOADINGS, ()),))
 
 
 def _rows(matrix: Floats) -> tuple[tuple[float, ...], ...]:

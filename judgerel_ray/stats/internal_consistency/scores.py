@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.stats.counts.counts import Coefficient
 from judgerel_ray.stats.counts.statistic import Floats
 
@@ -155,7 +156,9 @@ def cronbach_alpha(
     n_cells = found.n_subjects * n_items
     return Coefficient(
         name="cronbach_alpha",
-        estimator="; ".join([f"{kind} alpha of {n_items} items, {missing}", *dropped(found)]),
+        estimator="; ".join(
+            [f"{kind} alpha of {n_items} items, {missing}", *(f.note(n) for f, n in dropped(found))]
+        ),
         value=value,
         undefined=None if value is not None else why_no_alpha(found),
         n_units=found.n_subjects,
@@ -195,31 +198,31 @@ def why_no_alpha(found: ItemScores) -> str:
     return ("no_variance", "too_few_items", "no_total_variance")[min(2, len(found.kept))]
 
 
-def dropped(found: ItemScores) -> list[str]:
-    """Say which items were dropped, in words.
+def dropped(found: ItemScores) -> list[Noted]:
+    """Flag which items were dropped.
 
     Examples
     --------
-    >>> dropped(item_scores([[1, 1], [1, 2]]))
-    ['constant items dropped: 0']
+    >>> dropped(item_scores([[1, 1], [1, 2]]))[0][0].note([0])
+    'constant items dropped: 0'
     """
-    columns = ", ".join(map(str, found.constant))
-    return [f"constant items dropped: {columns}"] if found.constant else []
+    columns = tuple(map(float, found.constant))
+    return [(Flag.CONSTANT_ITEMS, columns)] if columns else []
 
 
-def unsound(matrix_KK: Floats) -> list[str]:
-    """Note where pairs of items make no covariance matrix.
+def unsound(matrix_KK: Floats) -> list[Noted]:
+    """Flag where pairs of items make no covariance matrix.
 
     Examples
     --------
-    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))
-    ['matrix not positive semidefinite (pairs of items rest on different subjects)']
+    >>> unsound(np.array([[1.0, 1, 1], [1, 1, -1], [1, -1, 1]]))[0][0].value
+    'not_positive_semidefinite'
     """
     if not len(matrix_KK) or np.isnan(matrix_KK).any():
         return []
     if np.linalg.eigvalsh(matrix_KK)[0] >= -1e-9 * np.trace(matrix_KK):
         return []
-    return ["matrix not positive semidefinite (pairs of items rest on different subjects)"]
+    return [(Flag.NOT_SEMIDEFINITE, ())]
 
 
 def _n_there(scores_NK: ArrayLike, found: ItemScores) -> int:

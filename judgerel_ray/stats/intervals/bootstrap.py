@@ -5,19 +5,24 @@ Shape suffixes: U = units, V = distinct values, C = clusters (questions), T = te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
 from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, cluster_terms, flagged
 
 BootstrapMethod = Literal["percentile", "basic"]
+_KINDS: Mapping[BootstrapMethod, IntervalMethod] = {
+    "percentile": IntervalMethod.PERCENTILE_BOOTSTRAP,
+    "basic": IntervalMethod.BASIC_BOOTSTRAP,
+}
 _CELLS = 4_000_000  # draws held at once: 32 MB
 _MOST_UNDEFINED = 0.05
 
@@ -101,12 +106,12 @@ def bootstrap_interval(
         return Interval(undefined="too_few_units", n_questions=n)
     weights = bootstrap_weights(n, n_resamples=n_resamples, seed=seed)
     values_B = np.concatenate([statistic.value(weight @ terms_CT) for weight in weights])
-    found = between(value, values_B, confidence, method, f"{n_resamples} resamples of {n}")
+    found = between(value, values_B, confidence, method, n)
     if found.undefined or found.low is None or found.high is None:
-        return replace(found, n_questions=n)
+        return found
     floor = -np.inf if statistic.chance_corrected else 0.0
     low, high = max(floor, found.low), min(1.0, found.high)
-    inside = Interval(low=low, high=high, method=found.method, n_questions=n)
+    inside = replace(found, low=low, high=high)
     return flagged(inside, counts, clusters, statistic)
 
 
@@ -128,28 +133,28 @@ def bootstrap_weights(n: int, *, n_resamples: int, seed: int) -> Iterator[Floats
 
 
 def between(
-    value: float, values_B: Floats, confidence: float, method: BootstrapMethod, words: str
+    value: float, values_B: Floats, confidence: float, method: BootstrapMethod, n: int
 ) -> Interval:
-    """Compute the percentile or basic interval of the resamples that have a value.
+    """Compute the percentile or basic interval of the resamples of n that have a value.
 
     Examples
     --------
-    >>> found = between(0.5, np.linspace(0, 1, 101), 0.9, "percentile", "101 resamples of 9")
+    >>> found = between(0.5, np.linspace(0, 1, 101), 0.9, "percentile", 9)
     >>> round(found.low, 6), round(found.high, 6)
     (0.05, 0.95)
     """
-    words = f"{method} bootstrap, {words} questions"
     n_undefined = int(np.isnan(values_B).sum())
     if n_undefined > _MOST_UNDEFINED * values_B.size:
-        return Interval(undefined="undefined_resamples", method=words)
-    if n_undefined:
-        words += f", {n_undefined} of them undefined"
+        return Interval(undefined="undefined_resamples", n_questions=n)
     tail = (1 - confidence) / 2
     ends = np.quantile(values_B[~np.isnan(values_B)], [tail, 1 - tail])
     if ends[1] - ends[0] < 1e-9:
-        return Interval(undefined="no_spread", method=words)
+        return Interval(undefined="no_spread", n_questions=n)
     low, high = ends if method == "percentile" else 2 * value - ends[::-1]
-    return Interval(low=float(low), high=float(high), method=words)
+    return Interval(
+        low=float(low), high=float(high), kind=_KINDS[method], n_questions=n,
+        n_resamples=values_B.size, n_undefined=n_undefined,
+    )  # fmt: skip
 
 
 def check_choices(confidence: float, n_resamples: int, method: str, *, function: str) -> None:

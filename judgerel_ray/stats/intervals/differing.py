@@ -13,6 +13,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson, student_interval
@@ -230,8 +231,8 @@ def bounded_mean_interval(mean: float, n: float, *, confidence: float = 0.95) ->
     most = math.log(2 / (1 - confidence)) / n
     low = 0.0 if mean == 0 else _edge(lambda p: _divergence(mean, p) <= most, mean, 0.0)
     high = 1.0 if mean == 1 else _edge(lambda p: _divergence(mean, p) <= most, mean, 1.0)
-    method = f"Chernoff-Hoeffding over {n:.0f} questions"
-    return Interval(low=low, high=high, method=method, n_questions=round(n))
+    kind = IntervalMethod.CHERNOFF_HOEFFDING
+    return Interval(low=low, high=high, kind=kind, n_questions=round(n))
 
 
 def _divergence(x: float, p: float) -> float:

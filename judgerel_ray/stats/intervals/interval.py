@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
 from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.statistic import (
@@ -36,7 +37,9 @@ from judgerel_ray.stats.intervals.precision import (
 )
 
 
-def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[float, float, str]:
+def student_ends(
+    value: float, half: float, *, chance_corrected: bool
+) -> tuple[float, float, IntervalMethod]:
     """Lay an interval about a value, and say on which scale if not on its own.
 
     Parameters
@@ -55,8 +58,8 @@ def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[
     -------
     low, high : float
         At most 1; of a share at least 0.
-    scale : str
-        What to add to the words of the interval.
+    method : IntervalMethod
+        On which scale.
 
     Notes
     -----
@@ -67,30 +70,30 @@ def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[
 
     Examples
     --------
-    >>> student_ends(0.5, 0.25, chance_corrected=False)
-    (0.25, 0.75, '')
-    >>> low, high, scale = student_ends(0.95, 0.1, chance_corrected=False)
-    >>> round(low, 3), high, scale
-    (0.698, 1.0, ', low end on the logit scale')
-    >>> student_ends(0.625, 0.5, chance_corrected=False)
-    (0.125, 1.0, '')
+    >>> student_ends(0.5, 0.25, chance_corrected=False)[:2]
+    (0.25, 0.75)
+    >>> low, high, method = student_ends(0.95, 0.1, chance_corrected=False)
+    >>> round(low, 3), high, method.value
+    (0.698, 1.0, 'jackknife_logit_low')
+    >>> student_ends(0.625, 0.5, chance_corrected=False)[:2]
+    (0.125, 1.0)
     """
     low, high = value - half, value + half
     if chance_corrected:
         if low > 0 and value < 1:
-            return *logit_ends(value, half), ", logit scale"
-        return low, min(1.0, high), ""
+            return *logit_ends(value, half), IntervalMethod.JACKKNIFE_LOGIT
+        return low, min(1.0, high), IntervalMethod.JACKKNIFE
     within, beyond_both = low >= 0 and high <= 1, low < 0 and high > 1
     if not (within or beyond_both) and 0 < value < 1:
         inner_low, inner_high = logit_ends(value, half)
         if high > 1 and inner_low < low:
-            return inner_low, 1.0, ", low end on the logit scale"
+            return inner_low, 1.0, IntervalMethod.JACKKNIFE_LOGIT_LOW
         if low < 0 and inner_high > high:
-            return 0.0, inner_high, ", high end on the logit scale"
-    return max(0.0, low), min(1.0, high), ""
+            return 0.0, inner_high, IntervalMethod.JACKKNIFE_LOGIT_HIGH
+    return max(0.0, low), min(1.0, high), IntervalMethod.JACKKNIFE
 
 
-def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, str]:
+def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, IntervalMethod]:
     """Lay a plain interval about a value less its bias, and keep 0 in it where it was.
 
     Parameters
@@ -104,8 +107,8 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     -------
     low, high : float
         At most 1.
-    scale : str
-        What to add to the words of the interval.
+    method : IntervalMethod
+        Whether 0 had to be kept in it.
 
     Notes
     -----
@@ -115,14 +118,15 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     --------
     >>> [round(end, 3) for end in ends_less_bias(0.0, 0.25, -0.125)[:2]]
     [-0.125, 0.375]
-    >>> ends_less_bias(0.5, 0.5625, -0.125)
-    (0.0, 1.0, ', about the value less its bias, 0 kept in it')
+    >>> ends_less_bias(0.5, 0.5625, -0.125)[2].value
+    'jackknife_less_bias_with_0'
     """
     low, high = value - bias - half, value - bias + half
-    words = ", about the value less its bias"
+    method = IntervalMethod.JACKKNIFE_LESS_BIAS
     if value - half <= 0 <= value + half and not low <= 0 <= high:
-        low, high, words = min(0.0, low), max(0.0, high), words + ", 0 kept in it"
-    return low, min(1.0, high), words
+        low, high = min(0.0, low), max(0.0, high)
+        method = IntervalMethod.JACKKNIFE_LESS_BIAS_WITH_0
+    return low, min(1.0, high), method
 
 
 def logit_ends(value: float, half: float) -> tuple[float, float]:
@@ -155,13 +159,15 @@ class Interval:
     ----------
     low, high : float or None
         The ends; both None where `undefined` is set.
-    method : str
-        How it was made, in words.
+    kind : IntervalMethod or None
+        How it was made; `method` says it in words.
     undefined : str or None
         "undefined" where the coefficient is, "too_few_units" below two questions, "no_spread" where
         all questions say the same, "depends_on_one_question" where leaving one out leaves none.
     n_questions : int
         Questions left out in turn, or trials.
+    n_resamples, n_undefined : int
+        Of a bootstrap: resamples, and those of them that have no value.
     few_informative : bool
         Whether fewer than ten questions show any disagreement, or fewer than ten any agreement; or,
         of a coefficient whose chance the group's own verdicts measure (alpha, Fleiss, ICC), fewer
@@ -179,13 +185,22 @@ class Interval:
 
     low: float | None = None
     high: float | None = None
-    method: str = ""
+    kind: IntervalMethod | None = None
     undefined: str | None = None
     n_questions: int = 0
+    n_resamples: int = 0
+    n_undefined: int = 0
     few_informative: bool = False
     biased: bool = False
     n_effective: float | None = None
     carried_by_few: bool = False
+
+    @property
+    def method(self) -> str:
+        """How it was made, in words."""
+        if self.kind is None:
+            return ""
+        return self.kind.words(n=self.n_questions, n_resamples=self.n_resamples)
 
 
 def jackknife_interval(
@@ -315,8 +330,7 @@ def clopper_pearson(k: int, n: int, *, confidence: float = 0.95) -> Interval:
     tail = (1 - confidence) / 2
     low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
     high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))
-    method = f"Clopper-Pearson over {n} questions"
-    return Interval(low=low, high=high, method=method, n_questions=n)
+    return Interval(low=low, high=high, kind=IntervalMethod.CLOPPER_PEARSON, n_questions=n)
 
 
 def by_cluster(
@@ -399,11 +413,10 @@ def student_interval(
     bias = float((n - 1) * (left_out_C.mean() - value))
     biased = abs(bias) > _BIAS * error
     if biased and less_bias and value - half <= 0:
-        low, high, words = ends_less_bias(value, half, bias)
+        low, high, kind = ends_less_bias(value, half, bias)
     else:
-        low, high, words = student_ends(value, half, chance_corrected=chance_corrected)
-    words = f"jackknife-t over {n} questions{words}"
-    return Interval(low=low, high=high, method=words, n_questions=n, biased=biased)
+        low, high, kind = student_ends(value, half, chance_corrected=chance_corrected)
+    return Interval(low=low, high=high, kind=kind, n_questions=n, biased=biased)
 
 
 def flagged(

@@ -28,6 +28,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import CountStatistic, Floats, term_sums
 from judgerel_ray.stats.intervals.interval import Interval
@@ -298,6 +299,10 @@ def partitions(n: int, n_parts: int, most: int | None = None) -> list[list[int]]
 
 
 _NOISE = 0.05
+_EXTENDED = {
+    IntervalMethod.POSTERIOR: IntervalMethod.POSTERIOR_EXTENDED,
+    IntervalMethod.POSTERIOR_WITH_0: IntervalMethod.POSTERIOR_WITH_0_EXTENDED,
+}
 
 
 def alpha_draws(rows_DV: Ints, numbers_BD: Ints, *, seed: int = 0) -> Floats:
@@ -410,8 +415,8 @@ def posterior_interval(
     draws = _alpha_of(rows_DV.tobytes(), rows_DV.shape[1], numbers_D.tobytes())
     tail = (1 - confidence) / 2
     low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
-    words = f"Dirichlet process posterior over {len(counts)} questions"
-    found = Interval(low=low, high=high, method=words, n_questions=len(counts))
+    kind = IntervalMethod.POSTERIOR
+    found = Interval(low=low, high=high, kind=kind, n_questions=len(counts))
     if low > 0 and p_noise is None:
         p_noise = noise_floor(counts, statistic, n_permutations=199).p
     return _holding(found, value, p_noise)
@@ -432,9 +437,9 @@ def _is_nominal_alpha(statistic: CountStatistic) -> bool:
 
 def _holding(found: Interval, value: float, p_noise: float | None) -> Interval:
     """An interval that includes 0 where the verdicts may be noise, and the value."""
-    low, high, words = float(found.low or 0.0), float(found.high or 0.0), found.method
+    low, high, kind = float(found.low or 0.0), float(found.high or 0.0), IntervalMethod.POSTERIOR
     if low > 0 and (p_noise is None or p_noise > _NOISE):
-        low, words = 0.0, f"{words}, with 0: it may be noise"
+        low, kind = 0.0, IntervalMethod.POSTERIOR_WITH_0
     if not low <= value <= high:
-        low, high, words = min(low, value), max(high, value), f"{words}, extended to the value"
-    return replace(found, low=low, high=high, method=words)
+        low, high, kind = min(low, value), max(high, value), _EXTENDED[kind]
+    return replace(found, low=low, high=high, kind=kind)

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod
 from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
 from judgerel_ray.stats.intervals.interval import Interval, by_cluster, flagged
 from judgerel_ray.stats.intervals.precision import t_quantile
@@ -425,11 +426,11 @@ def left_out_interval(
     half = t_quantile(n - 1, confidence) * jackknife_error(left_out_C)
     if half < 1e-9 or (scale == "fisher" and abs(value) >= 1 - 1e-12):
         return Interval(undefined="no_spread", n_questions=n)
-    low, high, words = value - half, value + half, f"jackknife-t over {n} questions"
+    low, high, kind = value - half, value + half, IntervalMethod.JACKKNIFE
     if scale == "fisher":
         z, reach = atanh(value), half / (1 - value**2)
-        low, high, words = tanh(z - reach), tanh(z + reach), f"{words}, Fisher's z"
-    return Interval(low=low, high=high, method=words, n_questions=n, few_informative=n < _FEW)
+        low, high, kind = tanh(z - reach), tanh(z + reach), IntervalMethod.JACKKNIFE_FISHER
+    return Interval(low=low, high=high, kind=kind, n_questions=n, few_informative=n < _FEW)
 
 
 def left_out_difference(

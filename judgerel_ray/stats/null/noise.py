@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, Values
 from judgerel_ray.stats.agreement.named import Statistic, named_statistic
 from judgerel_ray.stats.counts.counts import checked_counts
@@ -242,18 +243,26 @@ class NoiseFloor:
         is too dear and moments do not tell it.
     n_permutations : int
         Reassignments computed.
-    method : str
-        How it was made, in words.
+    kind : NullMethod or None
+        How it was made; `method` says it in words.
+    n_undefined : int
+        Permutations without a value, which are not among the others.
     """
 
     mean: float | None
     sd: float | None
     p: float | None
     n_permutations: int
-    method: str
+    kind: NullMethod | None = None
+    n_undefined: int = 0
+
+    @property
+    def method(self) -> str:
+        """How it was made, in words."""
+        return "" if self.kind is None else self.kind.words(n=self.n_permutations)
 
 
-NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+NOTHING = NoiseFloor(mean=None, sd=None, p=None, n_permutations=0)
 """What has no floor."""
 
 
@@ -452,7 +461,7 @@ def _permuted_floors(
             for null, statistic in zip(made, statistics, strict=True)
         ]
     return [
-        floor_of(value, found, f"{found.size} random reassignments, two-sided")
+        floor_of(value, found, NullMethod.REASSIGNMENTS)
         for value, found in zip(values, made, strict=True)
     ]
 
@@ -468,28 +477,23 @@ def closed_floor(null: ClosedNull) -> NoiseFloor:
     >>> heavy.p, heavy.method
     (None, 'all reassignments in closed form; no p: too skewed to tell it, too many to permute')
     """
-    method = "all reassignments in closed form"
-    if not null.tells_p:
-        method += "; no p: too skewed to tell it, too many to permute"
-    elif abs(null.skewness) > SETTLED_SKEWNESS:
-        method += ", skewed, two-sided"
-    else:
-        method += ", two-sided"
+    skewed = abs(null.skewness) > SETTLED_SKEWNESS
+    kind = NullMethod.CLOSED_FORM_SKEWED if skewed else NullMethod.CLOSED_FORM
     return NoiseFloor(
         mean=null.mean,
         sd=null.sd,
         p=null.p if null.tells_p else None,
         n_permutations=0,
-        method=method,
+        kind=kind if null.tells_p else NullMethod.CLOSED_FORM_NO_P,
     )
 
 
-def floor_of(value: float, null: Floats, method: str) -> NoiseFloor:
+def floor_of(value: float, null: Floats, kind: NullMethod) -> NoiseFloor:
     """Sum up a null: its mean and spread, and the share at least as far from the mean as the value.
 
     Examples
     --------
-    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), "by hand").p
+    >>> floor_of(2.0, np.array([-1.0, 0.0, 1.0]), NullMethod.REASSIGNMENTS).p
     0.25
     """
     if np.isnan(value) or not null.size:
@@ -500,4 +504,4 @@ def floor_of(value: float, null: Floats, method: str) -> NoiseFloor:
     p = (1 + extreme) / (1 + null.size)
     if sd < 1e-12:
         mean, sd = round(mean, 12), 0.0
-    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, method=method)
+    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=null.size, kind=kind)

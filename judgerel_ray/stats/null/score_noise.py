@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.intraclass import WITHIN, moment_statistic
 from judgerel_ray.stats.counts.statistic import CountStatistic, Floats
 from judgerel_ray.stats.null.closed_null import ClosedNull
@@ -106,7 +107,7 @@ def score_floor(
             return closed_floor(null)
     permutations = min(n_permutations, max(FEWEST, LABELS // scores.size))
     found = _permuted(scores, sizes_U, statistic, permutations, np.random.default_rng(seed))
-    return floor_of(value, found, f"{found.size} random permutations of the scores, two-sided")
+    return floor_of(value, found, NullMethod.SCORE_PERMUTATIONS)
 
 
 def _checked(scores_N: ArrayLike, unit_N: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:

@@ -11,10 +11,11 @@ from math import erfc, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import IntervalMethod, NullMethod
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import Interval, clopper_pearson
 from judgerel_ray.stats.intervals.precision import t_quantile
-from judgerel_ray.stats.null.noise import NoiseFloor
+from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 
 Ints = NDArray[np.int64]
 _NONE = 1e-9
@@ -175,7 +176,7 @@ def mean_interval(
     if half < _NONE:
         return Interval(undefined="no_spread", n_questions=n)
     return Interval(
-        low=mean - half, high=mean + half, method=f"t over {n} questions", n_questions=n
+        low=mean - half, high=mean + half, kind=IntervalMethod.T_QUESTIONS, n_questions=n
     )
 
 
@@ -192,7 +193,7 @@ def _share_interval(values: Floats, confidence: float) -> Interval:
     k, tail = p * worth, (1 - confidence) / 2
     low = 0.0 if p <= 0 else float(betaincinv(k, worth - k + 1, tail))
     high = 1.0 if p >= 1 else float(betaincinv(k + 1, worth - k, 1 - tail))
-    return Interval(low=low, high=high, method=f"binomial, by {n} questions", n_questions=n)
+    return Interval(low=low, high=high, kind=IntervalMethod.BINOMIAL_BY_QUESTION, n_questions=n)
 
 
 def panel_floor(
@@ -241,7 +242,7 @@ def panel_floor(
     questions = np.asarray(questions_U)
     n = int(questions.max()) + 1 if questions.size else 0
     if n < 2:
-        return NoiseFloor(mean=None, sd=None, p=None, n_permutations=0, method="")
+        return NOTHING
     weights = np.ones(votes.shape) if weights_UJ is None else np.asarray(weights_UJ, np.float64)
     gold = np.full(n, -1)
     gold[questions] = right
@@ -262,8 +263,8 @@ def panel_floor(
     sd = sqrt(max(0.0, squares) / (n - 1)) / n
     value = float(share_E[known[place_E] == gold[q_E]].sum()) / n
     p = erfc(abs(value - mean) / sd / sqrt(2)) if sd > 0 else 1.0
-    words = "verdicts permuted over the questions, in closed form"
-    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, method=words)
+    kind = NullMethod.VERDICTS_CLOSED_FORM
+    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=kind)
 
 
 def _panel_verdicts(votes: Ints, questions: Ints, weights: Floats) -> tuple[Ints, Ints, Floats]:

@@ -11,6 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.counts.counts import checked_counts
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import student_interval
@@ -247,13 +248,11 @@ def _floor(
         pieces = np.bincount(number, weights=given_U - expected_U - row_U + mean)
         variance = float((pieces**2).sum()) * pieces.size / max(1, pieces.size - 1)
     if variance < 1e-12:
-        method = "labels shuffled across items, all alike"  # as of a judge with one label only
-        return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, method=method)
+        kind = NullMethod.LABELS_ALIKE  # as of a judge with one label only
+        return NoiseFloor(mean=mean, sd=0.0, p=1.0, n_permutations=0, kind=kind)
     sd = sqrt(variance) / n
     p = 2 * float(ndtr(-abs(float(given_U.mean()) - mean) / sd))
-    return NoiseFloor(
-        mean=mean, sd=sd, p=p, n_permutations=0, method="labels shuffled across items, normal"
-    )
+    return NoiseFloor(mean=mean, sd=sd, p=p, n_permutations=0, kind=NullMethod.LABELS_NORMAL)
 
 
 def _agreeing(counts_UV: Floats) -> float | None:

@@ -19,6 +19,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.agreement.krippendorff import Level, alpha_statistic
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.question_statistic import whole
@@ -188,11 +189,7 @@ def scale_noise_floor(
         permuted_BN = rng.permuted(np.tile(second_place, (size, 1)), axis=1)
         null.append(1 - factor * distances_VV[first_place, permuted_BN].sum(axis=1))
     value = 1 - factor * float(distances_VV[first_place, second_place].sum())
-    return floor_of(
-        value,
-        np.concatenate(null),
-        f"{n_permutations} random permutations of one scale's scores over the items, two-sided",
-    )
+    return floor_of(value, np.concatenate(null), NullMethod.ONE_SCALE_PERMUTATIONS)
 
 
 def inter_scale_floor(
@@ -264,12 +261,7 @@ def inter_scale_floor(
             for _ in range(n_permutations)
         ]
     )
-    return floor_of(
-        value,
-        value + slope * (nulls - products),
-        f"{n_permutations} random permutations of each further scale's scores over the questions, "
-        "two-sided",
-    )
+    return floor_of(value, value + slope * (nulls - products), NullMethod.SCALE_PERMUTATIONS)
 
 
 def _closed(

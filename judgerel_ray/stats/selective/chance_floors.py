@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats.null.noise import NOTHING, NoiseFloor
 from judgerel_ray.stats.selective.discrimination import checked_scores
 
@@ -124,7 +125,7 @@ def ranking_floor(
     pairs, sd = n_right * (n - n_right), float(np.sqrt(variance))
     return NoiseFloor(
         mean=0.5, sd=sd / pairs, p=_two_sided(float(pieces.sum()), sd, step=0.0),
-        n_permutations=0, method="scores shuffled across judgments, normal",
+        n_permutations=0, kind=NullMethod.SCORES_NORMAL,
     )  # fmt: skip
 
 
@@ -150,7 +151,7 @@ def _permuted(
     found = float(often[verdict_M == gold_Q[question_M]].sum())
     return NoiseFloor(
         mean=n * mean / n_replies, sd=sd / n_replies, p=_two_sided(found - n * mean, sd, step=0.5),
-        n_permutations=0, method="right answers shuffled across questions, normal",
+        n_permutations=0, kind=NullMethod.GOLD_NORMAL,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.stats.counts.counts import Coefficient
 from judgerel_ray.stats.counts.statistic import Floats
 from judgerel_ray.stats.intervals.interval import logit_ends
@@ -92,7 +93,8 @@ def auroc(
         places[right] = (above - value) / above.size
         places[~right] = (below - value) / below.size
         low, high = _ends(value, places, right, clusters, confidence)
-    words = with_few("Mann-Whitney, DeLong's t on the logit scale", kept, right, clusters)
+    few = (flag.note(numbers) for flag, numbers in few_flags(kept, right, clusters))
+    words = "; ".join(["Mann-Whitney, DeLong's t on the logit scale", *few])
     return _auroc(value, low, high, there, estimator=words)
 
 
@@ -147,24 +149,21 @@ def few_answers(
     return few if n_right + n_wrong and min(n_right, n_wrong) < FEW_ANSWERS else None
 
 
-def with_few(
-    estimator: str,
-    scores_N: NDArray[np.floating],
-    correct_N: NDArray[np.bool_],
-    clusters_N: NDArray[np.generic],
-) -> str:
-    """Add to the words of an estimator which answers are few, and of how many questions.
+def few_flags(
+    scores_N: NDArray[np.floating], correct_N: NDArray[np.bool_], clusters_N: NDArray[np.generic]
+) -> list[Noted]:
+    """Flag which answers are few, with the number of questions they are of.
 
     Examples
     --------
-    >>> with_few("DeLong", np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
-    'DeLong; few wrong answers (9 questions)'
+    >>> few_flags(np.ones(39), np.array([True] * 30 + [False] * 9), np.arange(39))
+    [(<Flag.FEW_WRONG: 'few_wrong_answers'>, (9,))]
     """
     few = few_answers(scores_N, correct_N, clusters_N)
     if few is None:
-        return estimator
-    n = min(_by_kind(scores_N, correct_N, clusters_N))
-    return f"{estimator}; {few.replace('_', ' ')} answers ({n} question{'s' * (n != 1)})"
+        return []
+    flag = Flag.FEW_WRONG if few == "few_wrong" else Flag.FEW_RIGHT
+    return [(flag, (min(_by_kind(scores_N, correct_N, clusters_N)),))]
 
 
 def _by_kind(
@@ -313,7 +312,7 @@ def cross_fitted_auroc(
             half = t_quantile(n_questions - 1, confidence) * error * _shared(n_folds)
             low, high = logit_ends(value, half)
     words = "pairs inside folds, Nadeau-Bengio t on the logit scale"
-    words = with_few(words, scores, correct, clusters)
+    words = "; ".join([words, *(f.note(n) for f, n in few_flags(scores, correct, clusters))])
     return _auroc(value, low, high, there, estimator=words)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judgerel_ray.analyses.reliability.consistency import CONSISTENCY, ItemScores, consistency_rows
-from judgerel_ray.blocks.words import remarks
+from judgerel_ray.blocks.words import estimator_words, remarks
 from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.stats import cronbach_alpha, mcdonald_omega
 
@@ -16,9 +16,8 @@ def test_each_row_names_the_omega_that_it_is(n_items):
     found = ItemScores(
         scores_NK=scores, clusters_N=np.arange(60), subject=("item_id",), column="template"
     )
-    said = {
-        row["coefficient"]: row["estimator"] for row in consistency_rows(found, CONSISTENCY, {})
-    }
+    rows = consistency_rows(found, CONSISTENCY, {})
+    said = {row["coefficient"]: estimator_words(row) for row in rows}
     assert "omega hierarchical" in said["omega_hierarchical"]
     assert "omega total" not in said["omega_hierarchical"]
     assert "hierarchical" not in said["mcdonald_omega"]
@@ -35,8 +34,8 @@ def test_an_alpha_of_two_subjects_says_why_it_has_no_interval_and_who_was_left_o
     row = next(consistency_rows(found, ["cronbach_alpha"], {}, choice))
     assert row["value"] is not None
     assert (row["low"], row["high"]) == (None, None)
-    assert "no interval: too few subjects" in row["estimator"]
-    assert "WARNING: 28 of 30 subjects left out" in row["estimator"]
+    assert "no interval: too few subjects" in estimator_words(row)
+    assert "WARNING: 28 of 30 subjects left out" in estimator_words(row)
     assert any("28 of 30" in one for one in remarks({**row, "noise": None}))
 
 
@@ -48,8 +47,8 @@ def test_identical_items_are_not_questions_that_are_alike(name):
     )
     row = next(consistency_rows(found, [name], {}))
     assert (row["value"], row["low"]) == (pytest.approx(1.0), None)
-    assert "all 30 questions have the same score on every item" in row["estimator"]
-    assert "alike" not in row["estimator"]
+    assert "all 30 questions have the same score on every item" in estimator_words(row)
+    assert "alike" not in estimator_words(row)
 
 
 def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
@@ -63,12 +62,12 @@ def test_alpha_and_omega_of_one_matrix_stand_side_by_side():
     raw, standard = rows["cronbach_alpha"], rows["mcdonald_omega"]
     assert raw["value"] == cronbach_alpha(scores).value
     omega = mcdonald_omega(scores, matrix="covariance").value
-    assert raw["estimator"].startswith("raw alpha of 5 items")
-    assert f"raw omega of the same covariances {omega:.3f}" in raw["estimator"]
+    assert estimator_words(raw).startswith("raw alpha of 5 items")
+    assert f"raw omega of the same covariances {omega:.3f}" in estimator_words(raw)
     alpha = cronbach_alpha(scores, standardized=True).value
     assert standard["value"] == mcdonald_omega(scores).value
-    assert standard["estimator"].startswith("standardized omega of one factor")
-    assert f"standardized alpha of the same correlations {alpha:.3f}" in standard["estimator"]
+    assert estimator_words(standard).startswith("standardized omega of one factor")
+    assert f"standardized alpha of the same correlations {alpha:.3f}" in estimator_words(standard)
     assert abs(raw["value"] - alpha) > 0.01
 
 

@@ -69,7 +69,9 @@ def test_columns_are_those_of_the_contract():
     assert list(COLUMNS) == [
         "coefficient", "value", "low", "high", "noise_floor", "noise_floor_sd", "p_noise", "noise",
         "measurement", "missing", "n_categories", "unit", "conditions", "n_items", "n_replications",
-        "n_judgments", "n_missing", "estimator", "undefined", "lead",
+        "n_judgments", "n_missing", "statistic", "interval_method", "no_interval", "n_compared",
+        "n_resamples", "null_method", "n_permutations", "flags", "flag_numbers", "estimator",
+        "undefined", "lead",
     ]  # fmt: skip
 
 

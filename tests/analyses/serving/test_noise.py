@@ -21,7 +21,9 @@ from judgerel_ray.analyses.serving.noise import (
     serving_noise,
     shared_requests,
 )
-from judgerel_ray.counting.groups.greedy import LEFT_OUT, SERVING_NOISE
+from judgerel_ray.core.codes import Flag
+
+SERVING_NOISE, LEFT_OUT = Flag.SERVING_NOISE.value, Flag.GREEDY_LEFT_OUT.value
 
 GROUPS = ["judge", "temperature"]
 
@@ -79,7 +81,7 @@ def test_pairs_of_replies_are_compared_whatever_their_order(cells, random):
     assert found.filter(
         (pl.col("low") > pl.col("value")) | (pl.col("high") < pl.col("value"))
     ).is_empty()
-    assert found["estimator"].str.ends_with(SERVING_NOISE).all()
+    assert found["flags"].list.contains(SERVING_NOISE).all()
 
 
 @given(st.integers(1, 20), st.integers(2, 5))
@@ -132,7 +134,7 @@ def both():
 
 
 def numbers(table):
-    return table.drop("estimator", "n_categories").rows()
+    return table.drop("estimator", "flags", "flag_numbers", "n_categories").rows()
 
 
 def test_repeats_at_0_enter_no_number_of_another_temperature():
@@ -141,7 +143,7 @@ def test_repeats_at_0_enter_no_number_of_another_temperature():
     for by in ([], ["judge"], ["judge", "benchmark"]):
         apart = reduce_judgments(both().lazy(), by=by, coefficients=names)
         assert numbers(apart) == numbers(reduce_judgments(sampled, by=by, coefficients=names))
-        assert apart["estimator"].str.contains(LEFT_OUT).all()
+        assert apart["flags"].list.contains(LEFT_OUT).all()
     default = reduce_judgments(both().lazy(), coefficients=names)
     warm = default.filter(pl.col("temperature") == 1)
     assert numbers(warm) == numbers(reduce_judgments(sampled, coefficients=names))
@@ -150,9 +152,7 @@ def test_repeats_at_0_enter_no_number_of_another_temperature():
 
 def test_rows_of_repeats_at_0_say_what_they_are():
     found = reduce_judgments(both().lazy()).filter(pl.col("temperature") == 0)
-    said = dict(
-        found.select("coefficient", pl.col("estimator").str.ends_with(SERVING_NOISE)).rows()
-    )
+    said = dict(found.select("coefficient", pl.col("flags").list.contains(SERVING_NOISE)).rows())
     assert said.pop("valid_rate") is False
     assert set(said.values()) == {True}
 
@@ -172,9 +172,9 @@ def test_only_groups_that_sampled_lose_it():
     )
     mine, other = found.to_dicts()
     assert mine["n_judgments"] == 9
-    assert LEFT_OUT in mine["estimator"]
+    assert LEFT_OUT in mine["flags"]
     assert other["n_judgments"] == 27
-    assert SERVING_NOISE in other["estimator"]
+    assert SERVING_NOISE in other["flags"]
 
 
 def test_temperatures_as_items_keep_theirs_and_agreement_does_not():
@@ -186,8 +186,8 @@ def test_temperatures_as_items_keep_theirs_and_agreement_does_not():
     )
     assert (alpha["n_judgments"], agreement["n_judgments"]) == (36, 9)
     assert alpha["value"] is not None
-    assert LEFT_OUT in agreement["estimator"]
-    assert LEFT_OUT not in alpha["estimator"]
+    assert LEFT_OUT in agreement["flags"]
+    assert LEFT_OUT not in alpha["flags"]
 
 
 def test_no_tolerance_and_no_band_is_given_to_a_server():
@@ -210,21 +210,23 @@ def test_nobody_is_advised_to_buy_repeats_at_0():
     advice = advise_judgments(both().lazy())
     assert set(advice.designs["temperature"]) == set(advice.needs["temperature"]) == {1.0}
     cold = advice.components.filter(pl.col("temperature") == 0)
-    assert cold["estimator"].str.ends_with(SERVING_NOISE).all()
+    assert cold["flags"].list.contains(SERVING_NOISE).all()
     assert advise_judgments(both().lazy(), by=["judge"]).components["n_judgments"][0] == 9
 
 
 def test_comparisons_say_whose_repeats_are_the_servers():
     between = compare_judgments(both().lazy(), both().lazy(), coefficients=["percent_agreement"])
-    said = dict(between.select("temperature", "estimator").rows())
-    assert said[0.0].endswith(f"; {SERVING_NOISE}")
-    assert "serving" not in said[1.0]
+    said = dict(between.select("temperature", "flags").rows())
+    assert SERVING_NOISE in said[0.0]
+    assert SERVING_NOISE not in said[1.0]
     inside = compare_judgments(
         both().lazy(), by=["temperature"], coefficients=["percent_agreement"]
     )
-    assert inside["estimator"][0].endswith(f"; {SERVING_NOISE} (0)")
+    sides = dict(zip(inside["flags"][0], inside["flag_sides"][0], strict=True))
+    assert inside[sides[SERVING_NOISE]][0] == "0"
+    assert inside["estimator"][0].endswith("; serving noise, not sampling (0)")
     pooled = compare_judgments(both().lazy(), both().lazy(), by=["judge"])
-    assert pooled["estimator"].str.ends_with(LEFT_OUT).all()
+    assert pooled["flags"].list.contains(LEFT_OUT).all()
     assert pooled["n_judgments_a"].to_list() == [9, 9]
 
 

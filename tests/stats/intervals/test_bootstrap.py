@@ -156,9 +156,8 @@ def test_deals_without_a_value_are_made_up_for_and_counted():
     noise = np.random.default_rng(4).normal(size=(40, 5)) + 0.2 * np.arange(40)[:, None]
     floor = column_noise_floor(noise, "mcdonald_omega", n_permutations=199)
     assert floor.n_permutations == 199
-    without = int(floor.method.split("(")[1].split(" had none")[0])
     # About half of all noise.
-    assert 100 < without < 8 * 199
+    assert 100 < floor.n_undefined < 8 * 199
     assert floor.p <= 0.05
 
 
