@@ -213,15 +213,8 @@ def test_a_run_none_of_whose_judges_starts_is_the_engines_error(runner):
     with pytest.raises(EngineStartError, match="did not start"):
         run()
     assert run.errors.height == 0
-    assert [judge.owed for judge in read_status(run.out).judges] == [33]
-
-
-@pytest.mark.slow
-def test_when_every_judge_failed_the_run_says_so_at_once(runner):
-    run = runner(judge("a", fails_start=True))
-    with pytest.raises(EngineStartError):
-        run()
     status = read_status(run.out)
+    assert [judge.owed for judge in status.judges] == [33]
     assert (status.state, status.judges[0].state) == ("incomplete", "failed")
     assert (status.judges[0].error or "").startswith("engine did not start: told not to")
 
