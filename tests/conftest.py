@@ -62,15 +62,27 @@ _FOREIGN_WARNINGS = {
 }
 
 
-# Of two processes one alone may start clusters and engines: they share cores, ports and memory.
-_HEAVY = "clusters and engines"
+# What tests of several files share is made once where one process has them all: real engines,
+# the cluster of simulated ones, the parsed tree. The longest first.
+_SHARED = ("engines", "clusters", "tests/house/")
 
 
 @cache
 def _group(file: str) -> str:
-    """The tests of one file go to one process; those of all that start engines, to one as well."""
+    """The tests of a file go to one process; those of all that share something, to one as well."""
+    engines, clusters, house = _SHARED
+    if file.startswith(house):
+        return house
     text = Path(__file__).parents[1].joinpath(file).read_text(encoding="utf-8")
-    return _HEAVY if any(f"pytest.mark.{mark}" in text for mark in _FOREIGN_WARNINGS) else file
+    if "pytest.mark.vllm" in text:
+        return engines
+    return clusters if "pytest.mark.ray" in text else file
+
+
+def _place(item: pytest.Item) -> int:
+    """When an item's group is begun."""
+    group = _group(item.nodeid.partition("::")[0])
+    return _SHARED.index(group) if group in _SHARED else len(_SHARED)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -87,8 +99,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let tests of Ray and vLLM live with the warnings of Ray and vLLM."""
-    if hasattr(config, "workerinput"):  # one process of several: the longest group is begun first
-        items.sort(key=lambda item: _group(item.nodeid.partition("::")[0]) != _HEAVY)
+    if hasattr(config, "workerinput"):  # one process of several
+        items.sort(key=_place)
     for item in items:
         for mark, warnings in _FOREIGN_WARNINGS.items():
             if item.get_closest_marker(mark):
@@ -167,39 +179,51 @@ def hold_leases(outside: Callable[..., None]) -> Callable[[Callable[[Any, Any], 
     What it is given is asked before leases are sent, with the run's judges and their board, in the
     thread of the run: while it says True nothing more is sent, and what is at work goes on.
     """
+    return lambda is_held: outside(may_send=_gate(is_held))
+
+
+def _gate(is_held: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """A gate of leases that is closed while something is awaited, and not for ever."""
     import time
 
-    def hold(is_held: Callable[[Any, Any], bool]) -> None:
-        since: list[float] = []
+    since: list[float] = []
 
-        def may_send(pools: Any, board: Any) -> bool:
-            if not is_held(pools, board):
-                since.clear()
-                return True
-            since.append(time.monotonic())
-            if since[-1] - since[0] > PATIENCE_S:
-                pytest.fail("what the leases wait for does not come")
+    def may_send(pools: Any, board: Any) -> bool:
+        if not is_held(pools, board):
+            since.clear()
+            return True
+        since.append(time.monotonic())
+        if since[-1] - since[0] > PATIENCE_S:
+            pytest.fail("what the leases wait for does not come")
+        return False
+
+    return may_send
+
+
+@pytest.fixture(scope="session")
+def engines_first() -> Callable[[], Callable[[Any, Any], bool]]:
+    """Make gates for one run: until a judge has all engines that it wants nobody gets work."""
+
+    def make() -> Callable[[Any, Any], bool]:
+        begun: set[str] = set()
+
+        def is_held(pools: Any, _board: Any) -> bool:
+            for pool in pools.values():
+                if pool.has_work and pool.slots and pool.name not in begun:
+                    if sum(slot.ready for slot in pool.slots.values()) < pool.wanted:
+                        return True
+                    begun.add(pool.name)
             return False
 
-        outside(may_send=may_send)
+        return _gate(is_held)
 
-    return hold
+    return make
 
 
 @pytest.fixture
-def all_engines_first(hold_leases: Callable[[Callable[[Any, Any], bool]], None]) -> None:
+def all_engines_first(outside: Callable[..., None], engines_first: Any) -> None:
     """While a judge's first engines come up nobody gets work, until it has all that it wants."""
-    begun: set[str] = set()
-
-    def is_held(pools: Any, _board: Any) -> bool:
-        for pool in pools.values():
-            if pool.has_work and pool.slots and pool.name not in begun:
-                if sum(slot.ready for slot in pool.slots.values()) < pool.wanted:
-                    return True
-                begun.add(pool.name)
-        return False
-
-    hold_leases(is_held)
+    outside(may_send=engines_first())
 
 
 @pytest.fixture(scope="session")
@@ -269,8 +293,10 @@ def tiny_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tiny_tokenizer: Path) -> Path:
-    """The folder with the weights of a random Llama besides."""
+def tiny_model(tiny_tokenizer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with that tokenizer and the weights of a random Llama."""
+    import shutil
+
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -288,8 +314,10 @@ def tiny_model(tiny_tokenizer: Path) -> Path:
         initializer_range=0.2,
         tie_word_embeddings=False,
     )
-    LlamaForCausalLM(config).save_pretrained(tiny_tokenizer)
-    return tiny_tokenizer
+    folder = tmp_path_factory.mktemp("tiny_model") / "judge"
+    shutil.copytree(tiny_tokenizer, folder)
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

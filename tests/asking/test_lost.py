@@ -40,7 +40,8 @@ def lose(driver, *, judge, n=1, folder="data"):
 
 
 @pytest.mark.parametrize("folder", ["data", "texts"])
-@pytest.mark.parametrize("parents", [True, False])  # False: as earlier versions wrote records
+# False: as earlier versions wrote records.
+@pytest.mark.parametrize("parents", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_judgments_of_a_lost_answer_go_with_it(driver, folder, parents):
     driver.go("first", parents=parents)
     driver.check_whole()
@@ -83,6 +84,7 @@ def test_status_counts_what_the_next_session_will(driver):
     assert [one.landed for one in status.judges] == [ledger.rows[name] for name in "jxy"]
 
 
+@pytest.mark.slow
 def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     """As a version left it that asked a lost answer again and kept the judgments."""
     driver.go("first", parents=False)
@@ -108,7 +110,16 @@ def test_a_run_that_holds_judgments_of_two_texts_is_told_and_mended(driver):
     driver.check_whole()
 
 
-@pytest.mark.parametrize("folder", ["data", "texts", "data/judge=x", "data/judge=j"])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "data",
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ("texts", "data/judge=x", "data/judge=j")
+        ),
+    ],
+)
 def test_a_folder_that_is_gone_is_refused_and_nothing_is_written(driver, tmp_path, folder):
     driver.go("first")
     Path(driver.out, folder).rename(tmp_path / "elsewhere")
@@ -145,6 +156,7 @@ def test_a_large_share_that_is_gone_is_refused(driver):
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_texts_of_judgments_are_not_needed_and_may_be_asked_again(driver):
     driver.go("first")
     lose(driver, judge="j", n=4, folder="texts")
@@ -266,6 +278,7 @@ def test_records_that_are_torn_or_gone_are_refused_where_they_are_many(driver, h
     driver.check_whole()
 
 
+@pytest.mark.slow
 def test_a_record_of_a_session_that_is_gone_takes_no_leases_of_it(driver):
     """Its number is not given again: leases under it are settled, in files nobody reads."""
     driver.go("first")

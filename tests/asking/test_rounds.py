@@ -157,6 +157,7 @@ def test_what_fails_is_not_asked_again_in_its_session(sweep, driver_of):
     assert one_session(driver).judges["j"].owed == 0
 
 
+@pytest.mark.slow
 def test_settled_verdicts_are_laid_out_from_what_landed(undisturbed):
     driver, landed = undisturbed
     assert write_settled(driver.resolved, driver.run, read_ledger(driver.run)) == 6

@@ -44,6 +44,7 @@ def test_many_tables_at_once_are_the_shipped_terms():
         assert by_question == pytest.approx(shipped_terms("percent_agreement", table).terms_CT)
 
 
+@pytest.mark.slow
 def test_a_judge_of_position_is_noise_and_a_reader_is_covered():
     """The audit's two judges: .88 by repeatability is nothing, .73 by content is held."""
     place, content = (judge for judge, _ in AUDITED.values())

@@ -1,8 +1,11 @@
 """What the starts of a fit miss, counted as bench/omega_starts.py counts it."""
 
+import pytest
+
 from bench.omega_starts import correlations, of_one_factor, of_three_factors
 
 
+@pytest.mark.slow
 def test_two_starts_miss_minima_that_the_fit_finds():
     matrices = correlations("three groups", items=6, subjects=40, sets=20, seed=1)
     before, shipped, _ = of_three_factors(matrices, starts=40, seed=1)

@@ -16,6 +16,7 @@ from judgerel_ray.analyses.selection.systems_preference import (
 )
 
 
+@pytest.mark.slow
 def test_judges_that_read_no_answer_are_not_said_to_favour_theirs():
     found = shares(tables("opinion", 60, 40, 1))
     # Against the others, shared opinion passes for preference in every table.

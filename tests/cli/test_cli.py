@@ -534,6 +534,7 @@ def test_what_a_terminal_would_obey_is_not_printed(monkeypatch, capsys):
     assert capsys.readouterr().err == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
 def test_a_closed_stream_is_no_error(sweep_file, closed):
     """As `judgerel plan SWEEP >&-`."""
@@ -724,6 +725,7 @@ def test_requests_that_failed_for_good_are_told_and_are_no_success(
     assert capsys.readouterr().err.splitlines() == (told if reasons else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["plan", "run"])
 def test_a_hub_that_is_not_there_is_one_line(sweep_file, tmp_path, verb):
     file = sweep_file(swaps=[("simulated", "vllm"), ('"uniform"', '"acme/judge-of-a-test"')])

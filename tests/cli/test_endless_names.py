@@ -33,11 +33,11 @@ def path(tmp_path_factory):
         ["questions", "{}"],
         ["reduce", "{}", "--by", "judge"],
         ["reduce", "{}", "--coefficient", "accuracy"],
-        ["select", "{}"],
-        ["panels", "{}"],
-        ["systems", "{}"],
-        ["advise", "{}"],
         ["compare", "{}", "--by", "judge"],
+        *(
+            pytest.param([verb, "{}"], marks=pytest.mark.slow)
+            for verb in ("select", "panels", "systems", "advise")
+        ),
     ],
 )
 def test_no_line_is_longer_than_a_reader_takes(path, capsys, arguments):

@@ -44,7 +44,7 @@ def test_the_line_stands_beside_json_once(messy, capsys):
     [
         ["reduce"],
         ["questions"],
-        ["advise"],
+        pytest.param(["advise"], marks=pytest.mark.slow),
         ["compare", "--by", "judge"],
     ],
 )

@@ -88,6 +88,7 @@ def test_alignment_is_the_same_everywhere(ratings, capsys, tmp_path):
             assert f"{number(row['averaged'])} [" in text
 
 
+@pytest.mark.slow
 def test_ranks_are_the_same_everywhere(ratings, capsys):
     path, outside = ratings / "ratings.parquet", ratings / "outside.csv"
     flags = ["--outside", outside, "--reference", ratings / "people.csv"]

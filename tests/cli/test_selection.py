@@ -80,6 +80,7 @@ def test_costs_of_fractions_of_a_cent_are_told(answers, tmp_path, capsys):
     assert "0.000213" in text
 
 
+@pytest.mark.slow
 def test_compared_systems_say_the_same_everywhere(answers, capsys):
     path = str(answers / "answers.parquet")
     found = _json(capsys, "systems", path, "--resamples", "50")
@@ -95,6 +96,7 @@ def test_compared_systems_say_the_same_everywhere(answers, capsys):
     assert len(roles["pairs"]) == 6
 
 
+@pytest.mark.slow
 def test_the_answers_compared_can_be_named_where_there_are_several(answers, tmp_path, capsys):
     rows = pl.read_parquet(answers / "answers.parquet")
     twice = pl.concat([rows, rows.with_columns(temperature=pl.lit(0.0))])

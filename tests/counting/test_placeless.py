@@ -196,6 +196,7 @@ def test_a_tie_on_the_menu_is_shown_in_no_order():
     assert three["value_a"].to_list() == two["value_a"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["B", "C"])
 def test_compare_and_advise_take_no_tie_for_a_place(label):
     both = [

@@ -170,6 +170,7 @@ def test_what_is_not_asked_in_two_orders_is_taken_for_options(tmp_path):
     assert UNKNOWN not in rated["undefined"].to_list()
 
 
+@pytest.mark.slow
 def test_advice_comparisons_and_accuracy_ask_too(tmp_path, capsys):
     some = [places(n, items=4, judge=judge) for n, judge in enumerate("xy")]
     rows = pl.concat(some).with_columns(gold=pl.lit("A"))
@@ -234,6 +235,7 @@ JUDGED = st.tuples(st.sampled_from("qr"), st.integers(0, 2), st.sampled_from("xy
 N_JUDGES = 20
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.lists(st.lists(JUDGED, min_size=2, max_size=25), min_size=N_JUDGES, max_size=N_JUDGES))
 def test_pairs_of_two_orders_are_counted_by_hand(judges):

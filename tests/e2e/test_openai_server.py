@@ -25,7 +25,7 @@ import pytest
 
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.cli import main
-from judgerel_ray.config import Limits, parse_sweep
+from judgerel_ray.config import Limits, Sweep, load_sweep, parse_sweep
 from judgerel_ray.core import Ask, Condition
 from judgerel_ray.design import build_wave
 from judgerel_ray.engines import EngineSpec, make_engine
@@ -39,7 +39,6 @@ pytestmark = [pytest.mark.vllm, pytest.mark.slow]
 ROOT = Path(__file__).resolve().parents[2]
 JUDGE = ROOT / "judgerel_ray/demo/judge"
 ITEMS = ROOT / "judgerel_ray/demo/items.parquet"
-BOTH = {"temperatures": [0.0, 1.0], "replications": 3, "logprobs": "true"}
 UP_WITHIN_S = 900.0
 SWEEP = """
 name = "served"
@@ -139,9 +138,14 @@ HERE = f'engine = "vllm"\nmodel = "{JUDGE}"\ngpus = 0\nmax_model_len = 2048\n'
 
 
 def asks_of(text: str) -> tuple[EngineSpec, list[Ask]]:
-    """What a sweep asks its judge in its first wave."""
-    resolved = resolve(parse_sweep(text))
-    (frame,) = resolved.frames
+    """What a sweep of one ask asks its judge in its first wave."""
+    return first_wave(parse_sweep(text))
+
+
+def first_wave(sweep: Sweep, place: int = 0) -> tuple[EngineSpec, list[Ask]]:
+    """What one of a sweep's asks asks its judge first."""
+    resolved = resolve(sweep)
+    frame = resolved.frames[place]
     (voice,) = frame.judges
     works = build_wave(frame, 0, voice, {})
     return resolved.specs[voice.name], [ask for work in works for ask in work.asks]
@@ -164,27 +168,26 @@ def answered(spec: EngineSpec, asks: list[Ask]):
     return asyncio.run(work())
 
 
-@pytest.fixture(scope="module")
-def in_process():
-    """Replies of the vllm engine of this process, with the next tokens at each verdict."""
-    return answered(*asks_of(sweep_text(HERE, **BOTH)))
-
-
-def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, in_process):
-    spec, _ = asks_of(sweep_text(served_judge(server), **BOTH))
-    _, asks = asks_of(sweep_text(HERE, **BOTH))  # seeds hash the judge: the same asks, so the same
+def test_texts_and_log_probabilities_are_those_of_the_engine_in_process(server, demo_again):
+    run = RunDirectory.open(str(demo_again))
+    # Seeds hash the judge: the same asks, so the same.
+    _, asks = first_wave(load_sweep(str(demo_again.parent / "s.toml")), place=2)
+    spec, _ = asks_of(sweep_text(served_judge(server), logprobs="true"))
     found = answered(spec, asks)
     assert sum(one.seed is None for one in found) == 16
-    assert len(found) == 16 * 4
-    assert [one.seed for one in found] == [one.seed for one in in_process]
-    assert [one.text for one in found] == [one.text for one in in_process]
-    assert [one.prompt_tokens for one in found] == [one.prompt_tokens for one in in_process]
-    assert [one.completion_tokens for one in found] == [one.completion_tokens for one in in_process]
+    assert len(found) == 16 * 5
+    rows = scan_judgments(run).filter(template="letters").join(scan_completions(run), on="key")
+    in_process = {row["key"]: row for row in rows.collect().iter_rows(named=True)}
+    assert len(in_process) == len(found)
     compared = 0
-    for served, here in zip(found, in_process, strict=True):
-        assert bool(served.logprobs) == bool(here.logprobs)
+    for served in found:
+        here = in_process[served.key]
+        for name in ("seed", "text", "prompt_tokens", "completion_tokens"):
+            assert getattr(served, name) == here[name], name
+        read = here["logprobs"] or []
+        assert bool(served.logprobs) == bool(read)
         theirs = {(one.token, one.continuation): one.logprob for one in served.logprobs}
-        ours = {(one.token, one.continuation): one.logprob for one in here.logprobs}
+        ours = {(one["token"], one["continuation"]): one["logprob"] for one in read}
         assert len(theirs) <= 20
         for name, logprob in theirs.items():
             assert name in ours

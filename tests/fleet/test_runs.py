@@ -98,6 +98,7 @@ def test_everything_lands_once_and_a_second_run_asks_nothing(runner):
     assert run.texts == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_engines_first")
 def test_an_item_is_asked_of_one_engine(runner):
     run = runner(
@@ -130,6 +131,7 @@ def test_an_engine_that_dies_is_replaced(runner, tmp_path):
     run.check()
 
 
+@pytest.mark.slow
 def test_an_engine_that_says_it_died_is_replaced(runner, tmp_path):
     options = {"dies_on": 60, "dies": "raise", "dies_once": str(tmp_path / "died")}
     run = runner(judge("a", **options), n_items=12)
@@ -138,6 +140,7 @@ def test_an_engine_that_says_it_died_is_replaced(runner, tmp_path):
     run.check()
 
 
+@pytest.mark.slow
 def test_a_poisonous_item_takes_few_engines_and_nothing_else(runner):
     run = runner(judge("a", poison="q003"), n_items=10, replications=70, temperatures=(1.0, 0.5))
     summary = run()
@@ -170,6 +173,7 @@ def test_a_failed_request_is_tried_again_then_recorded_then_owed(runner):
     assert read_status(run.out).judges[0].failed == 0
 
 
+@pytest.mark.slow
 def test_one_failure_is_mended_by_asking_again(runner):
     run = runner(judge("a", fails_on=[2, 9]), n_items=6, replications=5)
     summary = run()
@@ -203,23 +207,19 @@ def test_a_judge_whose_engine_never_starts_fails_alone(runner):
     assert "bad: failed: engine did not start" in run.shown
 
 
+@pytest.mark.slow
 def test_a_run_none_of_whose_judges_starts_is_the_engines_error(runner):
     run = runner(judge("bad", fails_start=True), n_items=3)
     with pytest.raises(EngineStartError, match="did not start"):
         run()
     assert run.errors.height == 0
-    assert [judge.owed for judge in read_status(run.out).judges] == [33]
-
-
-def test_when_every_judge_failed_the_run_says_so_at_once(runner):
-    run = runner(judge("a", fails_start=True))
-    with pytest.raises(EngineStartError):
-        run()
     status = read_status(run.out)
+    assert [judge.owed for judge in status.judges] == [33]
     assert (status.state, status.judges[0].state) == ("incomplete", "failed")
     assert (status.judges[0].error or "").startswith("engine did not start: told not to")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_engines_first")
 def test_how_fast_it_went_is_told_after_the_end_too(runner):
     run = runner(judge("a", replicas=2, tokens_per_s=2000), n_items=12, replications=20)
@@ -234,6 +234,7 @@ def test_how_fast_it_went_is_told_after_the_end_too(runner):
         run()
 
 
+@pytest.mark.slow
 def test_an_engine_that_always_dies_gives_its_judge_up_and_the_others_finish(runner):
     run = runner(
         judge("bad", dies_on=1), judge("good", latency_ms=5), n_items=8, max_engine_losses=1
@@ -256,6 +257,7 @@ def test_requests_too_long_land_as_failed_and_are_not_asked_again(runner):
     assert again.refused.reasons == {"prompt_too_long": 44}
 
 
+@pytest.mark.slow
 def test_more_judges_than_cpus_take_turns(runner):
     names = ["a", "b", "c"]
     run = runner(*(judge(name) for name in names), n_items=4)
@@ -274,6 +276,7 @@ def test_an_actor_that_sees_another_directory_ends_the_run(runner, monkeypatch):
     assert run.judgments.height == 0
 
 
+@pytest.mark.slow
 def test_an_engine_that_cannot_be_made_says_why(ray_local, tmp_path):
     """What is wrong stands at the end of all that Ray says."""
     directory = RunDirectory.create(str(tmp_path / "run"))
@@ -287,6 +290,7 @@ def test_an_engine_that_cannot_be_made_says_why(ray_local, tmp_path):
     assert ray_local.is_initialized()
 
 
+@pytest.mark.slow
 def test_progress_is_left_for_others_to_read(runner):
     import json
 
@@ -300,6 +304,7 @@ def test_progress_is_left_for_others_to_read(runner):
     assert sum(shown["outcomes"].values()) == 66
 
 
+@pytest.mark.slow
 def test_what_an_actor_lands_after_its_lease_was_closed_is_not_read(runner):
     """A zombie: cut off, taken for dead, and still writing."""
     from judgerel_ray.store import close_lease

@@ -505,6 +505,7 @@ def test_suspects_are_not_blamed_for_an_engine_that_was_dead_before_them(
     assert len(one.world.actors) in (3, 4)
 
 
+@pytest.mark.slow
 def test_engines_idle_beside_a_long_last_lease_go_to_a_judge_that_waits(asking, play, monkeypatch):
     """One lease of judge a takes an hour; b need not wait for it."""
     work = {"a": asking.items(8, 4), "b": asking.items(8, 4)}

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from judgerel_ray.asking.plan.planning import plan_resolved
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import load_sweep
@@ -73,6 +75,7 @@ def test_every_ask_of_the_grid_has_the_papers_scales_and_lengths():
     assert 1.0 not in ablation.temperatures
 
 
+@pytest.mark.slow
 def test_recorded_items_plan_to_their_counts(recordings, tmp_path):
     """Recorded items in place of upstream's files, 20 of each source and 5 of each in the mix."""
 

@@ -80,7 +80,8 @@ def test_every_published_cell_is_reproduced(recordings, estimates):
 def test_nearly_every_cell_is_inside_its_noise_floor(cells, estimates):
     warm = {cell: codes for cell, codes in cells.items() if cell[1] > 0}
     noises = {
-        cell: schroeder2024_noise_floor(codes, observed=estimates[cell])
+        # 39 shuffles hold the level of 5 % as exactly as 99 do.
+        cell: schroeder2024_noise_floor(codes, observed=estimates[cell], n_permutations=39)
         for cell, codes in warm.items()
     }
     for (judge, temperature, benchmark), noise in sorted(noises.items()):
@@ -97,7 +98,7 @@ def test_nearly_every_cell_is_inside_its_noise_floor(cells, estimates):
     assert len(noises) == 32
     # Noise alone leaves 5 % outside; three times that would be news.
     assert sum(inside) >= 0.85 * 2 * len(noises)
-    assert all(noise.omega.n_failed <= 5 for noise in noises.values())
+    assert all(noise.omega.n_failed <= 2 for noise in noises.values())
 
 
 def test_greedy_cells_are_one_by_definition_and_have_no_floor(cells, estimates):

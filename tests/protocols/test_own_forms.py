@@ -252,6 +252,7 @@ def test_json_of_any_words_is_read_back(names, before, after):
         assert read(before + spelled + after, menu) == label
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(menus, st.sampled_from(["", "So be it: ", "(a+)+ [[", "\\d \x02\x03 "]))
 def test_patterns_read_back_any_words_that_do_not_hold_their_own_marks(names, before):

@@ -23,6 +23,7 @@ def menu_on(scale):
     return Menu(labels=labels, option_ids=labels, form="rating", scale=scale)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(contents, st.sampled_from(shipped_scales()))
 def test_every_start_of_a_rating_may_be_one(content, name):

@@ -176,6 +176,7 @@ def test_prompts_asked_once_say_nothing_of_asking_them_again(ordered):
     assert advice.needs["unreachable"].to_list() == ["single_replication"]
 
 
+@pytest.mark.slow
 def test_judges_left_out_of_the_groups_become_a_facet(plain):
     rng = np.random.default_rng(7)
     other = judged(
@@ -310,6 +311,7 @@ def test_a_panel_of_scores_goes_by_distance_from_gold():
     assert (row["agreement"], row["judges"]) == (None, 3)
 
 
+@pytest.mark.slow
 def test_a_hundred_replications_of_few_questions_are_close_to_the_worst_split():
     rng = np.random.default_rng(1)
     splits = advise_judgments(judged(rng.dirichlet(np.full(5, 0.2), 27), 100, rng).lazy()).splits

@@ -54,6 +54,7 @@ def test_a_pair_has_two_orders_and_what_is_offered_is_half_in_each(pulled):
     assert before["unreachable"] == "questions do not differ more than chance"
 
 
+@pytest.mark.slow
 def test_one_judgment_is_told_with_its_order_drawn_and_with_the_same_prompt_again(pulled):
     one = advise_judgments(pulled.lazy()).designs.filter(n_judgments=1)
     same = one.filter(design="replications").row(0, named=True)

@@ -39,6 +39,7 @@ def test_advice_of_a_file(files):
     assert advice.splits["judgments"].max() <= 100
 
 
+@pytest.mark.slow
 def test_how_many_judges_there_are_can_be_declared(files):
     endless = advise_path(files[2], by=[])
     assert set(endless.components["no_interval"]) == {"too_few_levels"}

@@ -115,6 +115,7 @@ def test_comparisons_print_what_was_compared(judged):
     assert f"{said} informative questions:" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_everything_fits_80_columns(judged):
     """Three facets, long names, groups, policies: no number lost, no interval cut in two."""
     long = judged.with_columns(
@@ -169,6 +170,7 @@ def test_orders_of_a_pair_are_told_as_two_and_never_as_new_each_time():
     assert float(again) == pytest.approx(one["repeatability"], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_where_the_number_of_options_is_open_it_is_asked_for():
     """Options named apart in every question, without the labels that were shown."""
     rows = in_both_orders("j", 1.0, 1)
@@ -182,6 +184,7 @@ def test_where_the_number_of_options_is_open_it_is_asked_for():
     assert "option_order: 2 of 2 possible" in column(needs, "by")
 
 
+@pytest.mark.slow
 def test_what_one_judgment_is_worth_is_told_of_every_judge_and_where_nothing_varied(judged):
     both = pl.concat([in_both_orders("even", 0.0, 1), in_both_orders("pulled", 2.5, 2)])
     said = " ".join(advice_text(advise_judgments(both.lazy()).tables()).split())
@@ -215,6 +218,7 @@ def test_json_holds_every_number(judged):
         assert content[name] == table.to_dicts()
 
 
+@pytest.mark.slow
 def test_a_remark_on_a_component_parts_no_group():
     rows = [
         {"judge": judge, "item_id": f"q{i}", "template": template, "temperature": heat,

@@ -12,6 +12,7 @@ def judged(shares, m, rng):
     return np.stack([ones, m - ones], axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("questions", "m"), [(55, 2), (55, 5), (200, 5)])
 def test_what_cannot_be_had_is_not_promised(questions, m):
     # 80 % unanimous, 20 % coin flips: .9 at any number of votes.
@@ -27,6 +28,7 @@ def test_what_cannot_be_had_is_not_promised(questions, m):
     assert promised <= 0.05 * runs
 
 
+@pytest.mark.slow
 def test_what_is_within_reach_is_not_called_out_of_reach():
     # Alpha .6 at 50/50 reaches .95 with 31 votes; 55 x 2 was told "not within 51".
     rng = np.random.default_rng(1)

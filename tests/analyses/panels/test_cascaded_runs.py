@@ -102,7 +102,9 @@ def test_who_is_asked_next_is_who_the_rows_say(cascade):
     assert [one for one in verify_run(cascade.run) if one.level == "error"] == []
 
 
-@pytest.mark.parametrize("dies_after", [0, 2, 5, 7, 9, 12])
+@pytest.mark.parametrize(
+    "dies_after", [0, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 5, 9, 12))]
+)
 def test_a_driver_that_died_in_any_wave_asks_what_is_owed_and_no_more(cascade, dies_after):
     with pytest.raises(Killed):
         ask_all(cascade, dies_after=dies_after)

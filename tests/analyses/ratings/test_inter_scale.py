@@ -155,6 +155,7 @@ def test_what_varies_in_a_group_is_part_of_the_unit_and_never_pooled():
     assert group.questions_N.tolist() == ["q", "q"]
 
 
+@pytest.mark.slow
 def test_a_truth_known_by_its_law_lies_in_the_interval():
     rng = np.random.default_rng(11)
     endless = asked("j", rng.uniform(size=4000), 0.12, rng, k=2)[0]

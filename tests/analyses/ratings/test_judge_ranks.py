@@ -130,6 +130,7 @@ def test_a_judge_that_always_says_the_same_is_not_in_the_way_of_the_others(ratin
     assert "self-consistency: mean of 3 cells, no value of one in any" in text
 
 
+@pytest.mark.slow
 def test_a_mean_rank_says_what_it_averages(ratings):
     rows, scales = ratings
     outside = {"steady": 1.0, "wild": 3.0}

@@ -9,7 +9,7 @@ from judgerel_ray.counting.intervals import IntervalChoice
 from judgerel_ray.stats import cronbach_alpha, mcdonald_omega
 
 
-@pytest.mark.parametrize("n_items", [6, 2])
+@pytest.mark.parametrize("n_items", [pytest.param(6, marks=pytest.mark.slow), 2])
 def test_each_row_names_the_omega_that_it_is(n_items):
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(60, 1)) + rng.normal(size=(60, n_items))

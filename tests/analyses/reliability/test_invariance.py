@@ -165,6 +165,7 @@ def test_digits_do_not_depend_on_threads(tmp_path):
     assert printed[2] == printed[0]
 
 
+@pytest.mark.slow
 def test_equal_seeds_draw_equal_questions_whatever_the_order_of_the_rows():
     for source, chosen in ((verdicts(), OF_COUNTS), (scores(), OF_SCORES)):
         by = {"by": ["judge"]} if chosen is OF_COUNTS else {"items": "template"}

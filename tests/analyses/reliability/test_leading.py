@@ -69,6 +69,7 @@ def test_options_of_a_menu_are_no_classes():
     assert "class_agreement:A" not in three["coefficient"].to_list()
 
 
+@pytest.mark.slow
 def test_the_error_of_one_rating_is_what_was_planted():
     found = reduce_judgments(ratings(shift=1.0)).filter(coefficient="standard_error")
     reproduced, repeated = found.to_dicts()
@@ -85,6 +86,7 @@ def test_the_error_of_one_rating_is_what_was_planted():
     assert [reproduced["noise"], repeated["noise"]] == [False, False]
 
 
+@pytest.mark.slow
 def test_its_interval_holds():
     covered = []
     for seed in range(120):

@@ -107,6 +107,7 @@ def answers(tmp_path_factory):
     return folder / "answers.parquet"
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_reduce_says(answers, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", str(answers), "--out", str(page)]) == 0

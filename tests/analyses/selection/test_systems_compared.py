@@ -49,6 +49,7 @@ def test_pairs_are_joined_by_question_never_by_row():
     assert row["p"] == mcnemar_exact(0, gained)
 
 
+@pytest.mark.slow
 def test_all_tables_are_the_same_of_rows_in_any_order(thinking):
     rows = thinking(50)
     plain, mixed = _compared(rows), _compared(rows.sample(fraction=1, shuffle=True, seed=1))
@@ -65,6 +66,7 @@ def test_only_questions_of_both_are_compared(thinking):
     assert of_bob["n_questions"].unique().to_list() == [common]
 
 
+@pytest.mark.slow
 def test_holm_is_over_the_whole_family(thinking):
     found = _compared(thinking(60)).pairs
     assert found["n_comparisons"].unique().to_list() == [36]
@@ -205,6 +207,7 @@ def test_a_model_for_nothing_has_all_its_votes(thinking):
     assert votes.select("votes", "votes_wanted", "first_cost").unique().rows() == [(3, 3, 0.0)]
 
 
+@pytest.mark.slow
 def test_where_nothing_was_charged_tokens_are_compared(thinking):
     rows = thinking(30)
     free = _compared(_charged(rows, 0.0, 0.0)).matched_cost

@@ -34,6 +34,7 @@ def test_it_covers_where_one_verdict_dominates_and_the_jackknife_does_not(rate, 
     assert covered[1] >= 0.85 * runs
 
 
+@pytest.mark.slow
 def test_questions_of_two_kinds_are_covered():
     rng, runs, covered = np.random.default_rng(3), 40, 0
     for _ in range(runs):
@@ -44,6 +45,7 @@ def test_questions_of_two_kinds_are_covered():
     assert covered >= 0.85 * runs
 
 
+@pytest.mark.slow
 def test_noise_keeps_0_and_a_value_below_it():
     rng = np.random.default_rng(4)
     held = 0

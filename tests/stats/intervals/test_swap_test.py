@@ -201,6 +201,7 @@ def test_judges_of_equal_alpha_are_told_apart_at_the_level(bases, questions, rep
     assert found.covered >= 0.93
 
 
+@pytest.mark.slow
 def test_different_judges_are_told_apart_as_often_as_before():
     rng = np.random.default_rng(8)
     both = tables(("50/50", "50/50"), (0.3, 0.6), 55, 5, shared=False, runs=150, rng=rng)

@@ -218,7 +218,7 @@ def test_fewer_than_one_permutation_is_refused():
 
 
 @pytest.mark.parametrize("name", ["total_agreement", "entropy_agreement", "gwet_ac1"])
-@pytest.mark.parametrize("n_units", [7, 1000, 4001])
+@pytest.mark.parametrize("n_units", [7, 1000, pytest.param(4001, marks=pytest.mark.slow)])
 def test_one_value_alone_is_permuted_once_and_gives_the_same_floor(monkeypatch, name, n_units):
     """Fifteen thousand questions that never differ were permuted hundreds of times, for nothing."""
     counts = np.zeros((n_units, 3))

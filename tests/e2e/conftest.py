@@ -1,0 +1,64 @@
+"""Runs of the demo's judge on real vLLM: each is made once, for the tests of all files here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from judgerel_ray.cli import main
+from judgerel_ray.fleet import Fleet, Outside
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "judgerel_ray/protocols/best_of/templates/default"
+UNDECIDED = 1e-4
+
+
+@pytest.fixture(scope="session")
+def demo_sweep() -> Path:
+    """The sweep of ``make demo``."""
+    return ROOT / "jobs" / "demo__tiny-judge__cpu.toml"
+
+
+@pytest.fixture(scope="session")
+def demo_run(ray_local, demo_sweep, tmp_path_factory) -> Path:  # noqa: ARG001  a cluster must be up
+    """A finished run of it, by one engine."""
+    run = tmp_path_factory.mktemp("demo") / "run"
+    assert main(["run", str(demo_sweep), "--out", str(run)]) == 0
+    return run
+
+
+@pytest.fixture(scope="session")
+def demo_again(ray_local, demo_sweep, engines_first, tmp_path_factory) -> Path:  # noqa: ARG001
+    """The demo asked four times by two engines at once, each under a template of another name.
+
+    As it is (``default``), replies ended at their verdict (``early``), a few with the
+    log-probabilities at their verdicts (``letters``), and explored (``exact``). The words are the
+    default template's: a name is in no key and in no seed.
+    """
+    folder = tmp_path_factory.mktemp("again")
+    for name in ("early", "letters", "exact"):
+        copytree(TEMPLATE, folder / name)
+    judge, ask = demo_sweep.read_text().replace("../", f"{ROOT}/").split("[[ask]]")
+    judge = judge.replace("gpus = 0", "gpus = 0\nreplicas = 2")
+    few = ask.replace("[1.0, 0.75, 0.5, 0.0]", "[1.0, 0.0]").replace("= 60", "= 4")
+    explored = ask.replace("replications = 60", 'mode = "exact"')
+    sweep = (
+        f"{judge}[[ask]]{ask}"
+        f'[[ask]]{ask}templates = ["early"]\nearly_stop = true\n'
+        f'[[ask]]{few}templates = ["letters"]\nverdict_logprobs = true\n'
+        f'[[ask]]{explored}templates = ["exact"]\n'
+        f"[ask.exact]\nundecided = {UNDECIDED}\n[fleet]\nlease_seconds = 0.2\n"
+    )
+    (folder / "s.toml").write_text(sweep)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Fleet, "outside", Outside(may_send=engines_first()))
+        assert main(["run", str(folder / "s.toml"), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def undecided() -> float:
+    """How much of a distribution the exploring engines may leave open."""
+    return UNDECIDED
