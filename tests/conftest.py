@@ -114,8 +114,16 @@ def start_ray(**options: Any) -> ModuleType:
     import ray
 
     defaults = {"num_cpus": 2, "num_gpus": 0, "log_to_driver": False, "include_dashboard": False}
-    # Without "local", Ray joins the cluster last started on the machine.
-    ray.init(address="local", **{**defaults, **options})
+    for tries_left in (3, 2, 1, 0):
+        try:
+            # Without "local", Ray joins the cluster last started on the machine.
+            ray.init(address="local", **{**defaults, **options})
+            break
+        except Exception as error:
+            # Ray gives a node thirty seconds to come up, however busy the machine is.
+            if not tries_left or "timed out during startup" not in str(error):
+                raise
+            ray.shutdown()
     return ray
 
 
