@@ -106,12 +106,12 @@ def said_of_greedy(
     """
     if counted is everything and key.get(TEMPERATURE, 0) != 0:
         return ""
-    mine = units_of(counted, key)
-    if mine.height < units_of(everything, key).height:
+    units = units_of(counted, key)
+    if units.height < units_of(everything, key).height:
         return LEFT_OUT
-    if TEMPERATURE not in mine.columns or not (mine[TEMPERATURE] == 0).fill_null(False).all():
+    if TEMPERATURE not in units.columns or not (units[TEMPERATURE] == 0).fill_null(False).all():
         return ""
-    return SERVING_NOISE if (mine[N].list.sum() > 1).any() else ""
+    return SERVING_NOISE if (units[N].list.sum() > 1).any() else ""
 
 
 def units_of(counted: CountedJudgments, key: Mapping[str, object]) -> pl.DataFrame:
