@@ -50,11 +50,11 @@ def by_name(
     if given is None:
         return None
     if isinstance(given, Mapping):
-        told = [(name, "=", value) for name, value in given.items()]
+        pairs = [(name, "=", value) for name, value in given.items()]
     else:
-        told = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
+        pairs = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
     found: dict[str, Value] = {}
-    for before, sign, value in told:
+    for before, sign, value in pairs:
         name = before.strip()
         if not name or value == "" or name in found:
             text = f"{before}{sign}{value}"
