@@ -261,14 +261,14 @@ def _names_several(item: Item, record: Record, places: Mapping[GoldIs, int]) -> 
     by_place: dict[int, list[GoldIs]] = {}
     for reading, place in places.items():
         by_place.setdefault(place, []).append(reading)
-    said = [
+    readings_shown = [
         f"by {' or '.join(readings)} option {place + 1}, which is {_shown(item.options[place])}"
         for place, readings in by_place.items()
     ]
     keys = [f'gold_is = "{readings[0]}"' for readings in by_place.values()]
     return record.wrong(
         f"gold {_brief(item.gold or '')} of item {_brief(item.item_id)} may mean "
-        f"{len(by_place)} options: {'; '.join(said)}",
+        f"{len(by_place)} options: {'; '.join(readings_shown)}",
         hint=" or ".join(keys) + _WHERE,
     )
 
@@ -291,15 +291,15 @@ def _names_none(
                 if several
                 else f'mend it, or gold_is = "{REFERENCE}"{_WHERE} where it is no option',
             )
-    said = []
+    differences = []
     for reading, places in named.items():
         item = some[places.index(None)][0]
         if any(place is not None for place in places):
-            said.append(
+            differences.append(
                 f"by {reading} {_brief(item.gold or '')} of item {_brief(item.item_id)} is none"
             )
     return SweepError(
-        f"gold names options in one way in one item and in another elsewhere: {'; '.join(said)}",
+        f"gold does not name options in one way throughout: {'; '.join(differences)}",
         where={"file": some[0][1].place.get("file")},
         hint=f'write gold in one way in the whole file; gold_is = "{_nearest(named)}"{_WHERE} '
         "names the first that is otherwise",

@@ -52,8 +52,8 @@ def written(turns: Sequence[Turn]) -> str | None:
     >>> written(split_turns("\n\nHuman: Hi."))
     'Human:\nHi.'
     """
-    said = (under_headings(**{turn.speaker: turn.text}) for turn in turns)
-    return "\n\n".join(one for one in said if one) or None
+    parts = (under_headings(**{turn.speaker: turn.text}) for turn in turns)
+    return "\n\n".join(one for one in parts if one) or None
 
 
 def last_words(turns: Sequence[Turn]) -> str:
@@ -196,15 +196,15 @@ def load_lima(path: str) -> tuple[Item, ...]:
 
 def _lima_item(record: Record, index: int) -> Item:
     """One conversation."""
-    said = _said(record)
-    if not said or len(said) % 2 or not said[-1].strip():
+    texts = _texts(record)
+    if not texts or len(texts) % 2 or not texts[-1].strip():
         raise record.wrong(
-            f"a conversation must end with a response, got {len(said)} turns",
+            f"a conversation must end with a response, got {len(texts)} turns",
             hint="train.jsonl has responses, test.jsonl has none",
         )
     turns = [
         Turn(speaker=ASSISTANT if n % 2 else HUMAN, text=text.strip())
-        for n, text in enumerate(said)
+        for n, text in enumerate(texts)
     ]
     row = record.whole("item") if "item" in record else index
     return Item(
@@ -217,7 +217,7 @@ def _lima_item(record: Record, index: int) -> Item:
     )
 
 
-def _said(record: Record) -> tuple[str, ...]:
+def _texts(record: Record) -> tuple[str, ...]:
     """All that was said, instruction and response by turns."""
     if "conversations" in record:
         return record.texts("conversations")
@@ -232,12 +232,12 @@ def _history(record: Record) -> tuple[str, ...]:
     """Turns before the last pair."""
     if record.fields.get("history") in (None, ""):
         return ()
-    said: list[str] = []
+    texts: list[str] = []
     for pair in record.listing("history"):
         if not isinstance(pair, list) or len(pair) != 2:
             raise record.wrong("history must be a list of pairs of texts")
         for text in pair:
             if not isinstance(text, str):
                 raise record.wrong(f"history must hold texts, got {kind_of(text)}")
-            said.append(text)
-    return tuple(said)
+            texts.append(text)
+    return tuple(texts)

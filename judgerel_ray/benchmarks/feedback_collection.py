@@ -120,8 +120,8 @@ def _ratings(
     """Scores of GPT-4, one or several."""
     if "gpt4_score" not in record:
         return ()
-    told = record.fields["gpt4_score"]
-    scores = told if isinstance(told, list) else [told]
+    given = record.fields["gpt4_score"]
+    scores = given if isinstance(given, list) else [given]
     return tuple(
         rating_by(
             f"gpt-4:{n}",

@@ -332,12 +332,12 @@ def _drawn(part: Part, seed: int, taken: set[tuple[str, str]]) -> Iterator[Item]
     chosen = sorted(offered[: part.n], key=lambda one: one[0].item_id)
     taken.update((item.benchmark, item.item_id) for item, _ in chosen)
     for item, options in chosen:
-        said = min(options, key=lambda o: draw_rank(seed, item.item_id, o.option_id))
+        drawn = min(options, key=lambda o: draw_rank(seed, item.item_id, o.option_id))
         yield replace(
             item,
-            item_id=f"{item.item_id}:{said.option_id}",
+            item_id=f"{item.item_id}:{drawn.option_id}",
             benchmark=MIX,
             category=part.name,
-            options=(said,),
+            options=(drawn,),
             gold=None,
         )

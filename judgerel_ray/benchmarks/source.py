@@ -123,7 +123,7 @@ def read_text(path: str) -> str:
     try:
         text = table_text(content, {"file": path})
     except SweepError as error:
-        hint = next((said for magic, said in _MAGIC if content.startswith(magic)), error.hint)
+        hint = next((advice for magic, advice in _MAGIC if content.startswith(magic)), error.hint)
         raise SweepError(error.problem, where=error.where, hint=hint) from error
     if not text.strip():
         raise SweepError("the file is empty", where={"file": path})

@@ -101,10 +101,10 @@ def load_summeval_summaries(path: str) -> tuple[Item, ...]:
     --------
     >>> import json, tempfile, pathlib
     >>> marks = {"coherence": 4, "consistency": 5, "fluency": 5, "relevance": 3}
-    >>> said = {"expert_annotations": [marks], "turker_annotations": []}
+    >>> marked = {"expert_annotations": [marks], "turker_annotations": []}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "aligned.paired.jsonl")
-    ...     _ = file.write_text(json.dumps({"id": "cnn-1", "model_id": "M0", **said,
+    ...     _ = file.write_text(json.dumps({"id": "cnn-1", "model_id": "M0", **marked,
     ...                                     "decoded": "It rained.", "text": "Rain fell."}))
     ...     item = load_summeval_summaries(str(file))[0]
     >>> item.options[0].text, [rating.score for rating in item.ratings]

@@ -108,10 +108,10 @@ def _labelled(record: Record, index: int) -> Item:
     else:
         record.require("question", "answer", "human_truthful", hint="name TruthfulQA.csv itself")
         question, answer = record.text("question"), record.text("answer")
-        told = record.fields["human_truthful"]
-        if not isinstance(told, bool):
-            raise record.wrong(f"human_truthful must be true or false, got {kind_of(told)}")
-        gold = "yes" if told else "no"
+        truthful = record.fields["human_truthful"]
+        if not isinstance(truthful, bool):
+            raise record.wrong(f"human_truthful must be true or false, got {kind_of(truthful)}")
+        gold = "yes" if truthful else "no"
     name = f"truthfulqa:label:{index}"
     return _item(name, _CRITERION, question, answer, gold, "human", record)
 

@@ -116,8 +116,8 @@ def print_coefficients(asked: Asked) -> int:
         frame = with_serving(found.coefficients, found.serving)
     except SweepError as error:
         if error.hint is None and Path(path, "distributions").is_dir():
-            told = "the run has verdict distributions, and nothing sampled"
-            hint = f"judgerel distributions {asked.source}: {told}"
+            what = "the run has verdict distributions, and nothing sampled"
+            hint = f"judgerel distributions {asked.source}: {what}"
             raise SweepError(error.problem, where=error.where, hint=hint) from error
         raise
     tell_basis(path, formats)

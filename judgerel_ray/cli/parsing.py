@@ -236,8 +236,8 @@ class _Command(click.Command):
             chief = f": the table {verb.file}" if name == "out" and verb.file else ""
             params.append(_printing(name, replace(one, help=one.help + chief)))
         params.append(_eager(["-h", "--help"], _help, "show this and leave"))
-        told = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
-        text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *told])
+        arguments = [f"{flag_of(one).metavar}: {flag_of(one).help}." for one in places]
+        text = "\n\n".join([f"{verb.help[0].upper()}{verb.help[1:]}.", *arguments])
         super().__init__(verb.name, callback=self._asked, params=params, help=text,
                          add_help_option=False, options_metavar="[OPTIONS]")  # fmt: skip
 
@@ -303,14 +303,14 @@ def _argument(name: str, metavar: str, *, required: bool = True) -> click.Argume
 
 def _option(one: Field[Any]) -> click.Option:
     """The flag of an option."""
-    told, kind = flag_of(one), annotation(one)
+    described, kind = flag_of(one), annotation(one)
     names = [spelled(one), one.name]
     if kind == "bool":
-        return click.Option(names, is_flag=True, help=told.help)
+        return click.Option(names, is_flag=True, help=described.help)
     number = {"int": int, "float": float}.get(kind.partition(" ")[0]) if "str" not in kind else None
     reads: click.ParamType[Any] = _Text()
-    if told.choices:
-        reads = _Choice(told.choices)
+    if described.choices:
+        reads = _Choice(described.choices)
     elif number is not None:
         reads = _Number(number)
     default = ""
@@ -319,19 +319,21 @@ def _option(one: Field[Any]) -> click.Option:
         default = f" (default {','.join(given) if isinstance(given, tuple) else given})"
     return click.Option(
         names,
-        metavar=None if told.choices else told.metavar or one.name.upper(),
-        help=told.help + default,
+        metavar=None if described.choices else described.metavar or one.name.upper(),
+        help=described.help + default,
         type=reads,
-        multiple=told.repeats,
+        multiple=described.repeats,
         required=one.default is MISSING,
     )
 
 
-def _printing(name: str, told: Flag) -> click.Option:
+def _printing(name: str, described: Flag) -> click.Option:
     """A flag of printing."""
     if name in SWITCHES:
-        return click.Option([f"--{name}", name], is_flag=True, help=told.help)
-    return click.Option([f"--{name}", name], metavar=told.metavar, help=told.help, type=_Text())
+        return click.Option([f"--{name}", name], is_flag=True, help=described.help)
+    return click.Option(
+        [f"--{name}", name], metavar=described.metavar, help=described.help, type=_Text()
+    )
 
 
 class _Verbs(click.Group):

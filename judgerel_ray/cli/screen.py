@@ -36,8 +36,8 @@ def tell(text: str, *, aside: bool = False) -> None:
     aside : bool
         Whether it goes to stderr.
     """
-    said = shortened(printable(text, lines=True), LONGEST_WORD)
-    print(said, file=sys.stderr if aside else sys.stdout)
+    shortened_text = shortened(printable(text, lines=True), LONGEST_WORD)
+    print(shortened_text, file=sys.stderr if aside else sys.stdout)
 
 
 def one_line(error: object) -> str:
@@ -152,8 +152,8 @@ class Screen(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        told = os.environ.get("COLUMNS", "")
-        few = told.isdigit() and int(told) < _NARROWEST
+        width = os.environ.get("COLUMNS", "")
+        few = width.isdigit() and int(width) < _NARROWEST
         super().__init__(stderr=stderr, width=80 if few else None)
 
     def on_broken_pipe(self) -> None:

@@ -177,8 +177,11 @@ def _words(details: Sequence[ErrorDetails]) -> tuple[str, str | None]:
         hint = f"{close[0]}" if close else f"one of {', '.join(known)}"
         return f"{key} is not a key of {_table_at(place[:-1])}", hint
     if detail["type"] == OTHERS_KEY:
-        said = detail["ctx"]
-        return f"{key}.{detail['msg']}", f"leave it out; {said['protocol']} takes {said['taken']}"
+        context = detail["ctx"]
+        return (
+            f"{key}.{detail['msg']}",
+            f"leave it out; {context['protocol']} takes {context['taken']}",
+        )
     if detail["type"] == "missing":
         is_list = key in {"judge", "ask"}
         return f"{key} is missing", f"add [[{key}]] there" if is_list else f"add {key} = ... there"

@@ -51,11 +51,11 @@ def by_name(
         return None
     is_text = not isinstance(given, Mapping)
     if isinstance(given, Mapping):
-        told = [(name, "=", value) for name, value in given.items()]
+        pairs = [(name, "=", value) for name, value in given.items()]
     else:
-        told = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
+        pairs = [cut(text, "=") for text in ([given] if isinstance(given, str) else given)]
     found: dict[str, Value] = {}
-    for before, sign, value in told:
+    for before, sign, value in pairs:
         name = before.strip()
         if not name or name in found or (is_text and not value):
             text = f"{before}{sign}{value}"

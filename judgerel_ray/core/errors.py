@@ -122,9 +122,9 @@ class UnfinishedRunWarning(RuntimeWarning):
     """
 
     def __init__(self, run: str, *, owed: int, problems: Mapping[str, str]) -> None:
-        said = [f"{run} owes {owed:,} requests"]
-        said += [
+        parts = [f"{run} owes {owed:,} requests"]
+        parts += [
             f"judge {name} was given up: {' '.join(why.split())}" for name, why in problems.items()
         ]
-        super().__init__("; ".join(said))
+        super().__init__("; ".join(parts))
         self.run, self.owed, self.problems = run, owed, dict(problems)

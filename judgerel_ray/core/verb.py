@@ -68,10 +68,10 @@ def flag(
     >>> flag("how folds are drawn", "S")["flag"].help
     'how folds are drawn'
     """
-    told = Flag(
+    described = Flag(
         help=help, metavar=metavar, read=read, repeats=repeats, choices=tuple(choices)
     )  # fmt: skip
-    return {"flag": told}
+    return {"flag": described}
 
 
 def flag_of(option: Field[Any]) -> Flag:
@@ -294,17 +294,17 @@ def verb(
 
 def _kind(annotation: str) -> str:
     """What may be given, as a docstring names it."""
-    told = annotation.replace("Names", "str or sequence of str, optional")
-    told = told.replace("str | PathLike[str]", "str or path")
-    return f"{told.removesuffix(' | None')}, optional" if told.endswith(" | None") else told
+    words = annotation.replace("Names", "str or sequence of str, optional")
+    words = words.replace("str | PathLike[str]", "str or path")
+    return f"{words.removesuffix(' | None')}, optional" if words.endswith(" | None") else words
 
 
 def _with_parameters(text: str, options: Callable[..., object]) -> str:
     """A docstring with the options below its other parameters."""
     lines = []
     for one in fields(options):  # type: ignore[arg-type]
-        told = flag_of(one)
-        meaning = f"{told.help[0].upper()}{told.help[1:]}."
+        described = flag_of(one)
+        meaning = f"{described.help[0].upper()}{described.help[1:]}."
         lines += [f"    {one.name} : {_kind(annotation(one))}"]
         lines += wrap(meaning, 100, initial_indent=" " * 8, subsequent_indent=" " * 8)
     before, returns, after = text.partition("\n    Returns\n")

@@ -109,12 +109,12 @@ def outcome_column(columns: Iterable[str]) -> pl.Expr:
     ['scored', 'unparsed']
     """
     read = pl.when(is_read(columns)).then(pl.lit(Outcome.SCORED.value))
-    told = read.otherwise(pl.lit(Outcome.UNPARSED.value))
+    default = read.otherwise(pl.lit(Outcome.UNPARSED.value))
     if "outcome" not in columns:
-        return told.alias("outcome")
+        return default.alias("outcome")
     recorded = pl.col("outcome").cast(pl.String)
     # Named, or it would be called after what stands in for it and leave the column as it was.
-    found = pl.when(recorded.is_null() & is_judge(columns)).then(told).otherwise(recorded)
+    found = pl.when(recorded.is_null() & is_judge(columns)).then(default).otherwise(recorded)
     return found.alias("outcome")
 
 

@@ -29,10 +29,10 @@ def of_protocols(where: Callable[[Traits], bool]) -> pl.Expr:
 
 def declared_scales(run: RunDirectory) -> dict[str, Scale]:
     """Scales of a run's own, as its manifest tells them; none where that is gone."""
-    told = [ask.get("scales", {}) for ask in _asks(run)]
+    by_ask = [ask.get("scales", {}) for ask in _asks(run)]
     return {
         name: Scale(**{**one, "labels": tuple(one["labels"])})
-        for scales in told
+        for scales in by_ask
         if isinstance(scales, Mapping)
         for name, one in scales.items()
     }
@@ -64,9 +64,9 @@ def declared_menus(run: RunDirectory, *, ties: bool = True) -> dict[str, dict[st
         if not asked.traits.judges:
             continue
         for benchmark in ask_benchmarks(sweep, index, items):
-            mine = items.filter(pl.col("benchmark") == benchmark)
+            listed = items.filter(pl.col("benchmark") == benchmark)
             tie = (ask.protocol, ask.benchmark) in tied
-            sizes = asked.menu_sizes(ask, mine["options"].list.len().to_list(), int(tie))
+            sizes = asked.menu_sizes(ask, listed["options"].list.len().to_list(), int(tie))
             menus.setdefault((ask.protocol, benchmark), set()).update(sizes)
     declared: dict[str, dict[str, int]] = {protocol: {} for protocol, _ in menus}
     for (protocol, benchmark), found in menus.items():

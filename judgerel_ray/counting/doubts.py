@@ -74,11 +74,11 @@ def _numbers_as_names(nested: UnitRows) -> Iterator[str]:
     finite = each[_NUMBER].is_finite().fill_null(False).all()
     if each.height <= _TWO or not finite:
         return
-    told = each["verdict"].str.strip_chars().to_list()
+    words = each["verdict"].str.strip_chars().to_list()
     yield (
-        f"all {each.height:,} different verdicts are numbers ({_listed(told)}), read as names: "
-        f"{told[0]} and {told[1]} differ as much as {told[0]} and {told[-1]}; if they are ratings, "
-        "call the column score (judgerel import table FILE --column score=verdict --out "
+        f"all {each.height:,} different verdicts are numbers ({_listed(words)}), read as names: "
+        f"{words[0]} and {words[1]} differ as much as {words[0]} and {words[-1]}; if they are "
+        "ratings, call the column score (judgerel import table FILE --column score=verdict --out "
         "RATINGS.parquet)"
     )
 

@@ -26,7 +26,7 @@ _OURS = {
 
 
 def own_columns(
-    source: Source, *, told: Collection[str], reads: Collection[str] | None = None
+    source: Source, *, named: Collection[str], reads: Collection[str] | None = None
 ) -> Source:
     """Leave out columns that are not used, or that only by their name are ours.
 
@@ -34,7 +34,7 @@ def own_columns(
     ----------
     source : Source
         Rows as they are there.
-    told : collection of str
+    named : collection of str
         Columns that a person named: one of them is never left out unasked.
     reads : collection of str, optional
         Columns that are used besides those that tell rows apart; by default any.
@@ -52,14 +52,14 @@ def own_columns(
     Examples
     --------
     >>> rows = pl.LazyFrame({"item_id": ["q"], "role": ["assistant"], "confidence": ["high"]})
-    >>> found = own_columns(Source(rows=rows), told=(), reads=())
+    >>> found = own_columns(Source(rows=rows), named=(), reads=())
     >>> found.rows.collect().columns, found.notes[0][:60]
     (['item_id'], "column role is not read: its values are 'assistant', and rol")
     """
     schema = source.rows.collect_schema()
     rows, notes = source.rows, list(source.notes)
     if reads is not None:
-        unused = set(_SELDOM) - {*reads, *told}
+        unused = set(_SELDOM) - {*reads, *named}
         rows = rows.drop(
             name for name in schema if name in unused and (_SELDOM[name] or is_nested(schema[name]))
         )
@@ -70,7 +70,7 @@ def own_columns(
         spelled = own(values)
         if spelled is None:
             rows = rows.drop(name)
-            notes.append(_not_read(name, values, source, told))
+            notes.append(_not_read(name, values, source, named))
         elif not spelled.equals(values):
             rows = rows.with_columns(pl.col(name).cast(pl.String).replace(values, spelled))
             pairs = zip(values, spelled, strict=True)
@@ -110,13 +110,13 @@ def _blocks(values: pl.Series) -> pl.Series | None:
 _CHECKS: dict[str, Callable[[pl.Series], pl.Series | None]] = {"role": _roles, "block": _blocks}
 
 
-def _not_read(name: str, values: pl.Series, source: Source, told: Collection[str]) -> str:
+def _not_read(name: str, values: pl.Series, source: Source, named: Collection[str]) -> str:
     """The line of a column that is left out; SweepError where a person named it."""
     nested = values.dtype.is_nested()
     seen = [] if nested else sorted(values.drop_nulls().to_list())
     some = ", ".join(map(repr, seen[:_LONGEST])) + (", ..." if len(seen) > _LONGEST else "")
     got = f"its values are {some}" if some else "its values are lists or objects"
-    if name in told:
+    if name in named:
         raise SweepError(
             f"column {name} is none of ours: {got}, and {_OURS[name]}",
             where=source.where,

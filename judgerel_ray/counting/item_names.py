@@ -59,8 +59,8 @@ def names_kept_apart(units: pl.DataFrame) -> tuple[str, ...]:
         ]
         if groups:
             more = f"; and {len(groups) - _SHOWN} more" if len(groups) > _SHOWN else ""
-            said = "; ".join(groups[:_SHOWN])
-            lines.append(f"{what} kept apart that differ in spelling alone: {said}{more}")
+            listed = "; ".join(groups[:_SHOWN])
+            lines.append(f"{what} kept apart that differ in spelling alone: {listed}{more}")
     return tuple(lines)
 
 

@@ -144,7 +144,7 @@ def tally_file(
     source = read_source(path)
     with readable(source.where):
         if not set(source.rows.collect_schema()) >= _OURS:
-            source = own_columns(source, told=extra, reads=reads)
+            source = own_columns(source, named=extra, reads=reads)
         frame = source.rows
         schema = frame.collect_schema()
         columns = schema.names()
@@ -213,9 +213,9 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     seen = seen_verdicts(nested)
     if comma := comma_line(seen):
         notes = (*notes, comma)
-    found, said = _verdicts(source, seen)
+    found, lines = _verdicts(source, seen)
     if found is None:
-        return _Spelled(nested=nested, notes=(*notes, *said))
+        return _Spelled(nested=nested, notes=(*notes, *lines))
     nested = respelled(nested, found)
     columns = [found.verdict()] if found.changed().height else []
     if _GOLD in schema:
@@ -228,12 +228,12 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
     if labels is not None and labels.changed().height:
         recount = True
         columns.append(labels.verdict(SHOWN))
-        said = (*said, *(f"column {SHOWN}: {line}" for line in labels.lines()))
+        lines = (*lines, *(f"column {SHOWN}: {line}" for line in labels.lines()))
     return _Spelled(
         nested=nested,
         columns=tuple(columns),
         spellings=found,
-        notes=(*notes, *said),
+        notes=(*notes, *lines),
         recount=recount,
     )
 
@@ -241,8 +241,8 @@ def _spelled(source: Source, nested: UnitRows, extra: Sequence[str], *, exact: b
 def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tuple[str, ...]]:
     """Which verdicts are one word, None where a file's own options say that they are not."""
     found = spellings_of(seen)
-    said = found.lines()
-    if not said:
+    lines = found.lines()
+    if not lines:
         return found, ()
     menus = _menus(source)
     for menu in menus:
@@ -255,12 +255,12 @@ def _verdicts(source: Source, seen: pl.DataFrame) -> tuple[Spellings | None, tup
                 "different options; all verdicts are taken as they are written",
             )
     declared = {text.strip().lower() for menu in menus for text in menu}
-    options = declared & set(NO_VALUE) | _said_to_be_verdicts(source, found)
+    options = declared & set(NO_VALUE) | _words_scored(source, found)
     found = spellings_of(seen, options=options)
     return found, found.lines()
 
 
-def _said_to_be_verdicts(source: Source, found: Spellings) -> set[str]:
+def _words_scored(source: Source, found: Spellings) -> set[str]:
     """Words that stand for no verdict elsewhere, in rows whose outcome says there is one."""
     none = found.known.filter(pl.col("shown").is_null())
     if none.is_empty() or "outcome" not in source.rows.collect_schema():
@@ -268,8 +268,8 @@ def _said_to_be_verdicts(source: Source, found: Spellings) -> set[str]:
     scored = pl.col("outcome").cast(pl.String) == Outcome.SCORED.value
     text = pl.col("verdict").cast(pl.String)
     rows = source.rows.filter(scored, text.is_in(none["text"].implode()))
-    said = rows.select(folded(text).unique()).collect(engine="streaming")
-    return set(said.to_series().to_list())
+    words = rows.select(folded(text).unique()).collect(engine="streaming")
+    return set(words.to_series().to_list())
 
 
 def _menus(source: Source) -> list[list[str]]:
@@ -280,9 +280,9 @@ def _menus(source: Source) -> list[list[str]]:
     listed = source.rows.select(_OPTIONS)
     if not is_nested(schema[_OPTIONS]):
         listed = listed.cast(pl.String)
-    told = listed.head(_MOST_MENUS).collect(engine="streaming").to_series().drop_nulls()
+    cells = listed.head(_MOST_MENUS).collect(engine="streaming").to_series().drop_nulls()
     menus = []
-    for value in told.to_list():
+    for value in cells.to_list():
         inside = parsed(value) if isinstance(value, str) else value
         menu = list(inside.values()) if isinstance(inside, dict) else inside
         if isinstance(menu, list):
@@ -323,9 +323,9 @@ def _scores_missing(source: Source, nested: UnitRows) -> tuple[str, ...]:
     text = pl.col("score").str.strip_chars()
     words = source.rows.filter(is_no_value(text), text != "").group_by(text.alias("text"))
     counts = words.agg(pl.len().alias("n")).collect(engine="streaming")
-    told = counts.sort("n", "text", descending=[True, False])
-    said = ", ".join(f"{word} ({n:,})" for word, n in told.iter_rows())
-    return (f"taken as no score: {said}",) if said else ()
+    common = counts.sort("n", "text", descending=[True, False])
+    listed = ", ".join(f"{word} ({n:,})" for word, n in common.iter_rows())
+    return (f"taken as no score: {listed}",) if listed else ()
 
 
 def _any_fault(part: pl.DataFrame) -> bool:
@@ -389,14 +389,14 @@ def _mended(source: Source, lacking: Sequence[str]) -> str:
         )
     found = [one for one in meant.values() if not isinstance(one, str)]
     flags = [f"--column {wanted}={column}" for wanted, column in found]
-    said = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
+    renamings = [one if isinstance(one, str) else f"{one[1]} -> {one[0]}" for one in meant.values()]
     dotted = any(column not in source.rows.collect_schema() for _, column in found)
     if "file" not in source.where or not flags:
-        return "; ".join(said)
+        return "; ".join(renamings)
     command = f"judgerel import table {source.name} {' '.join(flags)} --out FILE.parquet"
     if dotted and len(flags) == len(lacking):
         return command
-    return f"{'; '.join(said)} ({command})"
+    return f"{'; '.join(renamings)} ({command})"
 
 
 def _meant(lacking: str, singles: Mapping[str, str]) -> tuple[str, str] | None:
@@ -452,9 +452,9 @@ def _refuse_kinds(source: Source, names: Collection[str]) -> None:
             continue
         if is_nested(kind):
             begin = source.rows.select(name).filter(pl.col(name).is_not_null()).head(_LOOKED_AT)
-            told = "an object" if isinstance(kind, pl.Struct) else "a list"
+            what = "an object" if isinstance(kind, pl.Struct) else "a list"
             values = begin.collect(engine="streaming").to_series()
-            raise inside_error(told, values, name=name, where=source.where)
+            raise inside_error(what, values, name=name, where=source.where)
         if name in NUMBERS and (kind.is_temporal() or (kind == pl.Boolean and name != "score")):
             raise SweepError(
                 f"{name}: expected a number, got a column of {str(kind).partition('(')[0]}",
@@ -483,8 +483,8 @@ def refuse_text(source: Source) -> None:
             continue
         text = pl.col(name).str.strip_chars()
         wrong = ~is_no_value(text) & text.cast(pl.Float64, strict=False).is_null()
-        told = source.rows.select(text.alias("got"), wrong.alias("__wrong"))
-        first = told.with_row_index("__row").filter("__wrong").head(1).collect(engine="streaming")
+        texts = source.rows.select(text.alias("got"), wrong.alias("__wrong"))
+        first = texts.with_row_index("__row").filter("__wrong").head(1).collect(engine="streaming")
         if not first.is_empty():
             expected = "a whole number" if name in WHOLE else "a number"
             got = first["got"].item()

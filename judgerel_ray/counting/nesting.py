@@ -148,5 +148,5 @@ def with_codes(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     varying = [name for name in known.columns if known[name].n_unique() > 1]
     if not varying:
         return rows.with_columns(pl.lit(0, pl.UInt32).alias(KIND))
-    told = known.select(varying).with_row_index(KIND)
-    return rows.join(told, on=varying, nulls_equal=True, how="left", maintain_order="left")
+    codes = known.select(varying).with_row_index(KIND)
+    return rows.join(codes, on=varying, nulls_equal=True, how="left", maintain_order="left")

@@ -173,11 +173,11 @@ def failed_requests(
     if "outcome" not in columns or (isinstance(source, Tally) and not _any_failed(source)):
         rows, failed = rows.head(0), pl.lit(False)
     reason = reason_of(pl.col("finish_reason")) if "finish_reason" in columns else pl.lit(UNKNOWN)
-    mine = failed & is_judge(columns)
+    chosen = failed & is_judge(columns)
     if "block" in columns and block != "all":
-        mine &= pl.col("block").fill_null(0) == block
+        chosen &= pl.col("block").fill_null(0) == block
     return (
-        rows.filter(mine)
+        rows.filter(chosen)
         .with_columns(reason=reason)  # of select alone, a literal makes a row out of none
         .select(*groups, "reason")
         .group_by(*groups, "reason")

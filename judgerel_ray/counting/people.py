@@ -109,8 +109,8 @@ def people_table(items: pl.DataFrame, about: pl.DataFrame | None = None) -> pl.D
         rows += _agreement({**place, "criterion": None}, part)
         if len(names) > 1:
             for criterion in names:
-                mine = part.filter(pl.col("criterion") == criterion)
-                rows += _agreement({**place, "criterion": criterion}, mine)
+                ratings = part.filter(pl.col("criterion") == criterion)
+                rows += _agreement({**place, "criterion": criterion}, ratings)
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 

@@ -138,9 +138,13 @@ def placed(rows: pl.LazyFrame, *, n_options: int | None = None) -> Placed:
     if "protocol" in columns:
         labelled = labelled.filter(~names_models(columns))
     prompts = [name for name in PROMPTS if name in columns]
-    told = [pl.col(*prompts, ORDER), pl.col(SHOWN).cast(pl.String), _VERDICT.alias("verdict")]
+    columns_read = [
+        pl.col(*prompts, ORDER),
+        pl.col(SHOWN).cast(pl.String),
+        _VERDICT.alias("verdict"),
+    ]
     with little_read_ahead():
-        counted = labelled.group_by(told).agg(pl.len().alias(N)).collect(engine="streaming")
+        counted = labelled.group_by(columns_read).agg(pl.len().alias(N)).collect(engine="streaming")
     # Labels are cleaned of the few that there are, and not row by row.
     every = counted.with_columns(place(), pl.col(SHOWN).alias(_WRITTEN)).drop_nulls(SHOWN)
     if every[ORDER].drop_nulls().n_unique() < _PAIR:
@@ -195,8 +199,8 @@ def _named_ties(pairs: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Verdicts that are a tie by name, and what is said of those whose label is a place's."""
     ties, notes = [], []
     for verdict in pairs.filter(is_tie())["verdict"].unique().sort():
-        mine = pairs.filter(verdict=verdict)
-        stood = mine.group_by(ORDER).agg(pl.col(SHOWN).unique())[SHOWN].to_list()
+        rows = pairs.filter(verdict=verdict)
+        stood = rows.group_by(ORDER).agg(pl.col(SHOWN).unique())[SHOWN].to_list()
         labels = sorted({label for some in stood for label in some})
         shared = pairs.filter(pl.col(SHOWN).is_in(labels), ~is_tie())
         if len(labels) == len(stood) > 1 and all(len(some) == 1 for some in stood):
@@ -243,15 +247,15 @@ def _own_letter(pairs: pl.DataFrame, declared: int | None) -> tuple[list[str], l
             continue
         if n_orders == of_all:
             ties.append(verdict)
-            said = (
+            note = (
                 f"{both}, in every order, and options move: taken for a tie, which stands nowhere"
             )
         elif moving.len() == _PAIR and n < NEGLIGIBLE * total:
             ties.append(verdict)
-            said = f"{where}: too few for a third option, so the label is left out; {_DECLARE}"
+            note = f"{where}: too few for a third option, so the label is left out; {_DECLARE}"
         else:
-            said = f"{where}: taken for an option; {_DECLARE}"
-        notes.append(said)
+            note = f"{where}: taken for an option; {_DECLARE}"
+        notes.append(note)
     return ties, notes
 
 
@@ -281,23 +285,23 @@ def _strays(
     what = f"{known} options that {'verdicts show' if declared is None else 'are declared'}"
     if k - rare.height <= known < k:
         rare = rare.head(k - known)
-        said = ", ".join(rare[SHOWN].sort())
+        labels = ", ".join(rare[SHOWN].sort())
         n = int(rare[N].sum())
         one = n == 1
         return rare[SHOWN].to_list(), [
-            f"label {said} of {n} of {total} rows names a place beyond the {what}: "
+            f"label {labels} of {n} of {total} rows names a place beyond the {what}: "
             f"{'its label is' if one else 'their labels are'} left out"
             + ("" if declared else f"; {_DECLARE}")
         ]
     if k <= known:
         if declared is None and rare.height:
-            said = f"label {', '.join(rare[SHOWN].sort())} is of {int(rare[N].sum())} of {total}"
-            return [], [f"{said} rows, and {k} options are assumed ({places}); {_DECLARE}"]
+            finding = f"label {', '.join(rare[SHOWN].sort())} is of {int(rare[N].sum())} of {total}"
+            return [], [f"{finding} rows, and {k} options are assumed ({places}); {_DECLARE}"]
         return [], []
     if declared is not None:
         raise SweepError(
             f"labels name {k} places ({places}), more than the {declared} options declared",
             hint=f"{N_OPTIONS} is the number of options of a question; a tie is to be called tie",
         )
-    said = f"labels name {k} places ({places}), more than the {what}"
-    return [], [f"{said}: {k} options are assumed; {_DECLARE}"]
+    finding = f"labels name {k} places ({places}), more than the {what}"
+    return [], [f"{finding}: {k} options are assumed; {_DECLARE}"]

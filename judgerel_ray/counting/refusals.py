@@ -37,9 +37,9 @@ class Refusals:
         """
         if not self.reasons:
             return None
-        said = ", ".join(f"{reason} ({n:,})" for reason, n in self.reasons.items())
+        reasons = ", ".join(f"{reason} ({n:,})" for reason, n in self.reasons.items())
         n = sum(self.reasons.values())
-        return f"{n:,} of {asked:,} requests failed and never can succeed: {said}"
+        return f"{n:,} of {asked:,} requests failed and never can succeed: {reasons}"
 
 
 def read_refusals(run: RunDirectory, ledger: Ledger, session: int = 0) -> Refusals:
@@ -53,8 +53,8 @@ def read_refusals(run: RunDirectory, ledger: Ledger, session: int = 0) -> Refusa
         If one of these files cannot be read.
     """
     found = _by_reason(run, ledger)
-    mine = tuple(one for one in ledger.commits if one.session == session)
-    now = _by_reason(run, replace(ledger, commits=mine))
+    commits = tuple(one for one in ledger.commits if one.session == session)
+    now = _by_reason(run, replace(ledger, commits=commits))
     return Refusals(reasons=found, now=sum(n for reason, n in now.items() if reason != NOT_SENT))
 
 

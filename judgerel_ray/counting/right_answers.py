@@ -71,20 +71,20 @@ def gold_strangers(gold: pl.DataFrame, kinds: pl.DataFrame) -> Strangers | None:
     (1, 2, ('Rome',))
     """
     counted = gold.drop_nulls(GOLD).with_columns(pl.col(GOLD).cast(pl.String))
-    known, said = pl.lit(False), list[str]()
+    known, values = pl.lit(False), list[str]()
     if "verdict" in kinds.columns:
         verdicts = kinds["verdict"].cast(pl.String).drop_nulls().unique().sort()
-        known, said = known | pl.col(GOLD).is_in(verdicts.implode()), verdicts.to_list()
+        known, values = known | pl.col(GOLD).is_in(verdicts.implode()), verdicts.to_list()
     if "score" in kinds.columns:
         bare = kinds.filter(pl.col("verdict").is_null()) if "verdict" in kinds.columns else kinds
         scores = bare["score"].cast(pl.Float64).drop_nulls().unique().sort()
         number = pl.col(GOLD).cast(pl.Float64, strict=False)
-        known, said = known | number.is_in(scores.implode()), [*said, *map(_plain, scores)]
+        known, values = known | number.is_in(scores.implode()), [*values, *map(_plain, scores)]
     strange = counted.filter(~known.fill_null(False))
     if strange.is_empty():
         return None
     return Strangers(
-        int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(said)
+        int(strange["n"].sum()), int(counted["n"].sum()), tuple(strange[GOLD].sort()), tuple(values)
     )
 
 
@@ -206,11 +206,11 @@ def refuse_strangers(known: pl.DataFrame) -> None:
     """
     if known.is_empty():
         raise SweepError("no question has a right answer: gold is null in every row")
-    said, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
-    if said and not said & right:
+    verdicts, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
+    if verdicts and not verdicts & right:
         raise SweepError(
             "verdict and gold have no value in common, so nothing could be right: verdicts are "
-            f"{_few(said)}; gold is {_few(right)}"
+            f"{_few(verdicts)}; gold is {_few(right)}"
         )
 
 

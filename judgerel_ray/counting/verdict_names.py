@@ -146,14 +146,14 @@ def named_verdicts(
     if orders.len() < _PAIR or not names:
         notes = (_idle(asked, tally, where),) if asked else ()
         return NamedVerdicts(rows=tally.rows, known=True, notes=notes)
-    told = _told_by_labels(tally)
+    reason = _label_fault(tally)
     if asked is None and not _crossed(units):
         # No two verdicts of an item are compared across orders; chance and what is right still are.
-        return NamedVerdicts(rows=tally.rows, known=True, notes=() if told == "" else (TAKEN,))
-    labelled = told is not None and told != REPEATS
+        return NamedVerdicts(rows=tally.rows, known=True, notes=() if reason == "" else (TAKEN,))
+    labelled = reason is not None and reason != REPEATS
     if asked is None:
-        notes = (f"label: {told}",) if told else ()
-        return NamedVerdicts(rows=tally.rows, known=told == "", notes=notes)
+        notes = (f"label: {reason}",) if reason else ()
+        return NamedVerdicts(rows=tally.rows, known=reason == "", notes=notes)
     if labelled and asked == "option":
         return NamedVerdicts(rows=tally.rows, known=True)
     if asked == "option":
@@ -270,7 +270,7 @@ def _crossed(units: pl.DataFrame) -> bool:
     return False
 
 
-def _told_by_labels(tally: Tally) -> str | None:
+def _label_fault(tally: Tally) -> str | None:
     """Say why labels do not tell what verdicts name; empty where they do, None without any."""
     if SHOWN not in tally.columns:
         return None
@@ -278,17 +278,17 @@ def _told_by_labels(tally: Tally) -> str | None:
     if units.filter(~names_models(units.columns)).is_empty():
         return ""
     # Cut before anything is left out, the head is all that is read of the file.
-    told = _moved(_standing(tally.rows.head(_HEAD), tally.columns))
+    moved = _moved(_standing(tally.rows.head(_HEAD), tally.columns))
     stood = _standing(tally.rows, tally.columns)
-    if told is None:  # a file may hold one order after the other
+    if moved is None:  # a file may hold one order after the other
         some = units["item_id"].cast(pl.String).unique().sort().head(_ITEMS).implode()
-        told = _moved(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
-    if told is None:
-        told = _moved(stood)
-    if told is None:  # no verdict of an item has a label in two orders
+        moved = _moved(stood.filter(pl.col("item_id").cast(pl.String).is_in(some)))
+    if moved is None:
+        moved = _moved(stood)
+    if moved is None:  # no verdict of an item has a label in two orders
         other = stood.select((pl.col(SHOWN) != pl.col("verdict")).any())
-        told = bool(other.collect(engine="streaming").item())
-    if not told:
+        moved = bool(other.collect(engine="streaming").item())
+    if not moved:
         return REPEATS
     return PARTIAL if _lacking(tally) else ""
 
@@ -349,8 +349,8 @@ def _lacking(tally: Tally) -> bool:
     if rows.group_by(_UNIT).agg(by_ties != pl.col("lacking").first())[N].any():
         return True
     alike = [name for name in _ASKED_ALIKE if name in units.columns]
-    told = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
-    cells = told.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
+    cells_asked = rows.select(_UNIT).unique().join(units.select(_UNIT, *alike, placed), on=_UNIT)
+    cells = cells_asked.group_by(alike or pl.lit(0)).agg(pl.col("placed").sum())
     return bool((cells["placed"] == 0).any())
 
 
@@ -364,7 +364,7 @@ def _two_places(
 ) -> tuple[str, str]:
     """The two places; refused where which option stood at one of them is not known."""
     places = [name.strip() for name in names if name.strip().lower() not in NO_OPTION]
-    told = f"{len(places)} places ({', '.join(places[:5])}{', ...' * (len(places) > 5)})"
+    listed = f"{len(places)} places ({', '.join(places[:5])}{', ...' * (len(places) > 5)})"
     hint = "give the option in verdict and its place in label"
     if orders.null_count():
         raise SweepError(
@@ -377,7 +377,7 @@ def _two_places(
     if len(places) > _PAIR or orders.len() > _PAIR:
         raise SweepError(
             "verdicts are said to name places: which option stood at one is known of two options "
-            f"in two orders, got {told} in {orders.len()} orders",
+            f"in two orders, got {listed} in {orders.len()} orders",
             where=where,
             hint=hint,
         )
@@ -387,7 +387,7 @@ def _two_places(
     pair = next((pair for pair in _COUNTERPARTS if own.lower() in pair), None)
     if pair is None:
         raise SweepError(
-            f"verdicts are said to name places, of which there should be two, got {told}",
+            f"verdicts are said to name places, of which there should be two, got {listed}",
             where=where,
             hint=hint,
         )

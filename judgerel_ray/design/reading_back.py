@@ -52,14 +52,14 @@ def check_own_forms(frame: AskFrame) -> None:
             continue
         where: dict[str, object] = {"ask": frame.index, "template": template.name}
         _refuse_settings(frame, template, where)
-        said = [
+        sayings = [
             one
             for menu, place in frame.protocol.menus(frame, template, where)
             for one in _sayable(menu, place)
         ]
-        texts = [fill_example(template.own, one.word) for one in said]
+        texts = [fill_example(template.own, one.word) for one in sayings]
         spoken = [spoken_text(text, True) for text in texts]
-        for one, text, words in zip(said, texts, read_words(spoken, template.own), strict=True):
+        for one, text, words in zip(sayings, texts, read_words(spoken, template.own), strict=True):
             mentions = [mention for each in words if (mention := mention_of(each, one.menu))]
             reading = counted_mention(mentions, one.menu, False)
             stands_for = one.label if reading is None else reading.label
@@ -91,15 +91,15 @@ def _sayable(menu: Menu, where: Mapping[str, object]) -> list[_Said]:
     """Every word that may stand in the verdict's place."""
     own = menu.own or OwnForm(example="")
     if menu.scale is not None:
-        said = [_Said(label, label, menu) for label in menu.labels]
+        sayings = [_Said(label, label, menu) for label in menu.labels]
     else:
         places = [f"option {place}" for place in range(1, len(menu.labels) + 1)]
         if own.ties:
             places[-1] = "a tie"
         refuse_clashes((*menu.words, own.refusals), (*places, "a refusal"), where)
         pairs = zip(menu.words, menu.labels, strict=True)
-        said = [_Said(word, label, menu) for words, label in pairs for word in words]
-    return said + [_Said(word, None, menu) for word in own.refusals]
+        sayings = [_Said(word, label, menu) for words, label in pairs for word in words]
+    return sayings + [_Said(word, None, menu) for word in own.refusals]
 
 
 def _not_read_back(

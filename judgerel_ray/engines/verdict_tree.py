@@ -289,7 +289,7 @@ def _rating_behind(text: str, menu: Menu, start: str, finish_reason: str | None)
         is_open = len(inside) <= _MOST_CHARACTERS and may_be_rating(inside, scale)
         return None if is_open else NO_VERDICT
     closed = end is not None and text[end.end() - 1] == "]"
-    said = start + inside + (answer_frame(menu.form)[1] if closed else "")
+    reply = start + inside + (answer_frame(menu.form)[1] if closed else "")
     ending = "stop" if end else finish_reason or "stop"
-    label = read_verdict(said, finish_reason=ending, menu=menu).label
+    label = read_verdict(reply, finish_reason=ending, menu=menu).label
     return NO_VERDICT if label is None else menu.labels.index(label)

@@ -175,7 +175,7 @@ class ConsoleDisplay:
         self._clock = clock
         self._live: Live | None = None
         self._shown_at = 0.0
-        self._told: dict[str, tuple[str, float, float]] = {}
+        self._last_lines: dict[str, tuple[str, float, float]] = {}
         """Every judge's last line, when it was first told, and when last."""
 
     def __enter__(self) -> Self:
@@ -208,12 +208,12 @@ class ConsoleDisplay:
         self._shown_at = now
         for name, judge in board.judges.items():
             line = board_line(name, judge)
-            before, since, told = self._told.get(name, ("", now, now))
+            before, since, shown_at = self._last_lines.get(name, ("", now, now))
             if line != before:
                 since = now
-            elif last or now - told < SAME_EVERY_S:
+            elif last or now - shown_at < SAME_EVERY_S:
                 continue
-            self._told[name] = line, since, now
+            self._last_lines[name] = line, since, now
             if now > since:
                 line += f", for {now - since:.0f} s"
             self._console.print(printable(line), markup=False, highlight=False, soft_wrap=True)

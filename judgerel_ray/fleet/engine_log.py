@@ -100,8 +100,8 @@ def short_notices() -> Iterator[None]:
     """
     from ray._private import worker
 
-    told: Any = getattr(worker, "print_to_stdstream", None)
-    if told is None:
+    printer: Any = getattr(worker, "print_to_stdstream", None)
+    if printer is None:
         yield
         return
 
@@ -110,13 +110,13 @@ def short_notices() -> Iterator[None]:
         if data.get("pid") == "raylet":
             lines = [line for one in lines if (line := notice_line(str(one))) is not None]
         if lines:
-            told({**data, "lines": lines}, *rest, **options)
+            printer({**data, "lines": lines}, *rest, **options)
 
     worker.print_to_stdstream = shortened
     try:
         yield
     finally:
-        worker.print_to_stdstream = told
+        worker.print_to_stdstream = printer
 
 
 def last_error_line(log: str) -> str | None:

@@ -242,10 +242,10 @@ class Placement:
             and self._outside.now() - self._changed_at >= CAPACITY_EVERY_S
         ):
             used = self._outside.in_use()
-            ours = [held_by(pool, slot) for pool, slot in self._engines()]
+            engines = [held_by(pool, slot) for pool, slot in self._engines()]
             self._others = Capacity(
-                cpus=max(0.0, used.cpus - sum(cpus for cpus, _ in ours)),
-                gpus=max(0.0, used.gpus - sum(gpus for _, gpus in ours)),
+                cpus=max(0.0, used.cpus - sum(cpus for cpus, _ in engines)),
+                gpus=max(0.0, used.gpus - sum(gpus for _, gpus in engines)),
             )
 
     def _engines(self) -> Iterator[tuple[JudgePool, Slot]]:

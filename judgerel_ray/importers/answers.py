@@ -94,9 +94,9 @@ def _rows(
         words += f"; {found.n_stale} of {len(asked)} questions are scored by another's responses"
     scored = Outcome.SCORED.value
     return [
-        (rule, words, benchmark, item.item_id, "correctness", option.option_id, 0, said, said,
+        (rule, words, benchmark, item.item_id, "correctness", option.option_id, 0, verdict, verdict,
          scored)
         for item, right in zip(asked, found.correct_QM.tolist(), strict=True)
         for option, is_right in zip(item.options, right, strict=True)
-        for said in ("correct" if is_right else "incorrect",)
+        for verdict in ("correct" if is_right else "incorrect",)
     ]  # fmt: skip

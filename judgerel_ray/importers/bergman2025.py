@@ -129,8 +129,10 @@ def import_bergman2025(
         }
         if alone and _SELECTED in record.fields:
             rows.append({**shared, "stage": "select", **_selected(record, item)})
-        said = _read(record.text(column), item, form) if reread else _said(record, item)
-        rows.append({**shared, "stage": "choose" if alone else "judge", **said})
+        answer = (
+            _read(record.text(column), item, form) if reread else _recorded_answer(record, item)
+        )
+        rows.append({**shared, "stage": "choose" if alone else "judge", **answer})
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -164,7 +166,7 @@ def _menu(item: Item, form: str) -> Menu:
     return Menu(labels=numbers, option_ids=numbers, form=form)
 
 
-def _said(record: Record, item: Item) -> dict[str, object]:
+def _recorded_answer(record: Record, item: Item) -> dict[str, object]:
     """What was chosen, and how surely."""
     number = _number(record, "selected_option")
     if number is None:

@@ -77,7 +77,7 @@ def import_people(path: str) -> pl.DataFrame:
     rows = [
         (_kind(rating.rater), item.benchmark, rating.criterion, _about(item, first),
          _rated(item, rating.responder), number[item.benchmark, rating.rater],
-         *_said(item, rating.label, rating.score), Outcome.SCORED.value)
+         *_verdict_and_score(item, rating.label, rating.score), Outcome.SCORED.value)
         for item in items for rating in item.ratings
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
@@ -114,7 +114,9 @@ def _about(item: Item, first: dict[tuple[str, str], str]) -> str:
     return first.setdefault((item.benchmark, about), item.item_id)
 
 
-def _said(item: Item, label: str | None, score: float | None) -> tuple[str, float | None]:
+def _verdict_and_score(
+    item: Item, label: str | None, score: float | None
+) -> tuple[str, float | None]:
     """A rating as verdict and score."""
     scale = SCALES.get(item.benchmark, ())
     if score is None and label in scale:

@@ -95,8 +95,8 @@ def application_table(table: pl.DataFrame, path: str) -> pl.DataFrame:
 
     Examples
     --------
-    >>> told = pl.DataFrame({"question": ["Who?"], "replication": [0], "verdict_text": ["correct"]})
-    >>> application_table(told, "t.parquet").select("question_id", "temperature").row(0)
+    >>> rows = pl.DataFrame({"question": ["Who?"], "replication": [0], "verdict_text": ["correct"]})
+    >>> application_table(rows, "t.parquet").select("question_id", "temperature").row(0)
     ('Who?', 0.75)
     """
     names = table.columns
@@ -196,9 +196,9 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
     if not ending(path) and is_folder(path):
         return scored_answers(path)
     if ending(path) in TABLES:
-        told = _from_table(path)
+        rows = _from_table(path)
     elif ending(path) in (".zip", ".json"):
-        told = pl.DataFrame(
+        rows = pl.DataFrame(
             [row for place, document in read_documents(path) for row in _rows(document, place)],
             schema=_TOLD,
             orient="row",
@@ -209,28 +209,28 @@ def import_schroeder2024(path: str) -> pl.DataFrame:
             f"got {ending(path) or 'none'}",
             where={"path": path},
         )
-    if told.is_empty():
+    if rows.is_empty():
         raise SweepError("the file holds no judgments", where={"file": path})
-    _refuse_twice(told, path)
-    return _judgments(told)
+    _refuse_twice(rows, path)
+    return _judgments(rows)
 
 
-def _judgments(told: pl.DataFrame) -> pl.DataFrame:
+def _judgments(rows: pl.DataFrame) -> pl.DataFrame:
     """Texts replaced by what the authors' rule reads in them."""
     asked = pl.when(pl.col("benchmark") == HEAD_TO_TAIL).then(pl.lit("correctness"))
-    told = told.with_columns(
+    rows = rows.with_columns(
         pl.col("text").fill_null(""), asked.otherwise(pl.lit("best_of")).alias("protocol")
     )
-    texts = told.select("protocol", "text")
+    texts = rows.select("protocol", "text")
     read: dict[tuple[str, str], Reading] = {
         (protocol, text): read_verdict(text, finish_reason="stop", menu=_MENUS[protocol])
         for protocol, text in texts.unique().rows()
     }
     readings = [read[row] for row in texts.rows()]
-    responders = [] if told["responder"].null_count() == told.height else ["responder"]
+    responders = [] if rows["responder"].null_count() == rows.height else ["responder"]
     labels = pl.Series("label", [reading.label for reading in readings], dtype=pl.String)
     outcomes = [reading.outcome.value for reading in readings]
-    return told.select(
+    return rows.select(
         "judge",
         "benchmark",
         pl.col("question_id").alias("item_id"),
@@ -344,10 +344,10 @@ def _checked(typed: pl.DataFrame, path: str) -> pl.DataFrame:
     return typed.cast({"replication": pl.Int64})
 
 
-def _refuse_twice(told: pl.DataFrame, path: str) -> None:
+def _refuse_twice(rows: pl.DataFrame, path: str) -> None:
     """Refuse two texts for the same replication."""
     key = ["judge", "temperature", "question_id", "replication"]
-    twice = told.filter(told.select(key).is_duplicated()).head(1)
+    twice = rows.filter(rows.select(key).is_duplicated()).head(1)
     if not twice.is_empty():
         first = twice.select(key).row(0, named=True)
         raise SweepError(

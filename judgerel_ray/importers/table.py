@@ -111,7 +111,7 @@ def import_table(path: str, mapping: TableMapping | None = None) -> pl.DataFrame
     if mapping.repeats is not None:
         table = _stacked(table, mapping, path)
     found = _named(table, mapping, path)
-    found = found.with_columns(_said(found.columns, mapping.missing))
+    found = found.with_columns(_without_missing(found.columns, mapping.missing))
     found = found.with_columns(_filled(found.columns, mapping.values))
     if mapping.order:
         found = found.with_columns(_placed(found, mapping.order, path))
@@ -133,14 +133,14 @@ def _gold_notes(typed: pl.DataFrame) -> tuple[str, ...]:
     """What of gold is no verdict of the table, however the words are spelled."""
     if _GOLD not in typed.columns:
         return ()
-    said = typed.select(name for name in _SAID if name in typed.columns).unique()
+    answers = typed.select(name for name in _SAID if name in typed.columns).unique()
     counted = typed.group_by(_GOLD).len("n")
-    if "verdict" in said.columns:
+    if "verdict" in answers.columns:
         seen = typed.group_by(text="verdict").len("n").drop_nulls("text")
         spelled = spellings_of(seen.cast({"text": pl.String}))
-        said = said.cast({"verdict": pl.String}).with_columns(spelled.verdict())
+        answers = answers.cast({"verdict": pl.String}).with_columns(spelled.verdict())
         counted = counted.with_columns(spelled.compared(_GOLD))
-    strangers = gold_strangers(counted, said)
+    strangers = gold_strangers(counted, answers)
     return () if strangers is None else (strangers.line(),)
 
 
@@ -168,18 +168,18 @@ def _stacked(table: pl.DataFrame, mapping: TableMapping, path: str) -> pl.DataFr
                 where={"file": path},
                 hint=f"write {got[0].replace(',', '.')}: a point, no comma",
             )
-    said = "score" if numbers else "verdict"
-    taken = {REPLICATION, said} & {*table.columns, *mapping.columns}
+    value = "score" if numbers else "verdict"
+    taken = {REPLICATION, value} & {*table.columns, *mapping.columns}
     if taken:
         raise SweepError(
-            f"repeats give {REPLICATION} and {said}, {' and '.join(sorted(taken))} is there",
+            f"repeats give {REPLICATION} and {value}, {' and '.join(sorted(taken))} is there",
             where={"file": path},
         )
     rest = [name for name in table.columns if name not in beside]
     kind = pl.Float64() if numbers else pl.String()
     cells = pl.col(beside).cast(pl.String).str.strip_chars().cast(kind, strict=False)
     long = table.with_columns(cells).unpivot(
-        beside, index=rest, variable_name=REPLICATION, value_name=said
+        beside, index=rest, variable_name=REPLICATION, value_name=value
     )
     place = {name: number for number, name in enumerate(beside)}
     return long.with_columns(pl.col(REPLICATION).replace_strict(place, return_dtype=pl.Int64))
@@ -275,7 +275,7 @@ def _check_pattern(pattern: str) -> None:
         )
 
 
-def _said(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
+def _without_missing(columns: Sequence[str], missing: Sequence[str]) -> list[pl.Expr]:
     """Verdicts and scores, null where another value says that there is none."""
     numbers = [number for text in missing if (number := _number(text)) is not None]
     gone = {
@@ -307,8 +307,8 @@ def _placed(found: pl.DataFrame, order: Sequence[str], path: str) -> pl.Expr:
             f"{'scores' if 'score' in found.columns else 'no verdict'}",
             where={"file": path},
         )
-    said = found["verdict"].cast(pl.String).drop_nulls().unique().sort().to_list()
-    if unknown := [text for text in said if text not in order]:
+    verdicts = found["verdict"].cast(pl.String).drop_nulls().unique().sort().to_list()
+    if unknown := [text for text in verdicts if text not in order]:
         raise SweepError(
             f"verdict {unknown[0]!r} is not in the order {', '.join(order)}", where={"file": path}
         )

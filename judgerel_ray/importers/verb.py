@@ -148,8 +148,8 @@ class ImportRequest:
         """What the columns of a table stand for; None where no option says so."""
         from judgerel_ray.importers.table import TableMapping
 
-        told = (self.columns, self.repeats, self.values, self.missing, self.order)
-        if all(one is None for one in told):
+        options = (self.columns, self.repeats, self.values, self.missing, self.order)
+        if all(one is None for one in options):
             return None
         return TableMapping(
             columns=by_name(self.columns, "--column", _joined, form="NAME=...") or {},

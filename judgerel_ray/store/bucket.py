@@ -101,7 +101,7 @@ class Bucket:
 
     def write(self, name: str, data: bytes) -> None:
         """Put an object, replacing what was there. Retry: safe."""
-        with self._told(name, "write"):
+        with self._as_store_error(name, "write"):
             self.filesystem.pipe_file(self.path(name), data)
 
     def create(self, name: str, data: bytes) -> bool:
@@ -111,7 +111,7 @@ class Bucket:
         the object is ours: who must know reads it back (:meth:`RunDirectory.settle`).
         """
         filesystem, path = self.filesystem, self.path(name)
-        with self._told(name, "create"):
+        with self._as_store_error(name, "create"):
             for attempt in range(1, _TRIES + 1):
                 try:
                     filesystem.pipe_file(path, data, mode="create")
@@ -129,7 +129,7 @@ class Bucket:
 
     def read(self, name: str) -> bytes:
         """Give the bytes of an object; StoreError where it is missing or unreadable."""
-        with self._told(name, "read"):
+        with self._as_store_error(name, "read"):
             return bytes(self.filesystem.cat_file(self.path(name)))
 
     def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -142,7 +142,7 @@ class Bucket:
     def read_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Give bytes of an object, by start and length; fewer where it ends before."""
         path = self.path(name)
-        with self._told(name, "read"):
+        with self._as_store_error(name, "read"):
             return [
                 bytes(self.filesystem.cat_file(path, start=start, end=start + length))
                 for start, length in ranges
@@ -155,14 +155,14 @@ class Bucket:
 
     def exists(self, name: str) -> bool:
         """Tell whether an object of that name is there."""
-        with self._told(name, "look up"):
+        with self._as_store_error(name, "look up"):
             self.filesystem.invalidate_cache(self.path(name))
             return bool(self.filesystem.exists(self.path(name)))
 
     def names(self, folder: str = "") -> tuple[str, ...]:
         """Name the direct children of a folder, sorted; none where it is missing."""
         path = self.path(folder)
-        with self._told(folder, "list"):
+        with self._as_store_error(folder, "list"):
             self.filesystem.invalidate_cache(path)
             try:
                 found = self.filesystem.ls(path, detail=False)
@@ -174,7 +174,7 @@ class Bucket:
     def sizes(self, folder: str) -> dict[str, int]:
         """Give the size in bytes of every object below a folder, by name relative to the root."""
         path = self.path(folder)
-        with self._told(folder, "list"):
+        with self._as_store_error(folder, "list"):
             self.filesystem.invalidate_cache(path)
             try:
                 found = self.filesystem.find(path, detail=True)
@@ -185,7 +185,7 @@ class Bucket:
 
     def remove(self, name: str) -> None:
         """Remove an object; nothing happens where it is missing."""
-        with self._told(name, "remove"):
+        with self._as_store_error(name, "remove"):
             try:
                 self.filesystem.rm_file(self.path(name))
             except FileNotFoundError:
@@ -213,14 +213,14 @@ class Bucket:
 
     def _read_if_there(self, name: str) -> bytes | None:
         """Read an object; None where it is missing."""
-        with self._told(name, "read"):
+        with self._as_store_error(name, "read"):
             try:
                 return bytes(self.filesystem.cat_file(self.path(name)))
             except FileNotFoundError:
                 return None
 
     @contextmanager
-    def _told(self, name: str, verb: str) -> Iterator[None]:
+    def _as_store_error(self, name: str, verb: str) -> Iterator[None]:
         """Turn what the store refuses into a StoreError that names the object."""
         try:
             yield

@@ -48,7 +48,7 @@ class Disk:
         Effects: temporary file beside it, fsync, rename, fsync of the folder. Retry: safe.
         """
         path = Path(self.address(name))
-        with _told(path, "write"):
+        with _as_store_error(path, "write"):
             temporary = _write_beside(path, data)
             try:
                 with suppress(OSError):  # who may read what was there may read what is
@@ -66,7 +66,7 @@ class Disk:
         is told False.
         """
         path = Path(self.address(name))
-        with _told(path, "create"):
+        with _as_store_error(path, "create"):
             temporary = _write_beside(path, data)
             try:
                 won = _link(temporary, path, data)
@@ -78,7 +78,7 @@ class Disk:
     def read(self, name: str) -> bytes:
         """Give the bytes of a file; StoreError where it is missing or unreadable."""
         path = Path(self.address(name))
-        with _told(path, "read"):
+        with _as_store_error(path, "read"):
             return path.read_bytes()
 
     def read_many(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ class Disk:
         found = {}
         for name in names:
             path = Path(self.address(name))
-            with suppress(FileNotFoundError), _told(path, "read", FileNotFoundError):
+            with suppress(FileNotFoundError), _as_store_error(path, "read", FileNotFoundError):
                 found[name] = path.read_bytes()
         return found
 
@@ -94,7 +94,7 @@ class Disk:
         """Give bytes of a file, by start and length; fewer where it ends before."""
         path = Path(self.address(name))
         found = []
-        with _told(path, "read"), open(path, "rb", buffering=0) as file:
+        with _as_store_error(path, "read"), open(path, "rb", buffering=0) as file:
             for start, length in ranges:
                 file.seek(start)
                 found.append(file.read(length))
@@ -107,7 +107,7 @@ class Disk:
     def names(self, folder: str = "") -> tuple[str, ...]:
         """Name the direct children of a folder, sorted; none where it is missing."""
         path = Path(self.address(folder))
-        with _told(path, "list"):
+        with _as_store_error(path, "list"):
             try:
                 return tuple(sorted(os.listdir(path)))
             except FileNotFoundError:
@@ -119,7 +119,7 @@ class Disk:
         folders = [folder]
         while folders:
             here = folders.pop()
-            with _told(Path(self.address(here)), "list"):
+            with _as_store_error(Path(self.address(here)), "list"):
                 for entry in _entries(self.address(here)):
                     name = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
@@ -135,12 +135,12 @@ class Disk:
     def remove(self, name: str) -> None:
         """Remove a file; nothing happens where it is missing."""
         path = Path(self.address(name))
-        with _told(path, "remove"):
+        with _as_store_error(path, "remove"):
             path.unlink(missing_ok=True)
 
     def prepare(self) -> None:
         """Make the folder itself."""
-        with _told(Path(self.root), "create"):
+        with _as_store_error(Path(self.root), "create"):
             _make_folder(Path(self.root))
 
     def is_exclusive(self) -> bool:
@@ -156,11 +156,11 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 @contextmanager
-def _told(path: Path, verb: str, *untold: type[OSError]) -> Iterator[None]:
+def _as_store_error(path: Path, verb: str, *passed: type[OSError]) -> Iterator[None]:
     """Turn what the operating system refuses into a StoreError that names the path."""
     try:
         yield
-    except untold:
+    except passed:
         raise
     except OSError as error:
         reason = error.strerror or str(error)

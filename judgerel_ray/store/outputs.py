@@ -299,13 +299,13 @@ def _read_as(output: Output, source: str) -> str:
     parts = source.split("::")
     if len(parts) > 1:  # a chain of file systems reads what each of its links names
         return next((how for part in parts if (how := _read_as(output, part))), "")
-    mine, real = local_path(source), output.real
-    if (mine is None) is not (real is None):
+    path, real = local_path(source), output.real
+    if (path is None) is not (real is None):
         return ""
     if real is None:
         return _read_there(output, source)
     raw = source.partition("://")[2] or source  # what takes a URL's %20 as it stands
-    spelled = {str(mine), raw, os.path.expanduser(source)}
+    spelled = {str(path), raw, os.path.expanduser(source)}
     return next((how for one in spelled if (how := _read_here(output, real, one))), "")
 
 

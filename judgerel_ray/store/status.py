@@ -91,8 +91,12 @@ class PlanFile(NamedTuple):
 
     def asked_by_now(self, judge: str, board: Mapping[str, object]) -> int:
         """What is asked of a judge: where replication is adaptive, as its driver told it last."""
-        least, told = self.asked[judge], board.get("asked")
-        return max(least, min(told, self.asked_at_most[judge])) if isinstance(told, int) else least
+        least, reported = self.asked[judge], board.get("asked")
+        return (
+            max(least, min(reported, self.asked_at_most[judge]))
+            if isinstance(reported, int)
+            else least
+        )
 
 
 def read_plan(run: RunDirectory) -> PlanFile | None:
@@ -373,14 +377,14 @@ def _costs(run: RunDirectory, ledger: Ledger) -> dict[str, float]:
     return dict(found.iter_rows())
 
 
-def _state(asked: int | None, landed: int, told: str, *, fresh: bool) -> str:
+def _state(asked: int | None, landed: int, reported: str, *, fresh: bool) -> str:
     """A judge's state in a word."""
     if landed == asked:
         return "done"
-    if (asked is not None and landed > asked) or told == "done":
+    if (asked is not None and landed > asked) or reported == "done":
         # It holds rows no plan has, which the next run drops; or it was, and has lost some since.
         return "incomplete"
-    return told if fresh else ("failed" if told == "failed" else "incomplete")
+    return reported if fresh else ("failed" if reported == "failed" else "incomplete")
 
 
 def _number(value: object) -> float | None:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting import fast_count as census
-from judgerel_ray.counting import tally as tallying
+from judgerel_ray.counting.groups import fast_count
+from judgerel_ray.counting.groups import tally as tallying
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
 
@@ -52,7 +52,7 @@ def test_few_kinds_are_counted_as_many_are(rows, first, tmp_path_factory):
     frame.write_parquet(file)
     few = tally_file(file)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(census, "FEW", 0)
+        patch.setattr(fast_count, "FEW", 0)
         many = tally_file(file)
     assert counted(few, UNIT) == counted(many, UNIT)
     assert sum(row[-1] for row in counted(few, UNIT)) == frame.height
@@ -60,7 +60,7 @@ def test_few_kinds_are_counted_as_many_are(rows, first, tmp_path_factory):
 
 @pytest.mark.parametrize("looked_at", [1, 5])
 def test_a_kind_that_was_not_seen_at_first_is_counted(looked_at, tmp_path, monkeypatch):
-    monkeypatch.setattr(census, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(fast_count, "_LOOKED_AT", looked_at)
     verdicts = ["A"] * 5 + ["B", None]
     frame = pl.DataFrame({"item_id": "q", "replication": range(7), "verdict": verdicts})
     frame.write_parquet(tmp_path / "judgments.parquet")
@@ -120,16 +120,16 @@ def test_more_kinds_than_a_few_are_counted(tmp_path):
 
 
 def test_rows_of_a_late_kind_alone_are_counted_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(census, "_LOOKED_AT", 5)
+    monkeypatch.setattr(fast_count, "_LOOKED_AT", 5)
     counted = []
-    plain = census.count_rows
+    plain = fast_count.count_rows
 
     def count_rows(frame, *rest):
         found = plain(frame, *rest)
         counted.append(int(found["n"].sum()))
         return found
 
-    monkeypatch.setattr(census, "count_rows", count_rows)
+    monkeypatch.setattr(fast_count, "count_rows", count_rows)
     frame = pl.DataFrame(
         {
             "item_id": ["q"] * 8 + ["r"] * 4,
@@ -216,8 +216,8 @@ def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
     several = frame["option_order"].n_unique() > 1
     for most in (0, 12):  # many kinds, and few
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(census, "FEW", most)
-            patch.setattr(census, "_LOOKED_AT", looked_at)
+            patch.setattr(fast_count, "FEW", most)
+            patch.setattr(fast_count, "_LOOKED_AT", looked_at)
             nested = tally_file(file).nested
         assert (nested.places is not None) == several
         if nested.places:
@@ -228,8 +228,8 @@ def test_places_are_counted_in_the_same_pass(rows, looked_at, tmp_path_factory):
 
 @pytest.mark.parametrize("most", [0, 12])
 def test_places_are_counted_where_labels_tell_rows_apart(most, tmp_path, monkeypatch):
-    monkeypatch.setattr(census, "FEW", most)
-    monkeypatch.setattr(census, "_LOOKED_AT", 3)
+    monkeypatch.setattr(fast_count, "FEW", most)
+    monkeypatch.setattr(fast_count, "_LOOKED_AT", 3)
     rows = {
         "item_id": ["q", "q", "q", "r"] * 2,
         "replication": range(8),

@@ -340,11 +340,11 @@ def _own_form_notes(frame: AskFrame) -> Iterator[str]:
         if own.words:
             names = ", ".join("/".join(words) for words in own.words)
         also = [("a tie", own.ties), ("a refusal", own.refusals)]
-        told = [f"{'/'.join(words)} for {what}" for what, words in also if words]
+        others = [f"{'/'.join(words)} for {what}" for what, words in also if words]
         yield (
             f"ask[{frame.index}]: template {template.name} is read by a form of its own, "
             f"{form_text(own)}; "
-            f"options are named by {', '.join([names, *told])}; what a model thinks before "
+            f"options are named by {', '.join([names, *others])}; what a model thinks before "
             "</think> is not read"
         )
         if not template.verdict_first and frame.ask.reader == "first":

@@ -29,6 +29,6 @@ def judgments_of(
         raise SweepError("out is empty", hint="name a new directory")
     summary = run_sweep(sweep, out=out, address=address, ask_lost=ask_lost)
     if summary.owed:
-        told = UnfinishedRunWarning(summary.run, owed=summary.owed, problems=summary.problems)
-        warnings.warn(told, stacklevel=CALLER)
+        warning = UnfinishedRunWarning(summary.run, owed=summary.owed, problems=summary.problems)
+        warnings.warn(warning, stacklevel=CALLER)
     return scan_judgments(RunDirectory.open(out)).collect()

@@ -73,8 +73,10 @@ def write_settled(resolved: Resolved, run: RunDirectory, ledger: Ledger) -> int 
         return None
     rows: list[dict[str, object]] = []
     for judge in dict.fromkeys(voice.name for frame in frames for voice in frame.judges):
-        mine = [frame for frame in frames if judge in {voice.name for voice in frame.judges}]
-        rows += settled_rows(judge, mine, landed_verdicts(run, ledger, judge))
+        frames_of_judge = [
+            frame for frame in frames if judge in {voice.name for voice in frame.judges}
+        ]
+        rows += settled_rows(judge, frames_of_judge, landed_verdicts(run, ledger, judge))
     empty = Settled.create_empty()
     table = pl.DataFrame(rows, schema=empty.schema) if rows else empty
     data = BytesIO()
@@ -89,17 +91,17 @@ def settled_rows(
     """What was found of every condition of a judge that landed anything."""
     asked = _asked(frames)
     for place, found in landed.items():
-        told = dict(zip(TOLD_APART, place, strict=True))
-        frame, options = asked.get(tuple(told[key] for key in ASKED), (None, ()))
+        values = dict(zip(TOLD_APART, place, strict=True))
+        frame, options = asked.get(tuple(values[key] for key in ASKED), (None, ()))
         if frame is None:
             continue  # of an ask that repeats a fixed number of times
-        rule = frame.stopping(float(str(told["temperature"])))
+        rule = frame.stopping(float(str(values["temperature"])))
         if rule is None:
             continue
         goal = goal_of(found.codes(options), len(options) + 1, rule)
         yield {
             "judge": judge,
-            **{key: told[key] for key in TOLD_APART if key in Settled.column_names()},
+            **{key: values[key] for key in TOLD_APART if key in Settled.column_names()},
             **settled_row(
                 goal.seen,
                 options,

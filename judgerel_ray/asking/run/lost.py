@@ -136,32 +136,32 @@ def _lines(losses: Losses) -> list[str]:
 
 def _refusal(losses: Losses, needed: Collection[str]) -> str:
     """What is lost, in one line."""
-    said = []
+    losses_named = []
     n_rows = f"{losses.n_landed:,} rows"
     n_unfounded = _rows(losses.unfounded)
     if losses.damaged:
         folders = f" ({', '.join(needed)} as a whole)" if needed else ""
         stand = f", and {n_unfounded:,} that stand on them" if n_unfounded else ""
-        said.append(
+        losses_named.append(
             f"files that landed are gone, cut or altered{folders}: "
             f"{_rows(losses.damaged):,} of {n_rows}{stand}"
         )
     elif n_unfounded:
-        said.append(
+        losses_named.append(
             f"{n_unfounded:,} of {n_rows} are on answers that the run does not hold, or of no plan"
         )
     if losses.torn:
         n_torn = f"about {losses.n_torn:,}" if losses.n_torn else "nobody knows how many"
-        said.append(
+        losses_named.append(
             f"{len(losses.torn)} records in commits/ are torn or gone "
             f"({_named(losses.torn)}): {n_torn} of {n_rows}"
         )
     if losses.has_gone_records:
-        said.append(
+        losses_named.append(
             f"{len(losses.unnamed)} files in data/ have no record in commits/: "
             f"about {losses.n_unnamed:,} of {n_rows}"
         )
-    return "; ".join(said)
+    return "; ".join(losses_named)
 
 
 def _named(names: Collection[str]) -> str:

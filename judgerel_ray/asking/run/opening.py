@@ -82,7 +82,7 @@ def open_run(
     fresh = not begun or not run.own_digests()
     stored = _stored_sweep(run)
     own: dict[str, bytes] = {}
-    if fresh or stored is None or _said(stored) != _said(resolved.sweep):
+    if fresh or stored is None or _tolerances(stored) != _tolerances(resolved.sweep):
         own["sweep.toml"] = resolved.sweep.text.encode()
     if fresh or not _holds_plan(run):
         own["plan.json"] = json.dumps(plan.as_json(), indent=1).encode()
@@ -146,7 +146,7 @@ def _asked(sweep: Sweep) -> dict[str, object]:
     return {**sweep.model_dump(exclude={"tolerance", "ask"}), "ask": asks}
 
 
-def _said(sweep: Sweep) -> tuple[object, ...]:
+def _tolerances(sweep: Sweep) -> tuple[object, ...]:
     """What a sweep says of what lands."""
     return sweep.tolerance, *(ask.model_dump(include=set(SAID_KEYS)) for ask in sweep.ask)
 
@@ -186,8 +186,8 @@ def _items_bytes(resolved: Resolved) -> bytes:
     """The items asked about, as Parquet."""
     frames = []
     for benchmark in dict.fromkeys(item.benchmark for item in resolved.items):
-        mine = [item for item in resolved.items if item.benchmark == benchmark]
-        frames.append(items_to_frame(mine))
+        items = [item for item in resolved.items if item.benchmark == benchmark]
+        frames.append(items_to_frame(items))
     buffer = BytesIO()
     pl.concat(frames).write_parquet(buffer)
     return buffer.getvalue()

@@ -114,8 +114,8 @@ def run_sweep(
     above = missing_folder(out)
     run = open_run(resolved, plan, out, storage_options)
     if above:
-        said = f"made the folder {above} for the run directory"
-        console.print(printable(said), markup=False, highlight=False, soft_wrap=True)
+        notice = f"made the folder {above} for the run directory"
+        console.print(printable(notice), markup=False, highlight=False, soft_wrap=True)
     session = begin_session(
         run,
         ask_lost=ask_lost,

@@ -44,8 +44,8 @@ def read_delimited(
 
     Examples
     --------
-    >>> frame, said = read_delimited(b"item_id;verdict\nq;A\n", {})
-    >>> frame.collect().rows(), said
+    >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
+    >>> frame.collect().rows(), notes
     ([('q', 'A')], ('read with semicolons between columns, as its first line has them',))
     """
     head = source[:_HEAD] if isinstance(source, bytes) else _head(source)

@@ -81,8 +81,8 @@ def read_json(content: bytes, where: Mapping[str, object]) -> tuple[pl.LazyFrame
 
     Examples
     --------
-    >>> frame, said = read_json(b'{"rows": [{"a": 1}], "n": 1}', {})
-    >>> frame.collect().rows(), said
+    >>> frame, notes = read_json(b'{"rows": [{"a": 1}], "n": 1}', {})
+    >>> frame.collect().rows(), notes
     ([(1,)], ('read: the list rows of the document',))
     """
     try:
@@ -381,19 +381,20 @@ def inside_error(
 
     Examples
     --------
-    >>> told = inside_error("an object", pl.Series("g", [{"pass": True}]), name="verdict", where={})
-    >>> told.problem
+    >>> values = pl.Series("g", [{"pass": True}])
+    >>> error = inside_error("an object", values, name="verdict", where={})
+    >>> error.problem
     'verdict must be a single value, column g holds an object with g.pass'
     """
     names = names_inside(values)
-    told = ", ".join(names[:_MOST_TOLD]) + (", ..." if len(names) > _MOST_TOLD else "")
+    keys = ", ".join(names[:_MOST_TOLD]) + (", ..." if len(names) > _MOST_TOLD else "")
     column = "it" if values.name == name else f"column {values.name}"
     problem = f"{name} must be a single value, {column} holds {kind}"
     hint = f"a column of single {name}s"
     if names and "file" in where:
         file = where["file"]
         hint = f"judgerel import table {file} --column {name}={names[0]} --out FILE.parquet"
-    return SweepError(f"{problem} with {told}" if names else problem, where=where, hint=hint)
+    return SweepError(f"{problem} with {keys}" if names else problem, where=where, hint=hint)
 
 
 def _leaves(value: object, name: str, deep: int = 0) -> Iterator[str]:

@@ -143,8 +143,8 @@ def names_told(names: Sequence[str]) -> str:
     >>> names_told(["item_id", "x" * 100])
     'item_id, xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'
     """
-    told = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
-    return ", ".join([*told, "..."] if len(names) > _MOST_NAMES else told)
+    short = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MOST_NAMES]]
+    return ", ".join([*short, "..."] if len(names) > _MOST_NAMES else short)
 
 
 def kind_of(path: str) -> tuple[str, str]:
@@ -319,10 +319,10 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
     """The rows of several files of one kind, one below the other."""
     kinds = {kind_of(file)[0] for file in files}
     if len(kinds) > 1:
-        told = ", ".join(kind or "without an ending" for kind in sorted(kinds))
+        endings = ", ".join(kind or "without an ending" for kind in sorted(kinds))
         known = min((kind for kind in kinds if kind in TABLES), default=TABLES[0])
         raise SweepError(
-            f"files of several kinds are there: {told}",
+            f"files of several kinds are there: {endings}",
             where=where,
             hint=f"name those of one kind: {Path(root) / f'*{known}'}",
         )
@@ -338,10 +338,12 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
                 hint="read those apart that are no parts of one table",
             )
     rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
-    told = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
+    paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
     more = f", and {len(files) - _MOST_TOLD} more" if len(files) > _MOST_TOLD else ""
-    said = (f"read {len(files)} files as one table: {told}{more}",) if len(files) > 1 else ()
-    notes = dict.fromkeys((*said, *(note for one in read for note in one.notes)))
+    note_of_files = (
+        (f"read {len(files)} files as one table: {paths}{more}",) if len(files) > 1 else ()
+    )
+    notes = dict.fromkeys((*note_of_files, *(note for one in read for note in one.notes)))
     indexed = all(one.indexed for one in read)
     return Source(rows=rows, where=where, notes=tuple(notes), indexed=indexed, files=tuple(files))
 
@@ -359,22 +361,28 @@ def _alike(frames: Sequence[pl.LazyFrame], schemas: Sequence[pl.Schema]) -> list
 
 def _partitioned(rows: pl.LazyFrame, file: str, root: str) -> pl.LazyFrame:
     """Rows with the parts of their path that say ``key=value``."""
-    told: dict[str, str | None] = {}
+    parts_of_path: dict[str, str | None] = {}
     for part in Path(file).relative_to(root).parts[:-1]:
         name, sign, text = part.partition("=")
         if not sign:
             continue
         value = None if text == _DEFAULT_PARTITION else unquote(text)
-        if told.setdefault(name, value) != value:
-            raise _otherwise(file, f"{name}={told[name]}", f"{name}={value} as well")
+        if parts_of_path.setdefault(name, value) != value:
+            raise _otherwise(file, f"{name}={parts_of_path[name]}", f"{name}={value} as well")
     there = rows.collect_schema()
-    for name in told.keys() & there.keys():
+    for name in parts_of_path.keys() & there.keys():
         found = rows.select(pl.col(name).cast(pl.String)).unique().collect(engine="streaming")
         for value in found.to_series().to_list():
-            if value != told[name] and (value is None or _number(value) != _number(told[name])):
-                raise _otherwise(file, f"{name}={told[name]}", f"its column {name} has {value!r}")
+            if value != parts_of_path[name] and (
+                value is None or _number(value) != _number(parts_of_path[name])
+            ):
+                raise _otherwise(
+                    file, f"{name}={parts_of_path[name]}", f"its column {name} has {value!r}"
+                )
     return rows.with_columns(
-        pl.lit(value, pl.String).alias(name) for name, value in told.items() if name not in there
+        pl.lit(value, pl.String).alias(name)
+        for name, value in parts_of_path.items()
+        if name not in there
     )
 
 

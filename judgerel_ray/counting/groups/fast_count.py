@@ -201,7 +201,7 @@ _LOOKED_AT = 200_000  # rows in which kinds are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Census:
+class FastCount:
     """Units counted by few kinds of rows.
 
     Attributes
@@ -248,7 +248,7 @@ def count_few(
     verdicts: Sequence[str] = (),
     labels: pl.DataFrame | None = None,
     proof: Proof | None = None,
-) -> Census:
+) -> FastCount:
     """Count rows by unit, one column a kind and one a label.
 
     Parameters
@@ -275,21 +275,21 @@ def count_few(
     [('q', 2, 2)]
     """
     labels = pl.DataFrame() if labels is None else labels
-    told, shown = number_columns(kinds), number_columns(labels)
+    kind_columns, shown = number_columns(kinds), number_columns(labels)
     scored = pl.any_horizontal(pl.lit(False), *verdicts)
     frame = _with_each(frame, kinds)
-    known, complete = pl.any_horizontal(told), pl.sum_horizontal(told) == pl.col(N)
+    known, complete = pl.any_horizontal(kind_columns), pl.sum_horizontal(kind_columns) == pl.col(N)
     if shown:
         frame = _with_each(frame, labels, scored)
         known &= ~scored | pl.any_horizontal(shown)
         complete &= pl.sum_horizontal(shown) == pl.sum_horizontal(pl.lit(0), *verdicts)
-    counts = _count_true(frame, unit, (told, shown), proof)
+    counts = _count_true(frame, unit, (kind_columns, shown), proof)
     rest = pl.DataFrame()
     if not counts.select(complete.all()).item():
         rest = count_rows(
             frame.filter(~known), [*dict.fromkeys((*unit, *kinds.columns, *labels.columns))]
         )
-    return Census(counts=counts, kinds=kinds, labels=labels, rest=rest)
+    return FastCount(counts=counts, kinds=kinds, labels=labels, rest=rest)
 
 
 def _with_each(
@@ -319,8 +319,8 @@ def _count_true(
         if found <= most:
             break
         most = found  # a replication more than once: no digit may run over
-    told = [one for part in packed for one in part.unpacked(counts[part.sum])]
-    return counts.drop(part.sum for part in packed).with_columns(told)
+    sums = [one for part in packed for one in part.unpacked(counts[part.sum])]
+    return counts.drop(part.sum for part in packed).with_columns(sums)
 
 
 def _most_rows(frame: pl.LazyFrame) -> int:
@@ -391,9 +391,9 @@ def _comparable(kind: pl.DataType) -> bool:
     return kind == pl.String or kind.is_numeric()
 
 
-def _is(told: dict[str, object], schema: pl.Schema) -> pl.Expr:
+def _is(values: dict[str, object], schema: pl.Schema) -> pl.Expr:
     """Whether a row says this; never null."""
-    equal = [pl.col(name).eq_missing(pl.lit(one, schema[name])) for name, one in told.items()]
+    equal = [pl.col(name).eq_missing(pl.lit(one, schema[name])) for name, one in values.items()]
     return pl.all_horizontal(equal)
 
 

@@ -104,12 +104,12 @@ def said_of_greedy(
     """
     if counted is everything and key.get(TEMPERATURE, 0) != 0:
         return None
-    mine = units_of(counted, key)
-    if mine.height < units_of(everything, key).height:
+    units = units_of(counted, key)
+    if units.height < units_of(everything, key).height:
         return Flag.GREEDY_LEFT_OUT
-    if TEMPERATURE not in mine.columns or not (mine[TEMPERATURE] == 0).fill_null(False).all():
+    if TEMPERATURE not in units.columns or not (units[TEMPERATURE] == 0).fill_null(False).all():
         return None
-    return Flag.SERVING_NOISE if (mine[N].list.sum() > 1).any() else None
+    return Flag.SERVING_NOISE if (units[N].list.sum() > 1).any() else None
 
 
 def units_of(counted: CountedJudgments, key: Mapping[str, object]) -> pl.DataFrame:

@@ -163,15 +163,15 @@ def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
     if not {"verdict", "score"} <= set(kinds.columns):
         return
     of_score = (pl.col("verdict").is_null() & pl.col("score").is_not_null()).alias("score")
-    told = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
-    if not (told["verdict"].any() and told["score"].any()):
+    given = kinds.select(pl.col("verdict").is_not_null().alias("verdict"), of_score)
+    if not (given["verdict"].any() and given["score"].any()):
         return
     counts = nested.units.select(*groups, KIND, N).explode(KIND, N)
     kind = counts[KIND]
     rows = counts.with_columns(
         __all=pl.lit(0),
-        __verdict=pl.when(told["verdict"][kind]).then(pl.col(N)).otherwise(0),
-        __score=pl.when(told["score"][kind]).then(pl.col(N)).otherwise(0),
+        __verdict=pl.when(given["verdict"][kind]).then(pl.col(N)).otherwise(0),
+        __score=pl.when(given["score"][kind]).then(pl.col(N)).otherwise(0),
     )
     mixed = rows.group_by("__all", *groups).agg(pl.col("__verdict", "__score").sum())
     mixed = mixed.filter(pl.col("__verdict") > 0, pl.col("__score") > 0).sort(groups or "__all")

@@ -162,8 +162,8 @@ def unit_table(
     order = units.select(pl.arg_sort_by(unit)).to_series()
     number = np.arange(units.height)
     if not distinct:
-        told = units.select(unit)[order]
-        number = told.to_struct().rle_id().to_numpy().astype(np.int64)
+        keys = units.select(unit)[order]
+        number = keys.to_struct().rle_id().to_numpy().astype(np.int64)
     n_units = int(number[-1]) + 1
     if n_units * n_kinds > _CELLS:
         raise SweepError(
@@ -258,10 +258,10 @@ def _clusters(
     """The question of each unit, questions numbered in their order."""
     if set(unit) == set(cluster):
         return np.arange(order.len())
-    told = units.select(cluster)[order]
+    keys = units.select(cluster)[order]
     if list(unit[: len(cluster)]) == list(cluster):  # sorted by them
-        same = told.to_series() if told.width == 1 else told.to_struct()
+        same = keys.to_series() if keys.width == 1 else keys.to_struct()
         return same.rle_id().to_numpy().astype(np.int64)
-    questions = told.unique().sort(cluster).with_row_index("__cluster")
-    found = told.join(questions, on=cluster, nulls_equal=True, maintain_order="left")
+    questions = keys.unique().sort(cluster).with_row_index("__cluster")
+    found = keys.join(questions, on=cluster, nulls_equal=True, maintain_order="left")
     return found["__cluster"].to_numpy().astype(np.int64)

@@ -264,11 +264,11 @@ def _fineness(scale: Scale) -> float:
 
 def _scored(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Rows of one scale with their scores, from their verdicts where they have none."""
-    told: pl.Expr | pl.Series = pl.lit(None, pl.Float64)
+    read: pl.Expr | pl.Series = pl.lit(None, pl.Float64)
     if "verdict" in rows.columns:
-        told = _read(rows["verdict"].cast(pl.String), scale)
+        read = _read(rows["verdict"].cast(pl.String), scale)
     own = pl.col("score") if "score" in rows.columns else pl.lit(None, pl.Float64)
-    found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(own, told)))
+    found = rows.with_columns(score=pl.when(SCORED).then(pl.coalesce(own, read)))
     values, (low, high) = scale_values(scale), scale_ends(scale)
     score = pl.col("score")
     whole = pl.lit(False) if values is None else (score - score.round()).abs() > _ROUNDING
@@ -296,10 +296,10 @@ def _off_scale(what: str, rows: pl.DataFrame, scale: Scale) -> SweepError:
     """Say that something is not on a scale, and what is."""
     low, high = scale_ends(scale)
     kind = "numbers" if scale.decimals else "whole numbers"
-    told = listed(scale.labels) if scale.labels else f"{kind} from {low:g} to {high:g}"
+    labels = listed(scale.labels) if scale.labels else f"{kind} from {low:g} to {high:g}"
     places = f" (places {low:g} to {high:g})" if scale.labels else ""
     return SweepError(
-        f"{what} is not on scale {scale.name}, which has {told}{places}",
+        f"{what} is not on scale {scale.name}, which has {labels}{places}",
         where={"item_id": rows[QUESTION][0]},
         hint="a scale of your own has a file and a name of its own; a reply without a rating has "
         "no verdict",

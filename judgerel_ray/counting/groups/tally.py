@@ -27,7 +27,7 @@ from judgerel_ray.counting.groups.fast_count import (
     FEW,
     SUM,
     WRONG,
-    Census,
+    FastCount,
     PowersOfTwo,
     Proof,
     Ranges,
@@ -112,9 +112,9 @@ def tally_judgments(frame: pl.LazyFrame, *, extra: Sequence[str] = ()) -> Tally:
         alike = single_valued(frame, names, no_range=["judge"])
         names = [name for name in names if name not in alike.columns]
     shown = _shown(columns, names)
-    census = _census(frame, names, shown, alike, typed) if indexed else None
-    if census:
-        nested = _laid_out(census, alike, typed)
+    found = _fast_count(frame, names, shown, alike, typed) if indexed else None
+    if found:
+        nested = _laid_out(found, alike, typed)
     if nested is None:
         counts = count_rows(frame, [*dict.fromkeys((*names, *shown))])
         nested, _ = _nested(counts, names, shown, alike, typed)
@@ -170,21 +170,21 @@ def tally_unchecked(
             frame = frame.drop("confidence")  # nobody stated any: there is nothing to check
     typed = {name: typed_column(name, schema[name]) for name in schema if name in TYPED}
     typed |= {name: typed[name].cast(pl.Int64) for name in WHOLE if name in names}
-    told = [name for name in names if name not in alike.columns]
-    shown = _shown(schema, told)
+    varying = [name for name in names if name not in alike.columns]
+    shown = _shown(schema, varying)
     if indexed and schema["replication"].is_integer():
         # The usual file has few kinds of rows, and replications from 0 on of every unit.
-        census = _census(frame, told, shown, alike, typed, Ranges())
-        laid_out = _laid_out(census, alike, typed) if census else None
-        if census and laid_out:
-            distinct = _all_distinct(frame, _apart(told)[0], census.counts)
-            return laid_out, not distinct or _any_wrong(census.counts)
+        found = _fast_count(frame, varying, shown, alike, typed, Ranges())
+        laid_out = _laid_out(found, alike, typed) if found else None
+        if found and laid_out:
+            distinct = _all_distinct(frame, _apart(varying)[0], found.counts)
+            return laid_out, not distinct or _any_wrong(found.counts)
     proofs: list[Proof] = [PowersOfTwo()]
     if indexed and schema["replication"].is_integer():
         proofs.insert(0, Ranges())
     for proof in proofs:
-        counts = count_rows(frame, [*dict.fromkeys((*told, *shown))], proof)
-        nested, holds = _nested(counts, told, shown, alike, typed, proof)
+        counts = count_rows(frame, [*dict.fromkeys((*varying, *shown))], proof)
+        nested, holds = _nested(counts, varying, shown, alike, typed, proof)
         if holds and not _any_wrong(counts):
             return nested, False
     return nested, True
@@ -198,21 +198,21 @@ def _apart(names: Iterable[str]) -> tuple[list[str], list[str]]:
     )
 
 
-def _shown(columns: Collection[str], told: Sequence[str]) -> list[str]:
+def _shown(columns: Collection[str], varying: Sequence[str]) -> list[str]:
     """The column of labels, where they are counted: questions have several orders, maybe."""
-    return [SHOWN] if SHOWN in columns and ORDER in told else []
+    return [SHOWN] if SHOWN in columns and ORDER in varying else []
 
 
-def _census(
+def _fast_count(
     frame: pl.LazyFrame,
-    told: Sequence[str],
+    varying: Sequence[str],
     shown: Sequence[str],
     alike: pl.DataFrame,
     typed: Mapping[str, pl.Expr],
     proof: Proof | None = None,
-) -> Census | None:
+) -> FastCount | None:
     """Rows by unit and kind, and those with a verdict by label, where there are few of both."""
-    unit, kinds = _apart(told)
+    unit, kinds = _apart(varying)
     found, labels = find_few(frame, kinds), find_few(frame, shown)
     if found is None or not unit or (shown and labels is None):
         return None
@@ -240,7 +240,7 @@ def _all_distinct(frame: pl.LazyFrame, unit: Sequence[str], counts: pl.DataFrame
 
 def _nested(
     counts: pl.DataFrame,
-    told: Sequence[str],
+    varying: Sequence[str],
     shown: Sequence[str],
     alike: pl.DataFrame,
     typed: Mapping[str, pl.Expr],
@@ -248,8 +248,8 @@ def _nested(
 ) -> tuple[UnitRows, bool]:
     """Counts by unit in the types that columns have by their names, and whether a proof holds.
 
-    `told` tell rows apart, and not labels unless they are among them; `alike` are the columns with
-    one value in all rows, which were not counted by.
+    `varying` are the columns that tell rows apart (labels only where they are among them); `alike`
+    are the columns with one value in all rows, which were not counted by.
     """
     raw = counts.select(name for name in KINDS if name in counts.columns).unique()
     rows = with_codes(counts, raw).drop(raw.columns)
@@ -258,7 +258,7 @@ def _nested(
         rows = rows.with_columns(meant[rows[KIND]].alias(KIND))
     rows = rows.with_columns(typed[name] for name in rows.columns if name in typed)
     labelled = rows
-    if not set(shown) <= set(told):
+    if not set(shown) <= set(varying):
         others = [name for name in rows.columns if name not in (SHOWN, N, SUM, WRONG)]
         rows = rows.group_by(others).agg(pl.col(N, SUM).sum() if proof else pl.col(N).sum())
     keys = proof.keys if proof else ()
@@ -283,20 +283,20 @@ def _nested(
     return _with_places(nested, labels, numbers_UL), holds
 
 
-def _laid_out(census: Census, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]) -> UnitRows | None:
+def _laid_out(few: FastCount, alike: pl.DataFrame, typed: Mapping[str, pl.Expr]) -> UnitRows | None:
     """Counts of few kinds in the types that columns have by their names.
 
     None where units that differ in the file may be the same in those types, and where there are
     more kinds than a few.
     """
-    counts, labels = census.counts, census.labels
-    told, shown = number_columns(census.kinds), number_columns(labels)
-    found = counts.drop(N, SUM, WRONG, *told, *shown, strict=False)
+    counts, labels = few.counts, few.labels
+    kind_columns, shown = number_columns(few.kinds), number_columns(labels)
+    found = counts.drop(N, SUM, WRONG, *kind_columns, *shown, strict=False)
     units = found.with_columns(typed[name] for name in found.columns if name in typed)
     for name, kind in found.schema.items():
         if not kind.is_integer() and not units[name].equals(found[name], check_dtypes=True):
             return None
-    raw, rest = census.kinds, census.rest
+    raw, rest = few.kinds, few.rest
     if rest.height:
         raw = pl.concat([raw, rest.select(raw.columns)]).unique(maintain_order=True)
         labels = pl.concat([labels, rest.select(labels.columns)]).unique(maintain_order=True)
@@ -305,7 +305,7 @@ def _laid_out(census: Census, alike: pl.DataFrame, typed: Mapping[str, pl.Expr])
         return None
     kinds, meant = _kinds(raw, alike, typed)
     numbers_UK = np.zeros((units.height, kinds.height), dtype=np.uint32)
-    for column, kind in zip(told, meant.to_list(), strict=False):
+    for column, kind in zip(kind_columns, meant.to_list(), strict=False):
         numbers_UK[:, kind] += counts[column].to_numpy()
     numbers_UL = np.zeros((units.height, labels.height), dtype=np.uint32)
     for number, column in enumerate(shown):
@@ -313,7 +313,7 @@ def _laid_out(census: Census, alike: pl.DataFrame, typed: Mapping[str, pl.Expr])
     if rest.height:
         code = with_codes(rest, raw)[KIND]
         rest = rest.with_columns(meant[code].alias(KIND))
-        new = rest.filter(code >= len(told))
+        new = rest.filter(code >= len(kind_columns))
         np.add.at(numbers_UK, (new[_ROW].to_numpy(), new[KIND].to_numpy()), new[N].to_numpy())
         if shown:
             _add_labels(numbers_UL, rest, kinds, labels)
@@ -370,16 +370,16 @@ def _kinds(
 ) -> tuple[pl.DataFrame, pl.Series]:
     """Kinds in their own types, sorted, and which of them each of those in the file is."""
     # Where all that rows say is alike, the kinds have no columns and yet there is one.
-    told = (raw if raw.width else alike.select(pl.lit(0).alias(KIND))).with_columns(
+    table = (raw if raw.width else alike.select(pl.lit(0).alias(KIND))).with_columns(
         pl.lit(alike[name].first(), kind).alias(name)
         for name, kind in alike.schema.items()
         if name in KINDS
     )
-    recorded = [name for name in told.columns if name != KIND]
-    told = told.with_columns(typed[name] for name in recorded)
-    told = told.with_columns(
+    recorded = [name for name in table.columns if name != KIND]
+    table = table.with_columns(typed[name] for name in recorded)
+    table = table.with_columns(
         pl.lit(None, kind).alias(name) for name, kind in _READ.items() if name not in recorded
     )
-    told = told.select(*_READ, outcome_column(recorded).alias("outcome"))
-    kinds = told.unique().sort(KINDS)
-    return kinds, with_codes(told, kinds)[KIND]
+    table = table.select(*_READ, outcome_column(recorded).alias("outcome"))
+    kinds = table.unique().sort(KINDS)
+    return kinds, with_codes(table, kinds)[KIND]

@@ -106,9 +106,9 @@ def declared_options(
     if N_OPTIONS not in columns:
         return {}, []
     name = pl.col("benchmark").cast(pl.String) if "benchmark" in columns else pl.lit("")
-    told = rows.select(name.alias("benchmark"), pl.col(N_OPTIONS).cast(pl.String)).unique()
+    sizes = rows.select(name.alias("benchmark"), pl.col(N_OPTIONS).cast(pl.String)).unique()
     numbers: dict[str, set[int | None]] = {}
-    for benchmark, text in told.sort("benchmark", N_OPTIONS).collect().iter_rows():
+    for benchmark, text in sizes.sort("benchmark", N_OPTIONS).collect().iter_rows():
         number = None if text is None else _n_options(text)
         if number == 0:
             is_text = pl.col(N_OPTIONS).cast(pl.String) == text
@@ -266,8 +266,8 @@ def places_counted(nested: UnitRows, rows: pl.LazyFrame) -> Places | None:
     placed_U = stood.units[N].list.sum() > 0
     orders = tuple(nested.units.filter(placed_U)[ORDER].drop_nulls().unique().sort())
     scored = nested.kinds.select(SCORED.fill_null(False)).to_series().to_numpy()
-    said = nested.kinds["verdict"].filter(pl.Series(scored & (n_kinds > 0)))
-    verdicts = said.drop_nulls().unique().sort()
+    names = nested.kinds["verdict"].filter(pl.Series(scored & (n_kinds > 0)))
+    verdicts = names.drop_nulls().unique().sort()
     if verdicts.is_empty() or (len(labels) <= _PAIR and len(orders) < _PAIR):
         return None
     all_placed = n_labels.sum() == n_kinds[scored].sum()

@@ -54,8 +54,8 @@ def outcomes_without_verdict(rows: pl.DataFrame) -> int:
 
     Examples
     --------
-    >>> told = {"outcome": ["scored", "unparsed", "refused", "unparsed", "failed"]}
-    >>> outcomes_without_verdict(pl.DataFrame(told))
+    >>> rows = {"outcome": ["scored", "unparsed", "refused", "unparsed", "failed"]}
+    >>> outcomes_without_verdict(pl.DataFrame(rows))
     2
     """
     return rows.filter(~SCORED & ~FAILED)["outcome"].n_unique()

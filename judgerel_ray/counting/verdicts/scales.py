@@ -135,8 +135,8 @@ def scored_kinds(
     values = scale_scores(scale) if scale else None
     if not values or not kinds["score"].null_count():
         return kinds
-    told = pl.col("verdict").replace_strict(values, default=None, return_dtype=pl.Float64)
-    return kinds.with_columns(score=pl.coalesce("score", told))
+    scores = pl.col("verdict").replace_strict(values, default=None, return_dtype=pl.Float64)
+    return kinds.with_columns(score=pl.coalesce("score", scores))
 
 
 def told_order(columns: Iterable[str], scales: Sequence[str] = ()) -> list[pl.Expr]:

@@ -147,23 +147,25 @@ class Spellings:
         >>> print(*spellings_of(pl.DataFrame({"text": ["A", "**A**"], "n": [3, 2]})).lines())
         look alike, counted as different verdicts: A, **A**; write them in one way if they are one
         """
-        said = []
+        found_lines = []
         ranked = self.known.sort("n", "text", descending=[True, False])
         verdicts = ranked.drop_nulls("shown")
         if words := _groups(verdicts.select("text", "shown"), " = "):
-            said.append(f"put together: {_listed(words)}; {_KEPT} apart")
+            found_lines.append(f"put together: {_listed(words)}; {_KEPT} apart")
         each_once = verdicts.unique("shown", keep="first", maintain_order=True)
         drawn = pl.col("shown").str.replace_many(_LATIN)
         if alike := _groups(each_once.select("shown", loosened(folded(drawn)).alias("key")), ", "):
             same = "write them in one way if they are one"
-            said.append(f"look alike, counted as different verdicts: {_listed(alike)}; {same}")
+            found_lines.append(
+                f"look alike, counted as different verdicts: {_listed(alike)}; {same}"
+            )
         none = ranked.filter(pl.col("shown").is_null())
         if none.height:
-            said.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
+            found_lines.append(f"taken as no verdict: {_with_rows(none)}; {_KEPT}")
         perhaps = verdicts.filter(pl.col("key").is_in(PERHAPS_NO_VALUE))
         if perhaps.height:
-            said.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
-        return tuple(said)
+            found_lines.append(f"counted as verdicts: {_with_rows(perhaps)}; {_IF_NONE}")
+        return tuple(found_lines)
 
 
 def spellings_of(seen: pl.DataFrame, *, options: Collection[str] = ()) -> Spellings:
@@ -274,9 +276,9 @@ def respelled(nested: UnitRows, spellings: Spellings) -> UnitRows:
     untold = (pl.col("outcome") == Outcome.SCORED.value).fill_null(True)
     unparsed = gone & pl.col("score").is_null() & untold
     outcome = pl.when(unparsed).then(pl.lit(Outcome.UNPARSED.value)).otherwise("outcome")
-    told = nested.kinds.with_columns(spellings.verdict(), outcome.alias("outcome"))
-    kinds = told.unique().sort(told.columns)
-    meant = with_codes(told, kinds)[KIND]
+    respelt = nested.kinds.with_columns(spellings.verdict(), outcome.alias("outcome"))
+    kinds = respelt.unique().sort(respelt.columns)
+    meant = with_codes(respelt, kinds)[KIND]
     flat = nested.units.select(pl.col(KIND).explode()).to_series()
     sizes = nested.units[N].list.len()
     place = pl.Series(np.repeat(np.arange(nested.units.height), sizes.to_numpy()))
@@ -354,10 +356,10 @@ def told_apart(words: Sequence[str], *, quotes: Callable[[str], str] | None = No
     >>> print(*told_apart(["A", "B ", "caf\u00e9", "cafe\u0301"]))
     A 'B ' 'caf\xe9' 'cafe\u0301'
     """
-    told = [(quotes or _quoted)(word) for word in words]
+    shown = [(quotes or _quoted)(word) for word in words]
     drawn = str.maketrans(_LATIN)
-    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in told]
-    each = zip(words, told, seen, strict=True)
+    seen = [unicodedata.normalize("NFKC", one).translate(drawn) for one in shown]
+    each = zip(words, shown, seen, strict=True)
     return [ascii(word) if seen.count(like) > 1 else one for word, one, like in each]
 
 

@@ -84,7 +84,7 @@ class Channel:
             wait = wait_before(key, n_tries, answer.wait_s)
             over = answer.blame not in _AGAIN or n_failed > self.limits.retries
             if over or monotonic() + wait >= until:
-                raise RequestFailed(self._told(answer, n_tries, over=over), n_tries)
+                raise RequestFailed(self._with_tries(answer, n_tries, over=over), n_tries)
             if answer.blame is Blame.LATER and answer.wait_s is not None:
                 await self.limiter.pause(answer.wait_s)  # it is said to everybody
             try:
@@ -92,7 +92,9 @@ class Channel:
                     await asyncio.sleep(wait)
                     permit = await self.limiter.enter(tokens)
             except TimeoutError:
-                raise RequestFailed(self._told(answer, n_tries, over=False), n_tries) from None
+                raise RequestFailed(
+                    self._with_tries(answer, n_tries, over=False), n_tries
+                ) from None
 
     async def _try(
         self, body: dict[str, JSON], permit: int, tokens: int, until: float
@@ -124,9 +126,11 @@ class Channel:
             return str(answer.text)
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            told = status_failure(error.status_code, error.response.text, headers)
+            failure = status_failure(error.status_code, error.response.text, headers)
             return Failure(
-                blame=told.blame, message=self._without_key(told.message), wait_s=told.wait_s
+                blame=failure.blame,
+                message=self._without_key(failure.message),
+                wait_s=failure.wait_s,
             )
         except openai.APITimeoutError:
             return Failure(blame=Blame.SERVER, message="no answer in time")
@@ -137,7 +141,7 @@ class Channel:
             blame = Blame.LATER if kind in _NOT_THERE else Blame.SERVER
             return Failure(blame=blame, message=message)
 
-    def _told(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:
+    def _with_tries(self, failure: Failure, n_tries: int, *, over: bool) -> Failure:
         """A failure with how long it was tried."""
         if failure.blame not in _AGAIN:
             return failure
@@ -164,10 +168,10 @@ def tokens_told(answer: str, at_most: int) -> int:
     (12, 99)
     """
     try:
-        told = json.loads(answer)["usage"]["total_tokens"]
+        total = json.loads(answer)["usage"]["total_tokens"]
     except (ValueError, LookupError, TypeError, RecursionError):
         return at_most
-    return told if isinstance(told, int) and told >= 0 else at_most
+    return total if isinstance(total, int) and total >= 0 else at_most
 
 
 def make_client(spec: EngineSpec, environment: Mapping[str, str], limits: Limits) -> Any:

@@ -87,8 +87,8 @@ def status_failure(
 
     Examples
     --------
-    >>> told = status_failure(429, "", {"retry-after": "3"})
-    >>> told.blame.value, told.wait_s
+    >>> failure = status_failure(429, "", {"retry-after": "3"})
+    >>> failure.blame.value, failure.wait_s
     ('later', 3.0)
     >>> status_failure(404, '{"error": {"message": "no such model"}}', {}).blame.value
     'setting'
@@ -96,8 +96,8 @@ def status_failure(
     error = _error_of(body)
     words = " ".join(str(error.get(name) or "") for name in ("code", "type", "message")).lower()
     code = f"{error.get('code') or ''} {error.get('type') or ''}".lower()
-    said = str(error.get("message") or body)
-    message = f"HTTP {status}: {' '.join(said.split())[:LONGEST_SHOWN]}"
+    message = str(error.get("message") or body)
+    message = f"HTTP {status}: {' '.join(message.split())[:LONGEST_SHOWN]}"
     wait_s = retry_after(headers, at=at)
     if status == 429 and any(mark in code for mark in _SPENT):
         return Failure(blame=Blame.SETTING, message=message)

@@ -40,21 +40,21 @@ def reply_tokens(choice: Mapping[str, JSON]) -> ReplyTokens:
 
     Examples
     --------
-    >>> told = {"tokens": ["[[", "A"], "top_logprobs": [{"[[": -0.1}, {"A": -0.2, "B": -1.7}]}
-    >>> reply_tokens({"logprobs": told}).listings[1]
+    >>> logprobs = {"tokens": ["[[", "A"], "top_logprobs": [{"[[": -0.1}, {"A": -0.2, "B": -1.7}]}
+    >>> reply_tokens({"logprobs": logprobs}).listings[1]
     ((b'A', -0.2), (b'B', -1.7))
     """
-    told = choice.get("logprobs")
-    if not isinstance(told, Mapping):
+    logprobs = choice.get("logprobs")
+    if not isinstance(logprobs, Mapping):
         return ReplyTokens()
-    content = told.get("content")
+    content = logprobs.get("content")
     if isinstance(content, Sequence):  # chat
         steps = [step for step in content if isinstance(step, Mapping)]
         return ReplyTokens(
             tokens=tuple(_bytes_of(step) for step in steps),
             listings=tuple(_listing(step.get("top_logprobs")) for step in steps),
         )
-    tokens, tops = told.get("tokens"), told.get("top_logprobs")
+    tokens, tops = logprobs.get("tokens"), logprobs.get("top_logprobs")
     if not isinstance(tokens, Sequence) or not isinstance(tops, Sequence):
         return ReplyTokens()
     return ReplyTokens(
@@ -126,9 +126,9 @@ def _spelling(text: str, tokens: Sequence[bytes]) -> tuple[bytes, ...]:
     return tuple(tokens) if wanted.startswith(spelled) and len(spelled) == len(wanted) else ()
 
 
-def _listing(told: JSON) -> Listing:
+def _listing(reported: JSON) -> Listing:
     """Next tokens of a chat reply's step."""
-    steps = told if isinstance(told, Sequence) else ()
+    steps = reported if isinstance(reported, Sequence) else ()
     return tuple(
         (_bytes_of(step), _number(step.get("logprob")))
         for step in steps
@@ -136,18 +136,18 @@ def _listing(told: JSON) -> Listing:
     )
 
 
-def _by_text(told: JSON) -> Listing:
+def _by_text(reported: JSON) -> Listing:
     """Next tokens of a plain completion's step."""
-    if not isinstance(told, Mapping):
+    if not isinstance(reported, Mapping):
         return ()
-    return tuple((token.encode(), _number(logprob)) for token, logprob in told.items())
+    return tuple((token.encode(), _number(logprob)) for token, logprob in reported.items())
 
 
 def _bytes_of(step: Mapping[str, JSON]) -> bytes:
     """A token's bytes, where they are told; else those of its text."""
-    told = step.get("bytes")
-    if isinstance(told, Sequence) and told and not isinstance(told, str):
-        return bytes(int(str(one)) for one in told)
+    numbers = step.get("bytes")
+    if isinstance(numbers, Sequence) and numbers and not isinstance(numbers, str):
+        return bytes(int(str(one)) for one in numbers)
     return str(step.get("token", "")).encode()
 
 
@@ -326,16 +326,16 @@ def _n_tokens(choice: Mapping[str, JSON], usage: Usage, request: Request) -> int
     return len(ids) if isinstance(ids, Sequence) else None
 
 
-def _usage(told: JSON) -> Usage:
+def _usage(reported: JSON) -> Usage:
     """Token counts, where they are numbers."""
-    if not isinstance(told, Mapping):
+    if not isinstance(reported, Mapping):
         return Usage()
-    details = told.get("prompt_tokens_details")
+    details = reported.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return Usage(
-        prompt=_whole(told.get("prompt_tokens")),
+        prompt=_whole(reported.get("prompt_tokens")),
         cached=_whole(cached),
-        completion=_whole(told.get("completion_tokens")),
+        completion=_whole(reported.get("completion_tokens")),
     )
 
 

@@ -330,10 +330,10 @@ class SimulatedEngine:
 
     async def _scored(self, prepared: Prepared, ask: Ask) -> Completion:
         """Read probabilities instead of drawing; costs the prompt once."""
-        model, told, condition = self.spec.model, self.options, ask.condition
+        model, options, condition = self.spec.model, self.options, ask.condition
         is_tree = condition.scoring is not None and condition.scoring.kind == "tree"
-        found = () if is_tree else scored_logprobs(model, told, condition)
-        text = tree_findings(model, told, condition) if is_tree else ""
+        found = () if is_tree else scored_logprobs(model, options, condition)
+        text = tree_findings(model, options, condition) if is_tree else ""
         (cached,) = self._prefill(prepared, 1)
         await self._take_time(1)
         self._counts += TokenCounts(prompt=prepared.prompt_tokens, cached=cached, generated=1)
@@ -359,13 +359,13 @@ class SimulatedEngine:
             raise EngineLost("simulated engine is gone", where=where)
         asked = range(self._n_asked + 1, self._n_asked + ask.n + 1)
         self._n_asked += ask.n
-        told = self.options
-        poisoned = told.poison is not None and told.poison in ask.condition.item_id
-        if poisoned or (told.dies_on in asked and self._first_to_die()):
+        options = self.options
+        poisoned = options.poison is not None and options.poison in ask.condition.item_id
+        if poisoned or (options.dies_on in asked and self._first_to_die()):
             self._die(where)
-        if told.hangs_on in asked:
+        if options.hangs_on in asked:
             await asyncio.Event().wait()
-        if any(request in asked for request in told.fails_on):
+        if any(request in asked for request in options.fails_on):
             raise EngineError("simulated request failed", where=where)
 
     def _first_to_die(self) -> bool:

@@ -220,8 +220,8 @@ def _rounded(options: SimulatedOptions, thing: str, n: int) -> tuple[float, ...]
     """Log-probabilities of n equal parts of [0, 1]: the opinion with normal noise, ends open."""
     at, noise = latent_score(options, thing), options.noise
     if noise == 0:
-        mine = min(int(at * n), n - 1)
-        return tuple(0.0 if place == mine else -math.inf for place in range(n))
+        nearest = min(int(at * n), n - 1)
+        return tuple(0.0 if place == nearest else -math.inf for place in range(n))
     ends = [-math.inf, *(place / n for place in range(1, n)), math.inf]
     below = [0.5 * math.erfc((at - end) / (noise * math.sqrt(2))) for end in ends]
     shares = [high - low for low, high in pairwise(below)]

@@ -78,14 +78,14 @@ def render_rating(
             f"template is of another protocol, expected rating, got {template.protocol}",
             where=where,
         )
-    told = dict(criterion.definitions)
-    if definition not in told:
+    meanings = dict(criterion.definitions)
+    if definition not in meanings:
         raise SweepError(
-            f"definition must be one of {listed(told)}, got {definition!r}",
+            f"definition must be one of {listed(meanings)}, got {definition!r}",
             where={"criterion": criterion.name},
         )
     asked = criterion_words(template, criterion)
-    meaning = told[definition]
+    meaning = meanings[definition]
     if meaning:
         asked = fill(template.text("defined"), {"criterion": asked, "definition": meaning})
     values = {**item_values(item), "response": text}

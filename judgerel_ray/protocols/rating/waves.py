@@ -37,10 +37,10 @@ class Facet:
     @property
     def wording(self) -> tuple[object, ...]:
         """What its prompts say, whatever it is called."""
-        told = self.criterion.definitions[self.definition]
+        meaning = self.criterion.definitions[self.definition]
         texts = tuple(sorted(self.template.texts.items()))
         asked = criterion_words(self.template, self.criterion)
-        return asked, told, replace(self.scale, name=""), texts
+        return asked, meaning, replace(self.scale, name=""), texts
 
 
 def facets_of(frame: AskFrame) -> Iterator[Facet]:
@@ -171,13 +171,13 @@ def rating_rows(frame: AskFrame, item: Item) -> Iterator[tuple[Mark, Settings]]:
     """
     ask = frame.ask
     for facet, temperature in product(facets_of(frame), frame.temperatures):
-        question, told, scale, texts = facet.wording
+        question, meaning, scale, texts = facet.wording
         sampling, more = recorded_sampling(ask, temperature)
         settings: dict[str, object] = {
             "max_tokens": ask.max_tokens,
             "reader": ask.reader,
             "respond": origin_of(frame, item),
-            "criteria": (question, told),
+            "criteria": (question, meaning),
             "scales": scale,
             "templates": (facet.template.own or facet.template.form, texts),
             **more,

@@ -133,8 +133,8 @@ def _checked(pattern: str, where: Mapping[str, object]) -> str:
         replaced(pl.Series([""]), pattern)
     except pl.exceptions.ComputeError as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        said = [line for line in lines if line.startswith("error: ")]
-        why = (said or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
+        errors = [line for line in lines if line.startswith("error: ")]
+        why = (errors or lines)[0].removeprefix("error: ").removeprefix("regex error: ")
         raise SweepError(
             f"pattern cannot be used: {why}, got '{printable(pattern)}'",
             where=where,

@@ -149,16 +149,18 @@ def find_number(text: str, start: int) -> tuple[str | None, int] | None:
             return None, found.end()
         sign = "" if found["sign"] in (None, "+") else "-"
         return _spelled(sign, found["whole"] or "", rest), found.end()
-    said = WORDS.match(text, start)
-    if said is None:
+    words = WORDS.match(text, start)
+    if words is None:
         return None
-    if said["hundred"]:
+    if words["hundred"]:
         whole = 100
     else:
-        whole = sum(_WORTH[said[name].casefold()] for name in ("ten", "one", "unit") if said[name])
-    rest = "".join(str(_WORTH[word]) for word in (said["digits"] or "").casefold().split())
-    rest = rest or _PARTS.get((said["part"] or "").casefold(), "")
-    return _spelled("-" if said["sign"] else "", str(whole), rest), said.end()
+        whole = sum(
+            _WORTH[words[name].casefold()] for name in ("ten", "one", "unit") if words[name]
+        )
+    rest = "".join(str(_WORTH[word]) for word in (words["digits"] or "").casefold().split())
+    rest = rest or _PARTS.get((words["part"] or "").casefold(), "")
+    return _spelled("-" if words["sign"] else "", str(whole), rest), words.end()
 
 
 def number_text(value: float) -> str:

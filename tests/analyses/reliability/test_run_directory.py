@@ -11,8 +11,7 @@ import pytest
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.core import TokenCounts, request_key
-from judgerel_ray.counting import fast_count as census
-from judgerel_ray.counting.groups import tally
+from judgerel_ray.counting.groups import fast_count, tally
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.store import RunDirectory, begin_session, land, scan_judgments
 from judgerel_ray.tables import Completions, Judgments
@@ -94,13 +93,13 @@ def test_a_run_directory_and_its_rows_in_one_file_give_the_same_digits(judges, t
 
 def test_a_run_directory_is_counted_by_unit_and_not_by_unit_and_verdict(tmp_path, monkeypatch):
     counted = []
-    plain = census.count_rows
+    plain = fast_count.count_rows
 
     def count_rows(frame, keys, *rest):
         counted.append(list(keys))
         return plain(frame, keys, *rest)
 
-    for module in (census, tally):
+    for module in (fast_count, tally):
         monkeypatch.setattr(module, "count_rows", count_rows)
     reduce_judgments(scan_judgments(landed(tmp_path / "run", {"one": 1.0})))
     assert counted == [["item_id"]]
