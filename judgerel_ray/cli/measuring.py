@@ -104,7 +104,7 @@ def print_coefficients(asked: Asked) -> int:
     from judgerel_ray.analyses.reliability.reducing import write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
     from judgerel_ray.analyses.serving.show import serving_text
-    from judgerel_ray.cli.screen import Screen
+    from judgerel_ray.cli.console import Screen
 
     formats = _formats(asked)
     request = asked.request()

@@ -4,8 +4,6 @@ What libraries write to stderr themselves: kept back where it is a panic that is
 
 A panic of Polars (written in Rust) reaches Python as an exception, after some lines on the
 process's stderr that no caller can use.
-
-The console that tables are printed on; loaded with Rich, where something is printed.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
-
-from rich.console import Console
 
 from judgerel_ray.core import LONGEST_WORD, printable, shortened
 
@@ -140,22 +136,3 @@ def _is_the_process_s(stream: object) -> bool:
         return stream.fileno() == _STDERR  # type: ignore[attr-defined,no-any-return]
     except (AttributeError, OSError, ValueError):
         return False
-
-
-_NARROWEST = 20  # below, COLUMNS is a mistake of a script and no screen
-
-
-class Screen(Console):
-    """A console as wide as there are columns, whatever COLUMNS says when it says none.
-
-    It leaves a broken pipe to :func:`main`, which knows the exit codes.
-    """
-
-    def __init__(self, *, stderr: bool = False) -> None:
-        width = os.environ.get("COLUMNS", "")
-        few = width.isdigit() and int(width) < _NARROWEST
-        super().__init__(stderr=stderr, width=80 if few else None)
-
-    def on_broken_pipe(self) -> None:
-        """Hand it on; Rich itself would exit with 1."""
-        raise BrokenPipeError

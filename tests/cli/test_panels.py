@@ -14,7 +14,7 @@ from judgerel_ray.cli import main
 def answers(tmp_path):
     """Three judges of 60 questions, the dearest the best, at two temperatures."""
     rng = np.random.default_rng(1)
-    gold = rng.integers(0, 4, 60)
+    letters, gold = np.array(list("ABCD")), rng.integers(0, 4, 60)
     parts = []
     for judge, skill, tokens in (("nano", 0.3, 10), ("flash", 0.6, 40), ("opus", 0.8, 500)):
         for temperature in (0.0, 1.0):
@@ -22,8 +22,8 @@ def answers(tmp_path):
             parts.append(
                 pl.DataFrame(
                     {"item_id": [f"q{i}" for i in range(60)], "judge": judge, "replication": 0,
-                     "temperature": temperature, "gold": gold.astype(str),
-                     "verdict": np.where(knows, gold, rng.integers(0, 4, 60)).astype(str),
+                     "temperature": temperature, "gold": letters[gold],
+                     "verdict": letters[np.where(knows, gold, rng.integers(0, 4, 60))],
                      "confidence": np.where(knows, 0.9, 0.6), "prompt_tokens": tokens,
                      "completion_tokens": tokens}
                 )

@@ -415,6 +415,7 @@ def _compared(
             kind = REPEATABILITY if name in COEFFICIENTS and name != "valid_rate" else None
             if untrue:
                 found = Difference(name=name, undefined="category_needs_nominal", n_questions=0)
+            found = _possible(found, name)
             weak = [*(lacking if name != "valid_rate" else ()), *(orders if reproduced else ())]
             made = _made(pair, found, n_items, weak)
             n_a, n_b = (int(side["n"].sum()) for side in (pair.a, pair.b))
@@ -564,9 +565,29 @@ _NOT_FACETS = (SIDE, "item_id", "verdict", "score", "outcome", "n", "judge_finge
 def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     """Options on the menu, and each outcome without a verdict where that is a value."""
     scored = both.filter(SCORED)
-    distinct: int = scored.select(LABEL.n_unique()).item()
+    distinct = _distinct(scored)
     menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
     if menu is None:
         tied = scored.select(is_tie().any()).item() if "verdict" in both.columns else False
         menu = distinct if shown is None else max(distinct, shown + bool(tied))
     return max(1, menu + (outcomes_without_verdict(both) if policy == "category" else 0))
+
+
+def _distinct(scored: pl.DataFrame) -> int:
+    """How many values rows have; a score alone is no further one if a verdict stands beside it."""
+    if not {"verdict", "score"} <= set(scored.columns):
+        return int(scored.select(LABEL.n_unique()).item())
+    named, alone = pl.col("verdict").is_not_null(), pl.col("verdict").is_null()
+    beside = scored.filter(named)["score"].unique().implode()
+    further = scored.filter(alone & ~pl.col("score").is_in(beside))
+    return int(scored.filter(named)["verdict"].n_unique() + further["score"].n_unique())
+
+
+def _possible(found: Difference, name: str) -> Difference:
+    """End the interval where no difference can be larger: of shares at 1, of the others at 2."""
+    known = name in COEFFICIENTS or name.startswith("majority_stability_")
+    signed = count_statistic(name, n_values=2).chance_corrected if known else name == OF_ORDERS[1]
+    most = 2.0 if signed else 1.0
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, -most), high=min(found.high, most))

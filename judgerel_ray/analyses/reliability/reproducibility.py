@@ -458,8 +458,6 @@ def _interval(
             value, without, 0.95, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
-    if found.low is not None:  # no agreement beyond chance is below -1
-        found = replace(found, low=max(found.low, -1.0))
     if found.undefined or pooled_CV is None:
         return found
     return flagged(found, pooled_CV, np.arange(n), statistic)

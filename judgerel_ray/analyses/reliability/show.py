@@ -120,8 +120,13 @@ _LEGEND = (
     "Gwet's AC1 and Brennan-Prediger are 1 there too, but shuffled verdicts give far more than 0 "
     "where one verdict dominates: read them beside their noise floor, which is what a coefficient "
     "gives, on average, when the verdicts are shuffled across the questions. [95 %] is the "
-    "interval over questions. Where replies are left out and questions keep different numbers of "
-    "verdicts, alpha weighs a question by that number, Fleiss' kappa and agreement weigh all alike."
+    "interval over questions. Where questions hold different numbers of verdicts, alpha and "
+    "agreement on one verdict weigh a question by that number, Fleiss' kappa and agreement weigh "
+    "all alike."
+)
+_OF_QUESTIONS = (
+    "agreement: of replies to the same prompt (repeatability): a judge that goes by\n"
+    "position has it high, judgerel reduce tells"
 )
 _CATEGORIES = (
     "categories: the verdicts there are to choose from, as far as known; where replies without a "
@@ -475,6 +480,8 @@ def questions_text(questions: pl.DataFrame) -> str:
     >>> print(questions_text(rows))
     item_id  judgments  accuracy [95 %]       agreement  on right  on wrong  majority right  remark
     q        3          1.000 [0.292, 1.000]  1.000      1.000     0.000     1.000
+    agreement: of replies to the same prompt (repeatability): a judge that goes by
+    position has it high, judgerel reduce tells
     """
     groups = [*questions.columns[: questions.columns.index("item_id")], "item_id"]
     numbers = ("percent_agreement", "agreement_right", "agreement_wrong", "majority_right")
@@ -494,4 +501,4 @@ def questions_text(questions: pl.DataFrame) -> str:
         *groups, "judgments", "accuracy [95 %]", "agreement", "on right", "on wrong",
         "majority right", "remark",
     ]  # fmt: skip
-    return plain_table(heads, lines)
+    return f"{plain_table(heads, lines)}\n{_OF_QUESTIONS}"

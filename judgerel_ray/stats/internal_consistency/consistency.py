@@ -137,7 +137,9 @@ def item_interval(
             for start in range(0, n, chunk)
         ]
     )
-    found = student_interval(value, left_out_C, confidence, chance_corrected=True)
+    found = student_interval(  # alpha of items that go against one another has no least value
+        value, left_out_C, confidence, chance_corrected=True, least=-np.inf
+    )
     return replace(found, n_questions=n)
 
 

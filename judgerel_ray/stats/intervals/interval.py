@@ -389,17 +389,20 @@ def cluster_terms(
 
 def student_interval(
     value: float, left_out_C: Floats, confidence: float, *, chance_corrected: bool,
-    less_bias: bool = False,
+    less_bias: bool = False, least: float = -1.0,
 ) -> Interval:  # fmt: skip
     """Compute the t interval from delete-one values, on the logit scale where that may be.
 
-    With `less_bias` it is about the value less its bias where that is large and 0 is near.
+    With `less_bias` it is about the value less its bias where that is large and 0 is near. Its low
+    end is at least `least`, below which no agreement beyond chance can fall.
 
     Examples
     --------
     >>> found = student_interval(0.1, np.array([0.0, 0.1, 0.2]), 0.95, chance_corrected=True)
     >>> round(found.low, 3), round(found.high, 3)
     (-0.397, 0.597)
+    >>> student_interval(0.5, np.array([0.0, 1.0]), 0.95, chance_corrected=True).low
+    -1.0
     """
     n = left_out_C.size
     if n < 2:
@@ -416,7 +419,7 @@ def student_interval(
         low, high, kind = ends_less_bias(value, half, bias)
     else:
         low, high, kind = student_ends(value, half, chance_corrected=chance_corrected)
-    return Interval(low=low, high=high, kind=kind, n_questions=n, biased=biased)
+    return Interval(low=max(low, least), high=high, kind=kind, n_questions=n, biased=biased)
 
 
 def flagged(

@@ -407,3 +407,42 @@ def test_a_chance_agreement_is_that_of_reduce_with_several_outcomes(three):
     own = dict(reduce_judgments(rows.lazy(), **asked).select("judge", "value").rows())
     assert found["value_a"] == pytest.approx(own["coin"], abs=1e-12)
     assert found["value_b"] == pytest.approx(own["rock"], abs=1e-12)
+
+
+def test_a_score_and_the_verdict_written_beside_it_are_one_category():
+    scores = {
+        "item_id": [f"q{q}" for q in range(12) for _ in range(3)],
+        "replication": [0, 1, 2] * 12,
+        "score": [1.0 + (q + (r == 2)) % 3 for q in range(12) for r in range(3)],
+    }
+    alone = pl.DataFrame(scores)
+    named = pl.DataFrame({**scores, "score": [1.0 + q % 3 for q in range(12) for _ in range(3)]})
+    named = named.with_columns(verdict=pl.col("score").cast(int).cast(str))
+    names = ["gwet_ac1", "brennan_prediger"]
+    found = compare_judgments(alone.lazy(), named.lazy(), coefficients=names)
+    own = [reduce_judgments(one.lazy(), coefficients=names)["value"] for one in (alone, named)]
+    for column, of_reduce in zip(("value_a", "value_b"), own, strict=True):
+        assert found[column].to_list() == pytest.approx(of_reduce.to_list())
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("percent_agreement", 1),
+        ("flip_rate", 1),
+        ("swap_consistency", 1),
+        ("krippendorff_alpha", 2),
+    ],
+)
+def test_no_interval_of_a_difference_reaches_beyond_what_can_be(name, most):
+    asked = [(f"q{q}", order, r) for q in range(12) for order in (0, 1) for r in range(3)]
+    frame = pl.DataFrame(asked, schema=["item_id", "option_order", "replication"], orient="row")
+    steady = [str(int(one[0][1:]) % 2) for one in asked]
+    # Each verdict another than the last: of three, none or one pair agrees.
+    restless = ["abc"[(r + order) % 3] if order else "abc"[r] for _, order, r in asked]
+    sides = [frame.with_columns(verdict=pl.Series(one)) for one in (steady, restless)]
+    for first, second in (sides, sides[::-1]):
+        found = compare_judgments(first.lazy(), second.lazy(), coefficients=[name]).row(
+            0, named=True
+        )
+        assert -most <= found["low"] <= found["difference"] <= found["high"] <= most

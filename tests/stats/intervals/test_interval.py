@@ -186,3 +186,10 @@ def test_scores_that_are_seldom_the_same_lack_no_information_where_distances_cou
     statistic = count_statistic("krippendorff_alpha", n_values=60, values=values, level=level)
     found = jackknife_interval(counts, statistic)
     assert found.few_informative == few
+
+
+@pytest.mark.parametrize("name", ["gwet_ac1", "brennan_prediger", "krippendorff_alpha", "icc1"])
+def test_no_low_end_is_below_what_agreement_beyond_chance_can_be(name):
+    found = jackknife_interval([[3, 1], [0, 4], [4, 0]], count_statistic(name, n_values=2))
+    assert found.low is not None
+    assert found.low >= -1
