@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
+import inspect
 import json
 import re
 from pathlib import Path
@@ -12,12 +15,19 @@ import judgerel_ray
 from judgerel_ray.benchmarks import LOADERS, load_items
 from judgerel_ray.blocks import words
 from judgerel_ray.cli import main
-from judgerel_ray.core import SweepError
+from judgerel_ray.cli.parsing import commands
+from judgerel_ray.core import Ask, Condition, Message, SweepError, TokenCounts
+from judgerel_ray.core.verb import VERBS
+from judgerel_ray.engines import ENGINES, EngineSpec, judge_fingerprint, make_engine
+from judgerel_ray.engines.engine import Engine
 from judgerel_ray.stats import COEFFICIENTS, agreement, measure
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PATHS = sorted(set(re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|md|toml)))`", PAGE)))
+_SPEC = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "generate.py")
+generate = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(generate)
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 
 
@@ -48,6 +58,67 @@ def test_names_stand_in_the_files_where_it_says():
     assert len(found) >= 12
     missing = [one for one in found if one[0] not in (ROOT / one[1]).read_text()]
     assert missing == []
+
+
+def test_its_engine_keeps_the_protocol_and_needs_a_fingerprint_of_its_own(monkeypatch):
+    monkeypatch.setitem(ENGINES, "parrot", code_of("Add a judge")["ParrotEngine"])
+    spec = EngineSpec(name="polly", engine="parrot", model="[[A]]")
+    engine = make_engine(spec)
+    asked = {name for name, _ in inspect.getmembers(Engine, inspect.isfunction)
+             if not name.startswith("_")}  # fmt: skip
+    assert asked == {name for name in vars(type(engine)) if not name.startswith("_")}
+    condition = Condition(
+        condition_key="0" * 32, seed_base=7, judge="polly", judge_fingerprint="f", benchmark="b",
+        item_id="i", protocol="best_of", stage="judge", role="judge",
+        prompt=(Message(role="user", content="Which of the two?"),), template="default",
+        temperature=1.0, top_k=50, top_p=1.0, max_tokens=8,
+    )  # fmt: skip
+    assert asyncio.run(engine.start()).engine == "parrot"
+    prepared = engine.prepare(condition)
+    found = asyncio.run(engine.complete(prepared, Ask(condition=condition, first=3, n=2)))
+    assert [(one.replication, one.seed, one.text) for one in found] == [
+        (3, 10, "[[A]]"), (4, 11, "[[A]]"),
+    ]  # fmt: skip
+    assert engine.counters() == TokenCounts(prompt=8, cached=0, generated=2)
+    assert engine.is_alive()
+    asyncio.run(engine.stop())
+    assert not engine.is_alive()
+    with pytest.raises(SweepError, match="must be a path or a hub id, got"):
+        judge_fingerprint(spec)
+
+
+def test_its_analysis_is_a_verb_a_function_and_a_page_of_the_reference(
+    tmp_path, monkeypatch, capsys
+):
+    unanimity = code_of("Add an analysis")["unanimity"]
+    monkeypatch.setitem(VERBS, "unanimity", VERBS.pop("unanimity"))
+    monkeypatch.setattr(judgerel_ray, "unanimity", unanimity, raising=False)
+    monkeypatch.setattr(judgerel_ray, "__all__", [*judgerel_ray.__all__, "unanimity"])
+    file, out = tmp_path / "judgments.csv", tmp_path / "shares.json"
+    file.write_text("judge,item_id,replication,verdict\n" + "\n".join(
+        f"{judge},q{unit},{time},{verdicts[time]}"
+        for judge, units in (("a", ("XX", "XY")), ("b", ("XX", "YY", "X")))
+        for unit, verdicts in enumerate(units) for time in range(len(verdicts))
+    ))  # fmt: skip
+    shares = [("a", 2, 0.5), ("b", 2, 1.0)]
+    assert unanimity(str(file)).rows() == shares
+    assert unanimity(str(file), at_least=1, by="judge").rows() == [shares[0], ("b", 3, 1.0)]
+    assert main(["unanimity", str(file), "--format", "json,table", "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    named = [dict(zip(("judge", "n_items", "unanimous"), row, strict=True)) for row in shares]
+    assert json.loads(out.read_text()) == named
+    assert '"unanimous": 0.5' in told
+    assert "judge  n_items  unanimous" in told
+    with pytest.raises(SystemExit):
+        main(["unanimity", "--help"])
+    assert "--at-least N" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "how many questions have one verdict only" in capsys.readouterr().out
+    assert {option.name for option in commands()["unanimity"].params} >= {"by", "at_least", "out"}
+    assert "at_least : int" in unanimity.__doc__
+    assert "\n## judgerel unanimity\n" in generate.verbs_page()
+    assert ":: unanimity\n" in generate.api_page("judgerel_ray")
 
 
 def test_its_benchmark_is_read_planned_and_refused_by_place(tmp_path, monkeypatch, capsys):

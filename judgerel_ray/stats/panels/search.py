@@ -83,7 +83,7 @@ class PanelScorer:
     Attributes
     ----------
     votes : ndarray of int, shape (n_units, n_judges)
-        As for :func:`judgerel_ray.stats.panel_votes`.
+        As for :func:`judgerel_ray.stats.panels.votes.panel_votes`.
     right, questions : ndarray of int, shape (n_units,)
         The right verdict, and the question from 0 on.
     prices : PanelPrices

@@ -1,0 +1,105 @@
+"""What pages and docstrings name is there: files, flags, Python names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from judgerel_ray.cli.parsing import commands
+
+# Flags of other programs, which pages tell people to use.
+OTHERS = {"--working-dir", "--generate", "--head"}
+PRINTED = {"hostile-inputs.md"}  # by a script that mistypes flags on purpose
+_MADE = re.compile(r"^`([\w./-]+)`:$", re.MULTILINE)
+FILE = re.compile(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.py\b")
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+NAME = re.compile(r":(?:func|class|meth|data|mod|exc):`~?(judgerel_ray[\w.]+)`")
+
+
+def pages(root: Path) -> dict[str, str]:
+    """Pages on what is, by name; the changelog and the benchmarks tell of what was."""
+    found = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]
+    found = [page for page in found if "generated" not in page.parts and page.name not in PRINTED]
+    return {page.relative_to(root).as_posix(): page.read_text(encoding="utf-8") for page in found}
+
+
+def missing_files(root: Path, texts: dict[str, str]) -> list[str]:
+    """Python files that a page names with their folder, from the root or the package, or shows."""
+    return [
+        f"{page}: {name}"
+        for page, text in texts.items()
+        for name in sorted(set(FILE.findall(text)) - set(_MADE.findall(text)))
+        if not any((place / name).is_file() for place in (root, root / "judgerel_ray"))
+    ]
+
+
+def unknown_flags(known: set[str], texts: dict[str, str]) -> list[str]:
+    """Flags that a page names and no program of ours has."""
+    return [
+        f"{page}: {flag}"
+        for page, text in texts.items()
+        for flag in sorted(set(FLAG.findall(text)) - known)
+    ]
+
+
+def flags_of(modules) -> set[str]:
+    """Flags of every verb, and those that scripts add to their parsers."""
+    verbs = {flag for command in commands().values() for one in command.params for flag in one.opts}
+    added = {
+        one.value
+        for module in modules
+        if module.room == "cli" or not module.path.startswith(("judgerel_ray/", "tests/"))
+        for one in ast.walk(module.tree)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and FLAG.match(one.value)
+    }
+    return verbs | added
+
+
+def _defined(tree: ast.Module) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (one.asname or one.name for one in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def unresolved(package, modules) -> list[str]:
+    """Python names that docstrings of `modules` refer to in full and `package` does not have."""
+    known = {module.path.removesuffix(".py").removesuffix("/__init__"): module
+             for module in package}  # fmt: skip
+    faults = []
+    for module in modules:
+        for name in sorted(set(NAME.findall(module.text))):
+            parts = name.split(".")
+            home = next(n for n in range(len(parts), 0, -1) if "/".join(parts[:n]) in known)
+            there = set(_defined(known["/".join(parts[:home])].tree))
+            if home < len(parts) and parts[home] not in there:
+                faults.append(f"{module.path}: {name}")
+    return faults
+
+
+def test_files_that_pages_name_are_there(root):
+    faults = missing_files(root, pages(root))
+    assert not faults, "\n".join(faults)
+
+
+def test_flags_that_pages_name_are_there(root, every_module):
+    faults = unknown_flags(flags_of(every_module) | OTHERS, pages(root))
+    assert not faults, "\n".join(faults)
+
+
+def test_names_that_docstrings_refer_to_are_there(package):
+    faults = unresolved(package, package)
+    assert not faults, "\n".join(faults)
+
+
+def test_names_of_nothing_are_found(root, planted, package, every_module):
+    text = "`core/key.py`, `core/keys.py`, `bench/gone.py`; `--coefficient`, `--coeff`"
+    assert missing_files(root, {"p": text}) == ["p: bench/gone.py", "p: core/keys.py"]
+    assert unknown_flags(flags_of(every_module), {"p": text}) == ["p: --coeff"]
+    module = planted('"""As of :func:`judgerel_ray.core.key.no_such`, :mod:`judgerel_ray.core`."""')
+    assert unresolved(package, [module]) == [f"{module.path}: judgerel_ray.core.key.no_such"]
