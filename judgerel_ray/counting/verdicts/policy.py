@@ -150,7 +150,7 @@ def quantity_row(
     >>> quantity_row("aurc", value=0.25, n=8)["value"]
     0.25
     """
-    said = [flag.words(numbers) for flag, numbers in noted]
+    weaknesses = [flag.words(numbers) for flag, numbers in noted]
     return {
         "quantity": name,
         "threshold": threshold,
@@ -159,7 +159,7 @@ def quantity_row(
         "high": getattr(found, "high", None),
         "k": getattr(found, "k", None),
         "n": getattr(found, "n", n),
-        "estimator": "; ".join(filter(None, [estimator, *said])) or None,
+        "estimator": "; ".join(filter(None, [estimator, *weaknesses])) or None,
         "undefined": undefined,
         **flag_columns(noted),
     }
