@@ -57,7 +57,7 @@ def read_delimited(
         text, separator = one_kind_of_lines(table_text(content, where), separator)
         return read_delimited(text.encode(), where, separator=separator)
     if b"\x00" in head:
-        raise SweepError("the file is no text: it holds zero bytes", where=where)
+        raise SweepError("the file is not text: it holds zero bytes", where=where)
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)
