@@ -34,7 +34,7 @@ class Strangers(NamedTuple):
         Examples
         --------
         >>> print(Strangers(3, 4, ("Rome",), ("A", "B")).line())
-        gold is no verdict of the file in 3 of the 4 rows that have it, which count as wrong: \
+        gold matches no verdict of the file in 3 of the 4 rows with gold; they count as wrong: \
 'Rome'; verdicts are 'A', 'B'
         """
         what = f"{_few(set(self.gold))}; verdicts are {_few(set(self.verdicts)) or 'none'}"

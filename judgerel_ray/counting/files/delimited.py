@@ -46,7 +46,7 @@ def read_delimited(
     --------
     >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
     >>> frame.collect().rows(), notes
-    ([('q', 'A')], ('read with semicolons between columns, as its first line has them',))
+    ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
     """
     head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
     # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that

@@ -218,7 +218,7 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
     >>> for line in lines_left_out(units):
     ...     print(line)
     1 row whose role is 'Judge' left out: a judge's is judge, participant, evaluator_only or none
-    2 rows of other blocks than 0 count with reduce --block all only
+    2 rows outside block 0 left out; reduce --block all counts them
     """
     lines = []
     if "role" in units.columns:
