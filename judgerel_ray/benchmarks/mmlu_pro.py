@@ -99,7 +99,7 @@ def _item(record: Record) -> Item:
         n_options -= 1
     if listed and right >= n_options:
         raise record.wrong(
-            f"answer must be one of the {n_options} options that are no padding, got "
+            f"answer must be one of the {n_options} options that are not padding, got "
             f"{record.text('answer')!r}, which is {_PADDING}"
         )
     options = numbered_options(listed[:n_options], record)

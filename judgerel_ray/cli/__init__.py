@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISTAKE
     except KeyboardInterrupt:
         asking = asked is not None and asked.verb.name in ASKING
-        left = "; run again to go on with what is owed" if asking else ""
+        left = "; run again to ask the pending requests" if asking else ""
         tell(f"judgerel: stopped{left}", aside=True)
         return CLUSTER_FAILED if asking else STOPPED
     except BrokenPipeError:
@@ -223,7 +223,7 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         )
     tell(
         f"{summary.landed} of {summary.asked} requests landed in {summary.run} "
-        f"({summary.asked_now} in this session, {summary.owed} owed)"
+        f"({summary.asked_now} in this session, {summary.owed} pending)"
     )
     for judge, problem in summary.problems.items():
         tell(f"judgerel: judge {judge} was given up: {one_line(problem)}", aside=True)
@@ -236,8 +236,9 @@ def _run_sweep(sweep: Sweep, request: Any) -> int:
         # Asking again would end the same way, however often a scheduler tries.
         hint = f"mend judge {', '.join(summary.mistakes)} as said above, then run again"
     failed = f"{summary.failed} requests failed and are recorded in errors/, "
-    owed = f"{summary.owed} are owed" if summary.failed else f"{summary.owed} requests are owed"
-    tell(f"judgerel: {failed if summary.failed else ''}{owed}. Try: {hint}", aside=True)
+    n = summary.owed
+    pending = f"{n} are pending" if summary.failed else f"{n} requests are pending"
+    tell(f"judgerel: {failed if summary.failed else ''}{pending}. Try: {hint}", aside=True)
     return MISTAKE if summary.mistakes else SOME_FAILED
 
 

@@ -156,8 +156,8 @@ class Judge(Table):
             raise ValueError("must be a URL such as http://localhost:8000/v1") from None
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError(
-                "must hold no user, password or query: the sweep file is kept with the run; "
-                "name the environment variable of the key in api_key_env"
+                "must not hold a user, password or query, as the run keeps a copy of the sweep "
+                "file; name the environment variable of the key in api_key_env"
             )
         if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_sound:
             raise ValueError("must be a URL such as http://localhost:8000/v1")

@@ -112,7 +112,7 @@ def heading_of(
     named = [name or f"column {place}" for place, name in enumerate(names, start=1)]
     if between == separator:
         return Heading(named, between)
-    note = f"read with {_BETWEEN[between]} between columns, as its first line has them"
+    note = f"read with {_BETWEEN[between]} between columns, as in its first line"
     return Heading(named, between, (note,))
 
 

@@ -118,11 +118,11 @@ class UnfinishedRunWarning(RuntimeWarning):
     Examples
     --------
     >>> str(UnfinishedRunWarning("r", owed=40, problems={"j": "engine did not start"}))
-    'r owes 40 requests; judge j was given up: engine did not start'
+    'r has 40 pending requests; judge j was given up: engine did not start'
     """
 
     def __init__(self, run: str, *, owed: int, problems: Mapping[str, str]) -> None:
-        parts = [f"{run} owes {owed:,} requests"]
+        parts = [f"{run} has {owed:,} pending requests"]
         parts += [
             f"judge {name} was given up: {' '.join(why.split())}" for name, why in problems.items()
         ]

@@ -123,7 +123,7 @@ def table_text(content: bytes, where: Mapping[str, object]) -> str:
     if "\x00" in text:  # as UTF-16 without its mark has
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise SweepError(
-            f"the file is no text: it holds zero bytes, the first in line {line}",
+            f"the file is not text: it holds zero bytes, the first in line {line}",
             where={**where, "line": line},
             hint="save the file as UTF-8",
         )

@@ -150,7 +150,7 @@ class Written:
     exact_values: bool = field(
         default=False,
         metadata=flag(
-            "of a file: every spelling is a verdict of its own (else PASS = pass, 1 = 1.0)"
+            "for a file: count every spelling as its own verdict (else PASS = pass, 1 = 1.0)"
         ),
     )
 
@@ -162,16 +162,16 @@ class Named(Written):
     verdict_names: str | None = field(
         default=None,
         metadata=flag(
-            "what verdicts name, option or place: of a file with several option_orders and no "
-            "column label",
+            "for a file with several option_orders and no column label: whether a verdict names "
+            "the option or its place",
             "WHAT",
         ),
     )
 
 
 FORCE = flag(
-    "let --out replace a file that judgerel did not write; what is read and what is of a run "
-    "directory it never replaces, and it makes no folder"
+    "replace the file of --out even if judgerel did not write it; input files and files of a run "
+    "directory are never replaced, and no folder is made"
 )
 BY = flag("columns to group by; default those of judge, benchmark, ... that are there", "COLS",
           read=comma_names)  # fmt: skip

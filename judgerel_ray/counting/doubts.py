@@ -104,8 +104,8 @@ def _off_scale(nested: UnitRows, scale: Scale) -> Iterator[str]:
     each = [f"{value:g} ({many:,})" for value, many in off.iter_rows()]
     yield (
         f"{n:,} of {int(rated['n'].sum()):,} ratings {'is' if n == 1 else 'are'} off scale "
-        f"{scale.name}, which has {low:g} to {high:g}: {_listed(each)}; counted as written: leave "
-        "empty what is no rating, and give a scale of your own a name of its own"
+        f"{scale.name}, which has {low:g} to {high:g}: {_listed(each)}; counted as written; leave "
+        "cells without a rating empty, and give your own scale another name"
     )
 
 

@@ -118,8 +118,8 @@ def _not_read(name: str, values: pl.Series, source: Source, named: Collection[st
     got = f"its values are {some}" if some else "its values are lists or objects"
     if name in named:
         raise SweepError(
-            f"column {name} is none of ours: {got}, and {_OURS[name]}",
+            f"column {name} cannot be used: {got}, and {_OURS[name]}",
             where=source.where,
-            hint=f"rename it, and name it so: every row counts without a column {name}",
+            hint=f"rename the column; without a column {name} every row counts",
         )
     return f"column {name} is not read: {got}, and {_OURS[name]}"

@@ -34,18 +34,18 @@ class Strangers(NamedTuple):
         Examples
         --------
         >>> print(Strangers(3, 4, ("Rome",), ("A", "B")).line())
-        gold is no verdict of the file in 3 of the 4 rows that have it, which count as wrong: \
+        gold matches no verdict of the file in 3 of the 4 rows with gold; they count as wrong: \
 'Rome'; verdicts are 'A', 'B'
         """
         what = f"{_few(set(self.gold))}; verdicts are {_few(set(self.verdicts)) or 'none'}"
         if self.n_rows == self.of_rows:
             return (
-                f"gold is no verdict of the file in any of its {self.of_rows:,} rows, so nothing "
-                f"could be right, and no accuracy is given: {what}"
+                f"gold matches no verdict of the file in any of its {self.of_rows:,} rows, so no "
+                f"verdict could be right and no accuracy is given: {what}"
             )
         return (
-            f"gold is no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows that "
-            f"have it, which count as wrong: {what}"
+            f"gold matches no verdict of the file in {self.n_rows:,} of the {self.of_rows:,} rows "
+            f"with gold; they count as wrong: {what}"
         )
 
 
@@ -183,7 +183,7 @@ def with_right(rows: pl.DataFrame, gold: pl.DataFrame | None) -> pl.DataFrame:
         rows = rows.drop(GOLD, strict=False).join(right, on=keys, how="left")
         if right.height and rows[GOLD].null_count() == rows.height:
             raise SweepError(
-                "gold has the right answer of no item that was judged: judged are "
+                "gold holds no right answer of a judged item: judged are "
                 f"{_few(set(asked[ITEM]))}; gold is of {_few(set(right[ITEM]))}",
                 hint="the same item_id in both, letter by letter",
             )
@@ -219,13 +219,11 @@ def _refuse_namesakes(rows: pl.DataFrame, right: pl.DataFrame) -> None:
     if _PLACE in right.columns:
         return
     several = right.group_by(ITEM).len().filter(pl.col("len") > 1)
-    whose = "an item has several right answers, and the answers say not of which benchmark they are"
+    whose = "an item_id has several right answers, and gold does not name their benchmark"
     if several.is_empty() and _PLACE in rows.columns:
         places = rows.select(_PLACE, ITEM).unique().join(right, on=ITEM, how="semi")
         several = places.group_by(ITEM).len().filter(pl.col("len") > 1)
-        whose = (
-            "items of several benchmarks have one name, and gold says not which of them is meant"
-        )
+        whose = "items of several benchmarks share an item_id, and gold does not name the benchmark"
     shared = several.join(rows.select(ITEM).unique(), on=ITEM, how="semi").sort(ITEM)
     if shared.height:
         raise SweepError(

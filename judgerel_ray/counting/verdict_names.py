@@ -116,7 +116,7 @@ def named_verdicts(
     tally : Tally
         A file of judgments, counted.
     asked : {"option", "place"}, optional
-        What its verdicts are said to name.
+        What its verdicts name, as the caller states it.
     where : mapping of str to object
         The file, for an error.
 
@@ -163,7 +163,7 @@ def named_verdicts(
         )
     if labelled:
         raise SweepError(
-            "verdicts are said to name places, and the column label holds other ones",
+            "--verdict-names place: the column label holds other places than verdict",
             where=where,
             hint="leave --verdict-names out: verdict is the option, label its place; or drop label",
         )
@@ -173,7 +173,7 @@ def named_verdicts(
 
 
 def _idle(asked: VerdictNames, tally: Tally, where: Mapping[str, object]) -> str:
-    """Say why it does not matter what verdicts are said to name."""
+    """Say why it does not matter what the caller states that verdicts name."""
     why = "has no verdict that is a name"
     if _names(tally):
         why = "has one option_order" if ORDER in tally.columns else "has no column option_order"
@@ -368,7 +368,7 @@ def _two_places(
     hint = "give the option in verdict and its place in label"
     if orders.null_count():
         raise SweepError(
-            "verdicts are said to name places, and some rows say no option_order",
+            "--verdict-names place needs option_order in every row, and some rows have none",
             where=where,
             hint="fill option_order in every row",
         )
@@ -376,8 +376,8 @@ def _two_places(
         hint = f"write tie for the one that is a tie ({places[-1]}?); or {hint}"
     if len(places) > _PAIR or orders.len() > _PAIR:
         raise SweepError(
-            "verdicts are said to name places: which option stood at one is known of two options "
-            f"in two orders, got {listed} in {orders.len()} orders",
+            f"--verdict-names place needs two places in two orders, got {listed} in "
+            f"{orders.len()} orders",
             where=where,
             hint=hint,
         )
@@ -387,7 +387,7 @@ def _two_places(
     pair = next((pair for pair in _COUNTERPARTS if own.lower() in pair), None)
     if pair is None:
         raise SweepError(
-            f"verdicts are said to name places, of which there should be two, got {listed}",
+            f"--verdict-names place needs two places, got {listed}",
             where=where,
             hint=hint,
         )

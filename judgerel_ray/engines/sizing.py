@@ -169,7 +169,7 @@ def model_size(spec: EngineSpec) -> ModelSize | None:
     Raises
     ------
     SweepError
-        If the folder's index of weights is no JSON.
+        If the folder's index of weights is not JSON.
 
     Examples
     --------

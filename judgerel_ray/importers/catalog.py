@@ -82,7 +82,7 @@ expected one of schroeder2024, table, people, bergman2025. Try: schroeder2024
         return IMPORTERS[format_name](path)
     if format_name != "table":
         raise SweepError(
-            f"the columns of {format_name} are known, and cannot be named",
+            f"the columns of {format_name} are fixed, so they cannot be mapped",
             hint="leave out --column, --repeats, --value, --missing and --order",
         )
     return import_table(path, mapping)

@@ -184,7 +184,7 @@ def _answers(frame: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _standing(run: RunDirectory) -> dict[str, object]:
-    """How a run stands, and why requests are owed."""
+    """How a run stands, and why requests are pending."""
     standing = read_status(run).as_json()
     if standing["state"] == "done":
         return standing

@@ -102,7 +102,7 @@ def status_text(status: Row) -> str:
         if judge["error"]:
             lines.append(f"  {judge['error']}")
     lines += [
-        f"broken commit record: {name} (its rows are owed again)"
+        f"broken commit record: {name} (its rows are pending again)"
         for name in cast("Sequence[str]", status["broken_commits"])
     ]
     return "\n".join(lines)
@@ -130,7 +130,7 @@ def _details(row: Row) -> list[str]:
     if isinstance(cost, float):
         lines.append(f"  cost: {cost:,.4g}, by the prices of the sweep")
     if row["owed"]:
-        lines.append(f"  owed: {_count(row['owed'])}")
+        lines.append(f"  pending: {_count(row['owed'])}")
     if row["failed"]:
         lines.append(f"  failed and recorded in errors/: {_count(row['failed'])}")
     return lines

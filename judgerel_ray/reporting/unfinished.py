@@ -1,4 +1,4 @@
-"""What a page says first of a run that is not done: what is owed, why, and how to go on."""
+"""What a page says first of a run that is not done: what is pending, why, and how to go on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from judgerel_ray.blocks.words import Row
 
 
 def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
-    """Say that a run is not done, of whom how much is owed, why, and how to go on.
+    """Say that a run is not done, how much is pending of each judge, why, and how to go on.
 
     Parameters
     ----------
     standing : mapping
         As printed by ``status --json``; ``reasons``, if there, lists ``judge``, ``kind``,
-        ``message`` and ``requests`` of what failed and is still owed.
+        ``message`` and ``requests`` of what failed and is still pending.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def unfinished_notice(standing: Mapping[str, object]) -> list[Block]:
     asked, owed = (cast("int | None", standing[name]) for name in ("asked", "owed"))
     running = standing["state"] == "running"
     what = "still going on" if running else "unfinished"
-    counts = f"{landed:,} of {_known(asked)} requests landed, {_known(owed)} are owed"
+    counts = f"{landed:,} of {_known(asked)} requests landed, {_known(owed)} are pending"
     if failed:
         counts += f"; {failed:,} of those were tried and failed"
     if asked is None and landed:
@@ -81,11 +81,11 @@ def _judges(judges: Sequence[Row]) -> list[Block]:
         *(counts(name, cells) for name, cells in numbers.items()),
         counts("not asked yet", untried),
     ]
-    return [Table("Requests of each judge; what is owed failed or was not asked yet", columns)]
+    return [Table("Requests of each judge; what is pending failed or was not asked yet", columns)]
 
 
 def _reasons(standing: Mapping[str, object]) -> list[Block]:
-    """Why requests are owed, by judge."""
+    """Why requests are pending, by judge."""
     judges = cast("Sequence[Row]", standing["judges"])
     problems = [(str(row["judge"]), str(row["error"])) for row in judges if row["error"]]
     said = [f"{judge}: {problem}" for judge, problem in problems]
@@ -111,7 +111,7 @@ def _how(standing: Mapping[str, object], *, running: bool) -> Paragraph:
     return Paragraph([
         "To go on, mend what is said above, if anything is, and run the same sweep into the "
         "same directory: ", Span(f"judgerel run SWEEP.toml --out {run}", "code"), ". It asks only "
-        "what is owed; what landed is kept.",
+        "what is pending; what landed is kept.",
     ])  # fmt: skip
 
 

@@ -305,7 +305,7 @@ def manifest_problem(data: bytes | None) -> str | None:
     except (ValueError, RecursionError) as error:
         return f"is not JSON: {error}"
     if not isinstance(content, dict):
-        return f"is no JSON object, it starts with {data[:20].decode(errors='replace')!r}"
+        return f"is not a JSON object, it starts with {data[:20].decode(errors='replace')!r}"
     if is_sealed(content) and unseal(data) is None:
         return "is altered: its seal does not hold"
     stated = content.get("format")

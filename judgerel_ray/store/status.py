@@ -320,7 +320,7 @@ def status_of(
 def _notes(run: RunDirectory, plan: PlanFile | None, ledger: Ledger) -> tuple[str, ...]:
     """What is not known of a run, in words."""
     altered = tuple(
-        f"{name} is altered, and no number is made of it; the next run with the same sweep writes "
+        f"{name} is altered, and no number uses it; the next run with the same sweep writes "
         "it again"
         for name in altered_files(run)
     )

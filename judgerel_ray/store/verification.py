@@ -209,7 +209,7 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
             yield an_error(
                 "wrong_sha256",
                 name,
-                "not the bytes the manifest vouches for; the next run writes it again",
+                "differs from its checksum in the manifest; the next run writes it again",
             )
             continue
         try:
@@ -222,13 +222,15 @@ def _own_files(run: RunDirectory) -> Iterator[Finding]:
 def _notes_of_progress(run: RunDirectory, look: Look) -> Iterator[Finding]:
     """Check what no number rests on: failures, progress, and records that count no longer."""
     for name in altered_errors(run):
-        yield an_error("wrong_sha256", name, "not the bytes its name tells; it holds notes only")
+        yield an_error(
+            "wrong_sha256", name, "differs from the checksum in its name; it holds notes only"
+        )
     data = run.files.read_many([PROGRESS]).get(PROGRESS)
     if data is not None and not is_whole_json(data):
         yield an_error("wrong_sha256", PROGRESS, "torn or altered; the next run writes it again")
     token = run.files.read_many([TOKEN]).get(TOKEN)
     if token is not None and not is_whole_token(token):
-        yield an_error("broken_record", TOKEN, "torn or altered; the next run leaves another")
+        yield an_error("broken_record", TOKEN, "torn or altered; the next run writes a new one")
     yield from _other_records(run, look)
 
 
@@ -244,14 +246,14 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
     last = max((name for name in records if parse_end(name)), key=_number, default=None)
     for place in read_at_end(last, records[last], "beside") if last else ():
         if not run.exists(place):
-            gone = "not there; no number is made of it, and the next run does without it"
+            gone = "missing; no number uses it, and the next run goes on without it"
             yield an_error("missing_file", place, gone)
     newest = look.session.number if look.session else 0
     for ended in filter(None, map(parse_end, look.names)):
         name = session_name(ended)
         if ended < newest and name not in look.names:
             finding = a_note if name in known else an_error
-            gone = "gone; it counts no longer, and no number is made of it"
+            gone = "gone; it no longer counts, and no number uses it"
             yield finding("missing_file", f"{FOLDER}/{name}", gone)
     for name, data in records.items():
         place = f"{FOLDER}/{name}"
@@ -266,8 +268,8 @@ def _other_records(run: RunDirectory, look: Look) -> Iterator[Finding]:
             yield an_error(
                 "broken_record",
                 place,
-                "torn or altered: it counts no longer, and no number is made of it; the next run "
-                "writes down that it goes on without it",
+                "torn or altered; it no longer counts, and no number uses it; the next run records "
+                "that it goes on without it",
             )
 
 

@@ -30,7 +30,9 @@ def test_what_is_owed_is_a_warning_of_its_own(ended):
     with pytest.warns(judgerel_ray.UnfinishedRunWarning) as told:
         frame = judgerel_ray.run(sweep, out=out)
     [one] = told
-    assert str(one.message) == "r owes 2 requests; judge bad was given up: engine did not start"
+    assert (
+        str(one.message) == "r has 2 pending requests; judge bad was given up: engine did not start"
+    )
     assert (one.message.owed, one.message.problems) == (2, {"bad": "engine did\nnot start"})
     assert one.filename == __file__
     assert isinstance(one.message, RuntimeWarning)

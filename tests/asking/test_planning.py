@@ -225,7 +225,7 @@ def test_an_adaptive_plan_says_from_what_to_what_and_whether_anything_settles(sw
     assert not any("settle nothing" in note for note in plan.notes)
     assert plan_text(plan.as_json(), {}).startswith("sweep s: 15 to 153 requests\n")
     short = plan_resolved(sweep(asks=[rule.replace("50", "8")], items=list(items(3))))
-    assert any("8 replications settle nothing: of 6 verdicts" in note for note in short.notes)
+    assert any("8 replications can settle nothing: with 6 verdicts" in note for note in short.notes)
     fixed = plan_resolved(sweep(asks=["temperatures = [1.0, 0.0]\n"], items=list(items(3))))
     assert fixed.requests == fixed.requests_at_most
     # A prompt computed once costs the same however often it is asked.

@@ -71,4 +71,4 @@ def test_a_plan_says_that_blocks_come_on_top(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(text, encoding="utf-8")
     notes = plan_resolved(resolve(load_sweep(str(file)))).notes
-    assert any("up to 32 tokens each come on top" in note for note in notes)
+    assert any("up to 32 tokens more each" in note for note in notes)

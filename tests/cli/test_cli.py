@@ -686,7 +686,7 @@ running.run_sweep = run_sweep
 sys.exit(cli.main(["run", {sweep_file()!r}, "--out", {str(tmp_path / "run")!r}]))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "6 of 6 requests landed in r (6 in this session, 0 owed)\n"
+    assert found.stdout == "6 of 6 requests landed in r (6 in this session, 0 pending)\n"
     assert all(words in found.stderr for words in ("(raylet)", "from C++", "from a child"))
 
 
@@ -706,7 +706,7 @@ def test_a_judge_that_is_wrong_is_not_to_be_run_again(
     assert out.startswith("4 of 6 requests landed in r")
     first, last = err.splitlines()
     assert first == "judgerel: judge b was given up: not here"
-    assert last.endswith(f"2 are owed. Try: {hint}")
+    assert last.endswith(f"2 are pending. Try: {hint}")
 
 
 @pytest.mark.parametrize(

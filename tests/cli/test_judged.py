@@ -34,7 +34,7 @@ def test_the_line_stands_beside_json_once(messy, capsys):
     out, err = capsys.readouterr()
     assert [row["value"] for row in json.loads(out)] == [1.0, 1.0]
     assert err.splitlines() == [
-        "judgerel: read with semicolons between columns, as its first line has them",
+        "judgerel: read with semicolons between columns, as in its first line",
         f"judgerel: {LINE}",
     ]
 

@@ -77,7 +77,7 @@ def test_the_same_replication_of_another_unit_is_welcome(tmp_path):
 @pytest.mark.parametrize(
     ("column", "values", "line"),
     [
-        ("block", [0, 1, 1], "2 rows of other blocks than 0 count with reduce --block all only"),
+        ("block", [0, 1, 1], "2 rows outside block 0 left out; reduce --block all counts them"),
         ("role", ["judge", "user", None], "1 row whose role is 'user' left out: a judge's is ju"),
     ],
 )
@@ -110,7 +110,9 @@ def test_columns_that_are_ours_by_name_alone_are_not_read(column, values, line):
     (note,) = counts.notes
     assert note.startswith(f"column {column} is not read: {line}")
     assert reduce_judgments(counts).equals(reduce_judgments(plain))
-    with pytest.raises(SweepError, match=rf"column {column} is none of ours: .* Try: rename it"):
+    with pytest.raises(
+        SweepError, match=rf"column {column} cannot be used: .* Try: rename the column"
+    ):
         tally_file(frame, extra=[column])
 
 
@@ -287,7 +289,7 @@ def test_files_that_are_none_are_refused_in_one_line(name, text, told, tmp_path)
 def test_no_file_and_a_folder_are_told_apart(tmp_path):
     with pytest.raises(SweepError, match="no such file"):
         load_judgments(str(tmp_path / "gone.csv"))
-    with pytest.raises(SweepError, match="no run directory"):
+    with pytest.raises(SweepError, match="holds neither"):
         load_judgments(str(tmp_path))
 
 

@@ -20,7 +20,9 @@ def test_items_of_one_name_have_the_right_answer_of_their_benchmark():
 
 def test_gold_without_benchmark_is_refused_where_a_name_means_two_items():
     gold = pl.DataFrame({"item_id": ["q", "r"], "gold": ["1", "2"]})
-    with pytest.raises(SweepError, match=r"several benchmarks have one name.*item_id=q.*benchmark"):
+    with pytest.raises(
+        SweepError, match=r"several benchmarks share an item_id.*item_id=q.*benchmark"
+    ):
         with_right(ROWS, gold)
     known = with_right(ROWS, gold.filter(pl.col("item_id") == "r"))
     assert known["gold"].to_list() == [None, "2", None]
@@ -45,6 +47,6 @@ def test_gold_of_other_items_is_not_called_null():
     rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["A", "B"]})
     gold = pl.DataFrame({"item_id": ["q ", "r "], "gold": ["A", "B"]})
     with pytest.raises(
-        SweepError, match=r"no item that was judged.*'q', 'r'; gold is of 'q ', 'r '"
+        SweepError, match=r"no right answer of a judged item.*'q', 'r'; gold is of 'q ', 'r '"
     ):
         with_right(rows, gold)

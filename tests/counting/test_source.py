@@ -57,7 +57,7 @@ def test_one_table_in_every_form(tmp_path, name, content):
 def test_what_stands_between_columns_is_said(tmp_path):
     (tmp_path / "a.csv").write_text(TABLE.write_csv(separator=";"))
     assert read_source(str(tmp_path / "a.csv")).notes == (
-        "read with semicolons between columns, as its first line has them",
+        "read with semicolons between columns, as in its first line",
     )
     (tmp_path / "b.csv").write_text(TEXT)
     assert read_source(str(tmp_path / "b.csv")).notes == ()
@@ -258,7 +258,7 @@ def test_what_is_not_there_is_said(tmp_path):
         read(tmp_path / "gone.csv")
     with pytest.raises(SweepError, match="no file is like the pattern"):
         read(tmp_path / "gone*.csv")
-    with pytest.raises(SweepError, match="a folder that is no run directory"):
+    with pytest.raises(SweepError, match="a folder that holds neither"):
         read(tmp_path / "empty")
 
 

@@ -113,7 +113,7 @@ def test_an_adaptive_run_is_a_prefix_of_the_whole_one_where_the_rule_stops(tmp_p
     # Nothing more is wanted: a second run asks nothing.
     capsys.readouterr()
     assert run(str(tmp_path / "s.toml"), tmp_path / "run") == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
 
 
 def test_settled_verdicts_are_those_of_the_whole_run(tmp_path):

@@ -154,4 +154,4 @@ def test_coefficients_agree_with_the_truth_of_the_weights(run):
 
 def test_a_second_run_asks_nothing(run, capsys):
     assert main(["run", str(run.parent / "sweep.toml"), "--out", str(run)]) == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out

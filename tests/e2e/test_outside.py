@@ -83,7 +83,7 @@ def test_a_sweep_is_sent_as_a_ray_job_and_sent_again_asks_nothing(sweep, tmp_pat
     assert (status["landed"], status["owed"]) == (REQUESTS, 0)
     again = judgerel("run", str(sweep), "--out", str(run))
     assert again.returncode == 0
-    assert "(0 in this session, 0 owed)" in again.stdout
+    assert "(0 in this session, 0 pending)" in again.stdout
 
 
 def test_a_run_directory_may_be_a_bucket(sweep):
@@ -108,7 +108,7 @@ def test_a_run_directory_may_be_a_bucket(sweep):
         assert done.returncode == 0, done.stderr[-2000:]
         assert f"{REQUESTS} of {REQUESTS} requests landed" in done.stdout
         again = judgerel("run", str(sweep), "--out", run, env=env)
-        assert "(0 in this session, 0 owed)" in again.stdout
+        assert "(0 in this session, 0 pending)" in again.stdout
         assert judgerel("verify", run, env=env).returncode == 0
         reduced = json.loads(judgerel("reduce", run, "--format", "json", env=env).stdout)
         assert {row["n_items"] for row in reduced} == {16}

@@ -146,7 +146,7 @@ def test_a_second_run_asks_nothing_whatever_the_order_of_its_judges(landed, caps
     )
     for file in (landed.file, turned):
         assert run(file, landed.out) == 0
-        assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+        assert "(0 in this session, 0 pending)" in capsys.readouterr().out
     assert judgments(landed.out).sort("key").equals(before.sort("key"))
 
 
@@ -246,7 +246,7 @@ def test_tolerances_of_the_sweep_are_judged(landed, tmp_path, capsys):
     wanted = "[tolerance]\nkrippendorff_alpha = 0.2\naccuracy = 0.9\nflip_rate = 0.9\n"
     file = write(tmp_path, *PEOPLE, GRID, wanted, items=[item(i) for i in range(N_ITEMS)])
     assert run(file, out) == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
     assert main(["reduce", str(out), "--format", "json"]) == 0
     rows = [row for row in json.loads(capsys.readouterr().out) if row["temperature"] == 1.0]
     found = {(row["judge"], row["coefficient"]): row["standing"] for row in rows}
@@ -353,7 +353,7 @@ def test_answers_are_written_once_and_judged_by_two_asks(tmp_path, capsys):
     assert main(["verify", str(tmp_path / "run")]) == 0
     capsys.readouterr()
     assert run(file, tmp_path / "run") == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
 
 
 def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path, capsys):
@@ -385,7 +385,7 @@ def test_an_answer_that_can_never_be_had_lands_as_failed_down_the_line(tmp_path,
     assert judged.height == 3 * 2 * 3 + 3 * 2 * 4
     # What stands on answers that can never be had stands on what landed: nothing is asked again.
     assert run(file, tmp_path / "run") == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
     dead = judged.filter(pl.col("outcome") == "failed")
     assert dead.filter(pl.col("finish_reason") == "refused: no answer of y").height == 3 * 2 * 3
     too_long = dead.filter(pl.col("finish_reason").str.contains("prompt_too_long"))
@@ -410,7 +410,7 @@ def test_what_failed_on_the_way_is_recorded_owed_and_asked_by_the_next_run(tmp_p
     assert run(file, tmp_path / "run") == 1
     out, err = capsys.readouterr()
     assert "2 of 10 requests landed" in out
-    assert "2 requests failed and are recorded in errors/, 8 are owed. Try: run again" in err
+    assert "2 requests failed and are recorded in errors/, 8 are pending. Try: run again" in err
     found = status(tmp_path / "run", capsys)
     assert (found["state"], found["landed"], found["owed"]) == ("incomplete", 2, 8)
     assert {one["judge"]: one["failed"] for one in found["judges"]} == {"x": 0, "y": 2, "j": 0}

@@ -111,7 +111,7 @@ def test_roles_are_groups_of_their_own(tmp_path, capsys):
 def test_a_model_that_cannot_be_read_costs_its_rows_and_nothing_else(tmp_path, capsys):
     file = sweep(tmp_path / "s", options={"bee": "unparsed = 1.0"})
     assert main(["run", file, "--out", str(tmp_path / "run")]) == 0
-    assert "0 owed" in capsys.readouterr().out
+    assert "0 pending" in capsys.readouterr().out
     rows = rows_of(tmp_path / "run")
     assert rows.height == 3 * N_ITEMS * 4 * 4
     bad = rows.filter(pl.col("outcome").is_not_null() & (pl.col("outcome") != "scored"))
@@ -171,7 +171,7 @@ def test_a_cascade_asks_the_next_model_only_where_the_one_before_was_not_sure(tm
     assert main(["plan", file]) == 0
     assert "a cascade, so counts are of cat" in capsys.readouterr().out
     assert main(["run", file, "--out", str(out)]) == 0
-    assert "0 owed" in capsys.readouterr().out
+    assert "0 pending" in capsys.readouterr().out
     rows = rows_of(out)
     assert asked_of(rows, "cat") == {
         (f"q{i}", t, r) for i in range(N_ITEMS) for t, n in ((1.0, 3), (0.0, 1)) for r in range(n)

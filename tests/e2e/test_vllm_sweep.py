@@ -87,7 +87,7 @@ def test_a_second_run_asks_nothing_and_starts_no_engine(demo_run, demo_sweep, ca
     commits = read_ledger(RunDirectory.open(str(demo_run))).commit_names
     outside(make_actor=lambda *_, **__: pytest.fail("an engine"))
     assert main(["run", str(demo_sweep), "--out", str(demo_run)]) == 0
-    assert "(0 in this session, 0 owed)" in capsys.readouterr().out
+    assert "(0 in this session, 0 pending)" in capsys.readouterr().out
     assert read_ledger(RunDirectory.open(str(demo_run))).commit_names == commits
 
 
@@ -106,7 +106,9 @@ def test_the_readme_shows_the_demo(demo_run, capsys, monkeypatch):
     ((landed, shown),) = re.findall(
         r"\$ make demo\n\.\.\.\n(.*?)\n(\.\.\..*?)\n```", page, re.DOTALL
     )
-    assert landed == "2896 of 2896 requests landed in ...runs/demo (2896 in this session, 0 owed)"
+    assert (
+        landed == "2896 of 2896 requests landed in ...runs/demo (2896 in this session, 0 pending)"
+    )
     assert json.loads((demo_run / "plan.json").read_text())["requests"] == 2896
     capsys.readouterr()
     assert main(["reduce", str(demo_run)]) == 0

@@ -176,7 +176,7 @@ def test_under_every_fault_a_request_lands_or_fails(fault_server, ask_of, seed):
         ("500", EngineError, "HTTP 500"),
         ("half", EngineError, "after 3 tries; limits: retries = 2"),
         ("hang", EngineError, "no answer in 0.2 s"),
-        ("json", EngineError, "is no JSON"),
+        ("json", EngineError, "is not JSON"),
         ("empty", EngineError, "gave 0 of 1 replies"),
         ("400", RequestRefused, "maximum context length"),
         ("parameter", SweepError, "temperature is not taken"),

@@ -37,10 +37,10 @@ def read(make_condition, choices, *, request=None, cuts=False, usage=None, **cha
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no JSON"),
-        ("{", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
-        ("[1]", "is no JSON object"),
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[1]", "is not a JSON object"),
         ("{}", "0 of 1 replies"),
         ('{"choices": null}', "0 of 1 replies"),
         ('{"choices": [{}, {}]}', "2 of 1 replies"),

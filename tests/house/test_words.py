@@ -16,6 +16,10 @@ INSTEAD = {
     r"\bwhole intervals\b": "the whole confidence interval must meet it",
     r"(?<!for line )(?<!for row )\bin lines\b(?! of)": "as text",
     r"\bwhoever is asked first first\b": "in asking order",
+    r"\bby the house\b": "judgerel sets it itself",
+    r"\bis no (?:JSON|text)\b": "is not",
+    r"\bno number is made of\b": "no number uses",
+    r"\bcensus": "fast count",
 }
 """A pattern of what is not written, and what is."""
 
@@ -93,6 +97,10 @@ def test_nothing_is_said_in_words_that_readers_stumble_over(package):
         "'a plan in lines: what is asked'",
         "f'{x} of one mind'",
         "dealt_moments = 1",
+        "f'set by the house: {x}'",
+        "'the file is no text'",
+        "'gone, and no number is made of it'",
+        "def _census(): ...",
     ],
 )
 def test_they_are_found(line):

@@ -195,7 +195,7 @@ def test_an_unfinished_run_says_so_before_any_number():
     text = " ".join("".join(checker.text).split())
     notice = text[text.index("This run is unfinished") :]
     assert text.index("This run is unfinished") < text.index("same verdict")
-    assert "12 of 30 requests landed, 18 are owed; 5 of those were tried and failed" in notice
+    assert "12 of 30 requests landed, 18 are pending; 5 of those were tried and failed" in notice
     rows = re.search(r"<aside.*?</aside>", page, re.S)[0]
     cells = [re.findall(r"<td[^>]*>([^<]*)<", row) for row in re.findall(r"<tr>.*?</tr>", rows)]
     assert cells[1:] == [

@@ -85,7 +85,7 @@ def test_an_unfinished_run_says_who_owes_what_why_and_how_to_go_on(tmp_path, cap
     judges += judge("dead", options="fails_start = true")
     assert main(["run", sweep(tmp_path, judges, ask), "--out", str(tmp_path / "run")]) == 1
     text, _ = reported(tmp_path, capsys)
-    assert "This run is unfinished: 12 of 36 requests landed, 24 are owed" in text
+    assert "This run is unfinished: 12 of 36 requests landed, 24 are pending" in text
     assert "fine 12 12 0 0 0" in text
     assert "torn 12 0 12 12 0" in text
     assert "torn: 12 requests failed (request): simulated request failed To go on" in text
@@ -124,6 +124,6 @@ def test_a_run_of_which_nothing_landed_has_a_page(tmp_path, capsys):
     file = sweep(tmp_path, judge("dead", options="fails_start = true"), ask)
     assert main(["run", file, "--out", str(tmp_path / "run")]) in (1, 3)
     text, said = reported(tmp_path, capsys)
-    assert "This run is unfinished: 0 of 12 requests landed, 12 are owed" in text
+    assert "This run is unfinished: 0 of 12 requests landed, 12 are pending" in text
     assert "0 candidate answers landed, and no judgment yet" in text
     assert "no verdicts" in said

@@ -100,7 +100,7 @@ def test_a_standing_says_what_landed_what_is_owed_and_what_is_wrong():
     details = [
         "  outcomes: scored 1,230, unparsed 4",
         "  tokens: prompt 1,000 (600 cached, 400 computed), generated 2,000",
-        "  owed: 3,766",
+        "  pending: 3,766",
         "  failed and recorded in errors/: 7",
     ]
     assert lines == [
@@ -111,7 +111,7 @@ def test_a_standing_says_what_landed_what_is_owed_and_what_is_wrong():
         *details,
         "  rate: 2 requests/s, 34.5 new tokens/s",
         "  about 62 s left",
-        "broken commit record: s0001-l000003.json (its rows are owed again)",
+        "broken commit record: s0001-l000003.json (its rows are pending again)",
     ]
 
 
@@ -126,7 +126,7 @@ def test_a_judge_that_was_given_up_says_why():
 def test_nothing_is_left_of_a_run_that_is_done():
     done = {"owed": 0, "failed": 0, "live": None, "broken_commits": [], "state": "done"}
     text = status_text({**STATUS, **done, "judges": [judge(**done)]})
-    assert "owed" not in text
+    assert "pending" not in text
     assert "left" not in text
     assert "  rate: 2 requests/s, 34.5 new tokens/s on average" in text
     assert "errors/" not in text

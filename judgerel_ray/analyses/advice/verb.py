@@ -29,7 +29,7 @@ class AdviseRequest(Named):
         ),
     )  # fmt: skip
     budget: float | str | Mapping[str, float] | None = field(
-        default=None, metadata=flag("judgments; or tokens=N, gpu_seconds=N", "N")
+        default=None, metadata=flag("budget in judgments, or tokens=N, gpu_seconds=N", "N")
     )
     facet_sizes: Mapping[str, int | str] | Sequence[str] | None = field(
         default=None,

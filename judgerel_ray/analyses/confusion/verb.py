@@ -23,7 +23,9 @@ class UncertaintyRequest:
 
     threshold: float | None = field(
         default=None,
-        metadata=flag("of the labels low and high, in (0, 1]; cross-fitted without it", "T"),
+        metadata=flag(
+            "threshold of the labels low and high, in (0, 1]; cross-fitted without it", "T"
+        ),
     )
     rule: Names = field(
         default=(),

@@ -33,7 +33,7 @@ class PanelsRequest(Answered):
         ),
     )
     confidence: str = field(
-        default="stated", metadata=flag(f"by which answers are weighed: {KINDS}", "NAME")
+        default="stated", metadata=flag(f"how answers are weighted: {KINDS}", "NAME")
     )
     seed: int = field(default=0, metadata=flag("how folds are drawn", "S"))
 
@@ -112,7 +112,7 @@ class CascadeRequest(PanelsRequest):
     )  # fmt: skip
     person_cost: float | None = field(
         default=None,
-        metadata=flag("of asking a person last, in the unit of the other costs", "COST"),
+        metadata=flag("cost of asking a person last, in the unit of the other costs", "COST"),
     )
     person_accuracy: float = field(
         default=1.0, metadata=flag("how often that person is right: assumed, not measured", "A")

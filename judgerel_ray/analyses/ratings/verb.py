@@ -37,7 +37,7 @@ class OwnScales(Written):
     by: Names = field(default=None, metadata=BY)
     scale: Sequence[str | PathLike[str]] | str | PathLike[str] = field(
         default=(),
-        metadata=flag("a scale of one's own, a .toml", "FILE", repeats=True),
+        metadata=flag("your own scale, a .toml file", "FILE", repeats=True),
     )
 
     @property
@@ -53,7 +53,7 @@ class ScalesRequest(OwnScales):
     mapping: str | None = field(
         default=None,
         metadata=flag(
-            "how scores come onto one axis: minmax (default), midrank, fraction, collapse, "
+            "how scores are mapped to one axis: minmax (default), midrank, fraction, collapse, "
             "binarise",
             "NAME",
         ),

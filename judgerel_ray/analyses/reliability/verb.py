@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgerel_ray.analyses.reliability.reducing import ReduceOptions
     from judgerel_ray.counting.given import Given, Judgments
 
-MISSING = flag("what a verdict that is not there counts as: category, drop, bounds", "NAMES",
+MISSING = flag("how a missing verdict counts: category, drop, bounds", "NAMES",
                read=comma_names)  # fmt: skip
 BLOCK = flag("replications that count: 0, the first block, or all; later blocks depend on the data",
              choices=("0", "all"))  # fmt: skip
@@ -93,11 +93,13 @@ class ReduceRequest(Named):
         ),
     )
     resamples: int | None = field(
-        default=None, metadata=flag("of the bootstrap; 2000 where none are given", "N")
+        default=None, metadata=flag("number of bootstrap resamples; 2000 where none are given", "N")
     )
     seed: int | None = field(
         default=None,
-        metadata=flag("of the bootstrap; 0 where none is given; equal seeds, equal digits", "S"),
+        metadata=flag(
+            "seed of the bootstrap; 0 where none is given; equal seeds, equal digits", "S"
+        ),
     )
 
     def options(self) -> ReduceOptions:

@@ -26,7 +26,9 @@ class Answered(Named):
     by: Names = field(default=None, metadata=BY)
     gold: str | PathLike[str] | None = field(
         default=None,
-        metadata=flag("a table of item_id, gold: what is right, in place of what is known", "FILE"),
+        metadata=flag(
+            "a table of item_id, gold: right answers, in place of the recorded ones", "FILE"
+        ),
     )
 
     @property
@@ -56,8 +58,8 @@ class SelectRequest(Answered):
         default=0.1, metadata=flag("share of wrong answers that a guarantee bounds", "R")
     )
     delta: float = field(default=0.1, metadata=flag("chance that the guarantee fails", "D"))
-    resamples: int = field(default=2000, metadata=flag("of the bootstrap", "N"))
-    seed: int = field(default=0, metadata=flag("of draws; equal seeds, equal digits", "S"))
+    resamples: int = field(default=2000, metadata=flag("number of bootstrap resamples", "N"))
+    seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
 def _show_selection(found: Selection) -> Printed:
@@ -143,8 +145,8 @@ class SystemsRequest(Answered):
         default=None,
         metadata=flag("temperature of the answers that judges compared; default the run's", "T"),
     )
-    resamples: int = field(default=2000, metadata=flag("of the bootstrap", "N"))
-    seed: int = field(default=0, metadata=flag("of draws; equal seeds, equal digits", "S"))
+    resamples: int = field(default=2000, metadata=flag("number of bootstrap resamples", "N"))
+    seed: int = field(default=0, metadata=flag("seed of the draws; equal seeds, equal digits", "S"))
 
 
 def _show_systems(found: SystemComparison) -> Printed:

@@ -112,18 +112,18 @@ def served_remarks(
         return
     if options.seed:
         yield (
-            f"{spec.name}: every replication is sent a seed of its own, but the server need not "
-            "draw by it: replications are draws, and replay may differ"
+            f"{spec.name}: every replication is sent its own seed, but the server may ignore it: "
+            "replications are independent draws, and asking again may give other replies"
         )
     else:
         yield (
             f"{spec.name}: no seeds are sent, so all replications of a question are the same "
-            "request: a server that keeps replies would answer them from memory and fake agreement"
+            "request: a server that caches replies would repeat one, which looks like agreement"
         )
     if early_stop:
         yield (
-            f"{spec.name}: early_stop saves no tokens here: only vLLM's servers keep the verdict "
-            "that a reply is stopped at, so replies are had whole and cut when they come"
+            f"{spec.name}: early_stop saves no tokens here: only vLLM servers return the verdict "
+            "at which they stop, so whole replies are generated and cut on arrival"
         )
     yield (
         f"{spec.name}: what serves {spec.model!r} can change behind its name; the manifest keeps "

@@ -269,7 +269,7 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
         if ask.repeat_greedy > 1:
             yield (
                 f"ask[{frame.index}]: temperature 0 is asked {ask.repeat_greedy} times: what "
-                "differs is serving noise, told on a line of its own and in no other number"
+                "differs is serving noise, reported on its own line and in no other number"
             )
         if ask.adaptive is not None:
             yield from _adaptive_notes(frame)
@@ -294,11 +294,11 @@ def sweep_remarks(resolved: Resolved) -> Iterator[str]:
         if spec.engine == "vllm" and spec.name in asked:
             size = spec.engine_options.get("block_size") or (GPU_BLOCK if spec.gpus else CPU_BLOCK)
             yield (
-                f"{spec.name}: of a prompt computed once, an engine computes the last block again "
-                f"for every request that asks it anew: up to {size} tokens each come on top"
+                f"{spec.name}: every request recomputes the last block of a cached prompt: up to "
+                f"{size} tokens more each"
             )
         if spec.batch_invariant and spec.name in asked:
-            yield f"{spec.name}: batch_invariant is slower, by how much no expectation here knows"
+            yield f"{spec.name}: batch_invariant is slower; the estimates do not include that"
         if spec.engine == "simulated":
             yield f"{spec.name}: simulated, answers from a stated distribution; not a judge"
 
@@ -382,8 +382,9 @@ def _adaptive_notes(frame: AskFrame) -> Iterator[str]:
     least = least_settling(n_verdicts, rule.delta)
     if least > rule.most:
         yield (
-            f"ask[{frame.index}]: {rule.most} replications settle nothing: of {n_verdicts} "
-            f"verdicts, none among them, it takes {least} alike (error {rule.delta:g})"
+            f"ask[{frame.index}]: {rule.most} replications can settle nothing: with "
+            f"{n_verdicts} verdicts (no verdict is one), it takes {least} equal ones (error "
+            f"{rule.delta:g})"
         )
 
 

@@ -46,7 +46,7 @@ def read_delimited(
     --------
     >>> frame, notes = read_delimited(b"item_id;verdict\nq;A\n", {})
     >>> frame.collect().rows(), notes
-    ([('q', 'A')], ('read with semicolons between columns, as its first line has them',))
+    ([('q', 'A')], ('read with semicolons between columns, as in its first line',))
     """
     head = source[:_HEAD] if isinstance(source, bytes) else _head(source)
     # What Polars does not read by itself: other encodings, the line ends of old Macs, a line that
@@ -57,7 +57,7 @@ def read_delimited(
         text, separator = one_kind_of_lines(table_text(content, where), separator)
         return read_delimited(text.encode(), where, separator=separator)
     if b"\x00" in head:
-        raise SweepError("the file is no text: it holds zero bytes", where=where)
+        raise SweepError("the file is not text: it holds zero bytes", where=where)
     text = head.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise SweepError("the file is empty", where=where)

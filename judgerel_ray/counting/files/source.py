@@ -335,7 +335,7 @@ def _several(files: Sequence[str], where: Mapping[str, object], *, root: str) ->
             raise SweepError(
                 f"files differ in their columns: {odd[0]} is in one of {files[0]} and {file}",
                 where=where,
-                hint="read those apart that are no parts of one table",
+                hint="read files of different tables one at a time",
             )
     rows = pl.concat(_alike(frames, schemas), how="vertical") if len(frames) > 1 else frames[0]
     paths = ", ".join(os.path.relpath(file, root) for file in files[:_MOST_TOLD])
@@ -399,7 +399,7 @@ def _otherwise(file: str, one: str, other: str) -> SweepError:
     return SweepError(
         f"the path says {one}, and {other}",
         where={"file": file},
-        hint="rename the folder, or name the file itself: its path is not looked at then",
+        hint="rename the folder, or name the file itself (its path is then ignored)",
     )
 
 
@@ -454,7 +454,7 @@ def _files_in(folder: str) -> list[str]:
     tables = [file for file in found if kind_of(file)[0] != ".json"]
     if not found:
         raise SweepError(
-            "expected a table, got a folder that is no run directory and holds none",
+            "expected a table or a run directory, got a folder that holds neither",
             where={"path": folder},
         )
     return tables or found
@@ -465,7 +465,7 @@ def _refuse_run(files: Sequence[str], where: Mapping[str, object]) -> None:
     for folder in {one for file in files for one in list(Path(file).absolute().parents)[:4]}:
         if (folder / "commits").is_dir() and (folder / "data").is_dir():
             raise SweepError(
-                "these are parts of a run directory, and its commits tell which of them count",
+                "these files are parts of a run directory, whose commits say which of them count",
                 where=where,
                 hint=str(folder),
             )

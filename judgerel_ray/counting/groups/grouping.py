@@ -178,11 +178,11 @@ def _refuse_mixed(nested: UnitRows, groups: Sequence[str]) -> None:
     if not mixed.is_empty():
         first = mixed.row(0, named=True)
         raise SweepError(
-            f"of the rows {first['__verdict']:,} have a verdict and {first['__score']:,} a score "
-            "alone: one agreement cannot be of both",
+            f"{first['__verdict']:,} rows have a verdict and {first['__score']:,} only a score; "
+            "one coefficient cannot count both",
             where={name: first[name] for name in groups if first[name] is not None},
-            hint="give every row its verdict, or every row its score and none a verdict; or --by a "
-            "column that tells them apart",
+            hint="give every row a verdict, or every row only a score; or separate them with --by "
+            "COLUMN",
         )
 
 
@@ -218,7 +218,7 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
     >>> for line in lines_left_out(units):
     ...     print(line)
     1 row whose role is 'Judge' left out: a judge's is judge, participant, evaluator_only or none
-    2 rows of other blocks than 0 count with reduce --block all only
+    2 rows outside block 0 left out; reduce --block all counts them
     """
     lines = []
     if "role" in units.columns:
@@ -235,7 +235,7 @@ def lines_left_out(units: pl.DataFrame, block: Block = 0) -> tuple[str, ...]:
         others = units.filter(pl.col("block").fill_null(0) != block)
         if others.height:
             lines.append(
-                f"{_n_rows(others)} of other blocks than {block} count with reduce --block all only"
+                f"{_n_rows(others)} outside block {block} left out; reduce --block all counts them"
             )
     return tuple(lines)
 

@@ -78,7 +78,7 @@ def openai_options(spec: EngineSpec) -> OpenAIOptions:
     Raises
     ------
     SweepError
-        If an option is unknown, of a wrong kind, or set by the house.
+        If an option is unknown, of a wrong kind, or one that judgerel sets itself.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _check_extra(extra: JSON, where: Mapping[str, str]) -> None:
     for name in extra if isinstance(extra, Mapping) else ():
         if name in _OWNED:
             raise SweepError(
-                f"engine_options.extra_body must not set {name!r}: it is set by the house",
+                f"engine_options.extra_body must not set {name!r}: judgerel sets it itself",
                 where=where,
                 hint="leave it out",
             )

@@ -204,7 +204,7 @@ def read_reply(text: str, request: Request) -> Reply:
     Raises
     ------
     EngineError
-        If it is no JSON, or lacks a choice that was asked for; the request stays owed.
+        If it is not JSON, or lacks a choice that was asked for; the request stays owed.
 
     Examples
     --------
@@ -217,9 +217,9 @@ def read_reply(text: str, request: Request) -> Reply:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise EngineError(f"the server's answer is no JSON: {str(error)[:80]}") from None
+        raise EngineError(f"the server's answer is not JSON: {str(error)[:80]}") from None
     if not isinstance(content, dict):
-        raise EngineError("the server's answer is no JSON object")
+        raise EngineError("the server's answer is not a JSON object")
     listed = content.get("choices")
     choices = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     places = [one.get("index", place) for place, one in enumerate(choices)]

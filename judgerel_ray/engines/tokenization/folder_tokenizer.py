@@ -168,7 +168,7 @@ def checked_json(spec: EngineSpec, file: Path) -> str:
     except (OSError, ValueError) as error:
         raise SweepError(f"cannot read the model's file: {error}", where=where) from error
     if not whole:
-        raise SweepError("the model's file is no JSON object", where=where)
+        raise SweepError("the model's file is not a JSON object", where=where)
     return text
 
 

@@ -135,14 +135,14 @@ def _refuse_owned(spec: EngineSpec, options: Mapping[str, JSON]) -> None:
     for name in sorted(options):
         if name in _MOVED:
             raise SweepError(
-                f"engine_options must not set {name!r}: it is the fleet's",
+                f"engine_options must not set {name!r}: the fleet sets it",
                 where={"judge": spec.name},
                 hint=f"set {_MOVED[name]}",
             )
         if name in _OWNED:
             instead = _OWNED[name]
             raise SweepError(
-                f"engine_options must not set {name!r}: it is set by the house",
+                f"engine_options must not set {name!r}: judgerel sets it itself",
                 where={"judge": spec.name},
                 hint=f"set {instead} of the judge" if instead else "leave it out",
             )

@@ -70,7 +70,7 @@ class VllmEngine:
     >>> VllmEngine(EngineSpec(name="j", engine="vllm", model="m", engine_options={"seed": 1}))
     Traceback (most recent call last):
         ...
-    judgerel_ray.core.errors.SweepError: engine_options must not set 'seed': it is set by the house [judge=j]. Try: leave it out
+    judgerel_ray.core.errors.SweepError: engine_options must not set 'seed': judgerel sets it itself [judge=j]. Try: leave it out
     """  # noqa: E501  the message is one line
 
     def __init__(self, spec: EngineSpec) -> None:

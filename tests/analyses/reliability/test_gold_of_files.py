@@ -39,8 +39,8 @@ def test_gold_that_is_no_verdict_at_all_gives_no_accuracy_and_says_so():
     value, why, said = accuracy(table(["Paris", "Paris", "Rome", "Rome"]))
     assert (value, why) == (None, "no_gold")
     assert said == [
-        "gold is no verdict of the file in any of its 4 rows, so nothing could be right, and no "
-        "accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'"
+        "gold matches no verdict of the file in any of its 4 rows, so no verdict could be right "
+        "and no accuracy is given: 'Paris', 'Rome'; verdicts are 'A', 'B'"
     ]
 
 
@@ -48,7 +48,7 @@ def test_gold_that_is_no_verdict_in_some_rows_is_said_with_how_many():
     value, why, said = accuracy(table(["A", "A", "Rome", "Rome"]))
     assert (value, why) == (0.25, None)
     assert said == [
-        "gold is no verdict of the file in 2 of the 4 rows that have it, which count as wrong: "
+        "gold matches no verdict of the file in 2 of the 4 rows with gold; they count as wrong: "
         "'Rome'; verdicts are 'A', 'B'"
     ]
 
@@ -103,7 +103,7 @@ def test_gold_of_orders_that_name_places_is_no_contradiction():
 def test_questions_have_no_accuracy_either(tmp_path):
     file = tmp_path / "a.csv"
     table(["Paris"] * 4).write_csv(file)
-    with pytest.warns(ReadingWarning, match="gold is no verdict of the file in any"):
+    with pytest.warns(ReadingWarning, match="gold matches no verdict of the file in any"):
         found = question_path(str(file))
     assert found["accuracy"].to_list() == [None, None]
     assert found["percent_agreement"].to_list() == [0.0, 1.0]
@@ -112,7 +112,7 @@ def test_questions_have_no_accuracy_either(tmp_path):
 def test_selection_says_what_it_counts_as_wrong_and_refuses_where_nothing_could_be_right(tmp_path):
     frame = table(["A", "A", "Rome", "Rome"]).with_columns(confidence=0.5, judge=pl.lit("j"))
     frame.write_csv(tmp_path / "a.csv")
-    with pytest.warns(ReadingWarning, match="in 2 of the 4 rows that have it"):
+    with pytest.warns(ReadingWarning, match="in 2 of the 4 rows with gold"):
         run_selection(str(tmp_path / "a.csv"))
     frame.with_columns(gold=pl.lit("Rome")).write_csv(tmp_path / "b.csv")
     with pytest.raises(SweepError, match="verdict and gold have no value in common"):
