@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgerel_ray.counting import fast_count as census
+from judgerel_ray.counting.groups import fast_count as census
 from judgerel_ray.counting.groups.fast_count import digits
 
 NAMES = [f"c{place}" for place in range(7)]

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgerel_ray.core import SweepError
-from judgerel_ray.counting import fast_count as census
-from judgerel_ray.counting import tally as tallying
+from judgerel_ray.counting.groups import fast_count as census
+from judgerel_ray.counting.groups import tally as tallying
 from judgerel_ray.counting.groups.tally import Tally
 from judgerel_ray.counting.judgments import tally_file
 

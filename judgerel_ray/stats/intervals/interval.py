@@ -91,7 +91,7 @@ def student_ends(value: float, half: float, *, chance_corrected: bool) -> tuple[
 
 
 def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, str]:
-    """Lay a plain interval about a value less its bias, and keep 0 in it where it was.
+    """Lay a plain interval about a value less its bias, which holds 0 where it did, and the value.
 
     Parameters
     ----------
@@ -117,11 +117,15 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     [-0.125, 0.375]
     >>> ends_less_bias(0.5, 0.5625, -0.125)
     (0.0, 1.0, ', about the value less its bias, 0 kept in it')
+    >>> ends_less_bias(-0.5, 0.25, -0.5)
+    (-0.5, 0.25, ', about the value less its bias, extended to the value')
     """
     low, high = value - bias - half, value - bias + half
     words = ", about the value less its bias"
     if value - half <= 0 <= value + half and not low <= 0 <= high:
         low, high, words = min(0.0, low), max(0.0, high), words + ", 0 kept in it"
+    if not low <= value <= high:
+        low, high, words = min(low, value), max(high, value), words + ", extended to the value"
     return low, min(1.0, high), words
 
 

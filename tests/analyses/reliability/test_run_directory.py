@@ -11,7 +11,7 @@ import pytest
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
 from judgerel_ray.cli import main
 from judgerel_ray.core import TokenCounts, request_key
-from judgerel_ray.counting import fast_count as census
+from judgerel_ray.counting.groups import fast_count as census
 from judgerel_ray.counting.groups import tally
 from judgerel_ray.counting.judgments import tally_file
 from judgerel_ray.store import RunDirectory, begin_session, land, scan_judgments
