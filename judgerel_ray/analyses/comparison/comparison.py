@@ -21,6 +21,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     pairs_between,
     pairs_inside,
 )
+from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, possible_orders
@@ -391,13 +392,14 @@ def _compared(
     )
     for policy in told:
         for name in names:
-            of_scores = name == "krippendorff_alpha" and level != "nominal"
+            of_scores = name in OF_NUMBERS and level != "nominal"
             # No reply without a score is a score of its own, and valid_rate counts each reply.
             untrue = of_scores and any_without and policy == "category"
             once = name in ("valid_rate", "position_bias")
             if (untrue and "drop" in told) or (once and policy != told[0]):
                 continue
-            at = level if of_scores else "nominal"
+            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+            at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"
             reproduced = sides is not None and name in PAIR_COEFFICIENTS
             asked = (both, unit, name, policy, at, tolerance, declared)
             if reproduced or name in OF_ORDERS:

@@ -446,3 +446,21 @@ def test_no_interval_of_a_difference_reaches_beyond_what_can_be(name, most):
             0, named=True
         )
         assert -most <= found["low"] <= found["difference"] <= found["high"] <= most
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize("scale", ["points", "likert5"])
+def test_variance_components_of_scores_are_those_of_reduce(scale, orders):
+    rng = np.random.default_rng(5)
+    asked = [(judge, f"q{q}", o, r, float(np.clip(round(1 + q % 5 + rng.normal(0, 0.7)), 1, 5)))
+             for judge in ("x", "y") for q in range(15) for o in range(orders)
+             for r in range(3)]  # fmt: skip
+    names = ["judge", "item_id", "option_order", "replication", "score"]
+    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit(scale))
+    frame = frame if orders > 1 else frame.drop("option_order")
+    found = compare_judgments(frame.lazy(), by=["judge"], coefficients=["icc1"]).row(0, named=True)
+    own = reduce_judgments(frame.lazy(), coefficients=["icc1"])
+    own = own.filter(pl.col("measurement") == "interval")
+    own = own.filter(pl.col("conditions") == found["conditions"])
+    assert found["measurement"] == "interval"
+    assert [found["value_a"], found["value_b"]] == pytest.approx(own["value"].to_list())
