@@ -52,6 +52,7 @@ from judgerel_ray.counting.verdicts.policy import (
     own_level,
     value_of,
 )
+from judgerel_ray.counting.verdicts.scales import scale_names, values_on
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
@@ -553,7 +554,9 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     scored = both.filter(SCORED)
     distinct = _distinct(scored)
     menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
-    if menu is None:
+    if names := scale_names(both):
+        menu = max((values_on(names) or (0, ()))[0], distinct)
+    elif menu is None:
         tied = scored.select(is_tie().any()).item() if "verdict" in both.columns else False
         menu = distinct if shown is None else max(distinct, shown + bool(tied))
     return max(1, menu + (outcomes_without_verdict(both) if policy == "category" else 0))

@@ -464,3 +464,15 @@ def test_variance_components_of_scores_are_those_of_reduce(scale, orders):
     own = own.filter(pl.col("conditions") == found["conditions"])
     assert found["measurement"] == "interval"
     assert [found["value_a"], found["value_b"]] == pytest.approx(own["value"].to_list())
+
+
+def test_a_scale_that_ships_has_all_its_levels_as_categories():
+    asked = [(judge, f"q{q}", r, float(2 + (q + r * (q % 3 == 0)) % 2))
+             for judge in ("x", "y") for q in range(12) for r in range(3)]  # fmt: skip
+    names = ["judge", "item_id", "replication", "score"]
+    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit("likert5"))
+    wanted = ["gwet_ac1", "brennan_prediger"]
+    found = compare_judgments(frame.lazy(), by=["judge"], coefficients=wanted)
+    own = reduce_judgments(frame.lazy(), coefficients=wanted).filter(pl.col("judge") == "x")
+    assert own["n_categories"].to_list() == [5, 5]
+    assert found["value_a"].to_list() == pytest.approx(own["value"].to_list())
