@@ -15,7 +15,10 @@ _EXTENDED = "extended to the value"
 FEW_INFORMATIVE = Flag.FEW_INFORMATIVE.words()
 GREEDY = (Flag.SERVING_NOISE.words(), Flag.GREEDY_LEFT_OUT.words())
 _OF_INTERVALS = (Flag.FEW_INFORMATIVE, Flag.CARRIED_BY_FEW, Flag.BIASED)
-_DRAWN_OUT = (IntervalMethod.POSTERIOR_EXTENDED, IntervalMethod.POSTERIOR_WITH_0_EXTENDED)
+_DRAWN_OUT = (
+    IntervalMethod.POSTERIOR_EXTENDED, IntervalMethod.POSTERIOR_WITH_0_EXTENDED,
+    IntervalMethod.JACKKNIFE_LESS_BIAS_EXTENDED,
+)  # fmt: skip
 _OF_PLACES = (NullMethod.PLACE_PERMUTATIONS, NullMethod.PLACES_CLOSED_FORM, NullMethod.PLACES_ALIKE)
 _UNMARKED = (
     Flag.NO_REPEATS, Flag.IN_BLOCKS, Flag.RESAMPLES_UNDEFINED, Flag.PERMUTATIONS_UNDEFINED,
@@ -81,7 +84,7 @@ _REASONS = {
     "non positive total": "the items cancel out: their sum has no variance to speak of",
     FEW_INFORMATIVE: "fewer than 10 questions show any disagreement (or any "
     "agreement), or fewer than 5 go another way than most: one question can move this interval",
-    _EXTENDED: "the interval of the likely values does not hold this one, and was drawn out to it: "
+    _EXTENDED: "the interval made by this method does not hold the value, and was drawn out to it: "
     "it ends at the value because so few questions say little, and not because no more is possible",
     "biased at this size": "with so few questions or replications the value itself is off by more "
     "than a quarter of its standard error: ask more",

@@ -25,6 +25,7 @@ class IntervalMethod(StrEnum):
     JACKKNIFE_FISHER = "jackknife_fisher"
     JACKKNIFE_LESS_BIAS = "jackknife_less_bias"
     JACKKNIFE_LESS_BIAS_WITH_0 = "jackknife_less_bias_with_0"
+    JACKKNIFE_LESS_BIAS_EXTENDED = "jackknife_less_bias_extended"
     POSTERIOR = "posterior"
     POSTERIOR_WITH_0 = "posterior_with_0"
     POSTERIOR_EXTENDED = "posterior_extended"
@@ -56,6 +57,8 @@ _INTERVALS: Mapping[IntervalMethod, str] = {
     IntervalMethod.JACKKNIFE_LESS_BIAS: f"{_JACKKNIFE}, about the value less its bias",
     IntervalMethod.JACKKNIFE_LESS_BIAS_WITH_0:
         f"{_JACKKNIFE}, about the value less its bias, 0 kept in it",
+    IntervalMethod.JACKKNIFE_LESS_BIAS_EXTENDED:
+        f"{_JACKKNIFE}, about the value less its bias, extended to the value",
     IntervalMethod.POSTERIOR: _POSTERIOR,
     IntervalMethod.POSTERIOR_WITH_0: f"{_POSTERIOR}, with 0: it may be noise",
     IntervalMethod.POSTERIOR_EXTENDED: f"{_POSTERIOR}, extended to the value",

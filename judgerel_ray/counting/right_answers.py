@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from judgerel_ray.core import SweepError
 from judgerel_ray.counting.columns import FACETS
 from judgerel_ray.counting.nesting import KIND, PLACES, N, UnitRows
-from judgerel_ray.counting.verdicts.spelling import folded
+from judgerel_ray.counting.verdicts.spelling import folded, told_apart
 
 GOLD = "gold"
 """The column that names the right verdict, or score, of a question."""
@@ -37,7 +38,8 @@ class Strangers(NamedTuple):
         gold matches no verdict of the file in 3 of the 4 rows with gold; they count as wrong: \
 'Rome'; verdicts are 'A', 'B'
         """
-        what = f"{_few(set(self.gold))}; verdicts are {_few(set(self.verdicts)) or 'none'}"
+        right, verdicts = _apart(self.gold, self.verdicts)
+        what = f"{right}; verdicts are {verdicts or 'none'}"
         if self.n_rows == self.of_rows:
             return (
                 f"gold matches no verdict of the file in any of its {self.of_rows:,} rows, so no "
@@ -208,9 +210,10 @@ def refuse_strangers(known: pl.DataFrame) -> None:
         raise SweepError("no question has a right answer: gold is null in every row")
     verdicts, right = set(known["verdict"].drop_nulls()), set(known[GOLD])
     if verdicts and not verdicts & right:
+        seen, wanted = _apart(verdicts, right)
         raise SweepError(
             "verdict and gold have no value in common, so nothing could be right: verdicts are "
-            f"{_few(verdicts)}; gold is {_few(right)}"
+            f"{seen}; gold is {wanted}"
         )
 
 
@@ -238,7 +241,18 @@ def _plain(score: float) -> str:
     return f"{score:g}"
 
 
+def _apart(*sides: Collection[str]) -> list[str]:
+    """Some names of each side, by code points where two of them look the same."""
+    names = sorted(set().union(*sides))
+    shown = dict(zip(names, told_apart(names, quotes=repr), strict=True))
+    return [_some([shown[one] for one in sorted(set(side))]) for side in sides]
+
+
 def _few(names: set[str]) -> str:
     """Some of many names."""
-    some = sorted(names)[:_LONGEST]
-    return ", ".join(repr(one) for one in some) + (", ..." if len(names) > _LONGEST else "")
+    return _some([repr(one) for one in sorted(names)])
+
+
+def _some(told: Sequence[str]) -> str:
+    """The first of many."""
+    return ", ".join(told[:_LONGEST]) + (", ..." if len(told) > _LONGEST else "")

@@ -90,7 +90,8 @@ def test_accuracy_stands_beside_agreement_by_group_and_by_question(twelve, capsy
     assert questions[2]["high"] == pytest.approx(0.7076, abs=1e-4)
     out = told(capsys, twelve, verb="questions")
     assert out.splitlines()[0].split()[:3] == ["judge", "item_id", "judgments"]
-    assert len(out.splitlines()) == 5
+    assert len(out.splitlines()) == 5 + 2  # what agreement is of
+    assert "same prompt (repeatability)" in out
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def answers(tmp_path_factory):
     """Two models alone and as judges of each other, 40 questions, gold in a file of its own."""
     rng = np.random.default_rng(5)
     folder = tmp_path_factory.mktemp("answers")
-    gold = rng.choice(list("123"), 40)
+    gold = rng.choice(list("xyz"), 40)
     rows = []
     for judge, skill in (("ant", 0.7), ("bee", 0.5)):
         for role, stage in (("responder", "choose"), ("participant", "judge"),
@@ -25,7 +25,7 @@ def answers(tmp_path_factory):
                 rows.append(
                     {"judge": judge, "role": role, "stage": stage, "protocol": "think_twice",
                      "temperature": 0.7, "template": "default", "item_id": f"q{n}",
-                     "replication": 0, "verdict": str(gold[n]) if right else "1",
+                     "replication": 0, "verdict": str(gold[n]) if right else "x",
                      "confidence": None if n == 7 else round(0.5 + 0.4 * right * rng.random(), 1),
                      "outcome": "scored", "gold": str(gold[n]), "category": "ab"[n % 2]}
                 )  # fmt: skip

@@ -22,6 +22,7 @@ from judgerel_ray.analyses.comparison.compared_facets import (
     pairs_between,
     pairs_inside,
 )
+from judgerel_ray.analyses.reliability.estimates import OF_NUMBERS
 from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, possible_orders
@@ -56,6 +57,7 @@ from judgerel_ray.counting.verdicts.policy import (
     own_level,
     value_of,
 )
+from judgerel_ray.counting.verdicts.scales import scale_names, values_on
 from judgerel_ray.stats import COEFFICIENTS, CountStatistic, Level, count_statistic
 from judgerel_ray.stats.generalizability.facet_agreement import PAIR_COEFFICIENTS, repeats_known
 from judgerel_ray.stats.intervals.judge_differences import benjamini_hochberg, holm
@@ -399,13 +401,14 @@ def _compared(
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
     for policy in told:
         for name in names:
-            of_scores = name == "krippendorff_alpha" and level != "nominal"
+            of_scores = name in OF_NUMBERS and level != "nominal"
             # No reply without a score is a score of its own, and valid_rate counts each reply.
             untrue = of_scores and any_without and policy == "category"
             once = name in ("valid_rate", "position_bias")
             if (untrue and "drop" in told) or (once and policy != told[0]):
                 continue
-            at = level if of_scores else "nominal"
+            # Of numbers there is one analysis of variance, whatever alpha makes of their order.
+            at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"
             reproduced = sides is not None and name in PAIR_COEFFICIENTS
             asked = (both, unit, name, policy, at, tolerance, declared)
             if reproduced or name in OF_ORDERS:
@@ -567,7 +570,9 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     scored = both.filter(SCORED)
     distinct = _distinct(scored)
     menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
-    if menu is None:
+    if names := scale_names(both):
+        menu = max((values_on(names) or (0, ()))[0], distinct)
+    elif menu is None:
         tied = scored.select(is_tie().any()).item() if "verdict" in both.columns else False
         menu = distinct if shown is None else max(distinct, shown + bool(tied))
     return max(1, menu + (outcomes_without_verdict(both) if policy == "category" else 0))

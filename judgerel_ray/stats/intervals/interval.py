@@ -94,7 +94,7 @@ def student_ends(
 
 
 def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float, IntervalMethod]:
-    """Lay a plain interval about a value less its bias, and keep 0 in it where it was.
+    """Lay a plain interval about a value less its bias, which holds 0 where it did, and the value.
 
     Parameters
     ----------
@@ -120,12 +120,18 @@ def ends_less_bias(value: float, half: float, bias: float) -> tuple[float, float
     [-0.125, 0.375]
     >>> ends_less_bias(0.5, 0.5625, -0.125)[2].value
     'jackknife_less_bias_with_0'
+    >>> low, high, method = ends_less_bias(-0.5, 0.25, -0.5)
+    >>> low, high, method.value
+    (-0.5, 0.25, 'jackknife_less_bias_extended')
     """
     low, high = value - bias - half, value - bias + half
     method = IntervalMethod.JACKKNIFE_LESS_BIAS
     if value - half <= 0 <= value + half and not low <= 0 <= high:
         low, high = min(0.0, low), max(0.0, high)
         method = IntervalMethod.JACKKNIFE_LESS_BIAS_WITH_0
+    if not low <= value <= high:
+        low, high = min(low, value), max(high, value)
+        method = IntervalMethod.JACKKNIFE_LESS_BIAS_EXTENDED
     return low, min(1.0, high), method
 
 

@@ -446,3 +446,33 @@ def test_no_interval_of_a_difference_reaches_beyond_what_can_be(name, most):
             0, named=True
         )
         assert -most <= found["low"] <= found["difference"] <= found["high"] <= most
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+@pytest.mark.parametrize("scale", ["points", "likert5"])
+def test_variance_components_of_scores_are_those_of_reduce(scale, orders):
+    rng = np.random.default_rng(5)
+    asked = [(judge, f"q{q}", o, r, float(np.clip(round(1 + q % 5 + rng.normal(0, 0.7)), 1, 5)))
+             for judge in ("x", "y") for q in range(15) for o in range(orders)
+             for r in range(3)]  # fmt: skip
+    names = ["judge", "item_id", "option_order", "replication", "score"]
+    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit(scale))
+    frame = frame if orders > 1 else frame.drop("option_order")
+    found = compare_judgments(frame.lazy(), by=["judge"], coefficients=["icc1"]).row(0, named=True)
+    own = reduce_judgments(frame.lazy(), coefficients=["icc1"])
+    own = own.filter(pl.col("measurement") == "interval")
+    own = own.filter(pl.col("conditions") == found["conditions"])
+    assert found["measurement"] == "interval"
+    assert [found["value_a"], found["value_b"]] == pytest.approx(own["value"].to_list())
+
+
+def test_a_scale_that_ships_has_all_its_levels_as_categories():
+    asked = [(judge, f"q{q}", r, float(2 + (q + r * (q % 3 == 0)) % 2))
+             for judge in ("x", "y") for q in range(12) for r in range(3)]  # fmt: skip
+    names = ["judge", "item_id", "replication", "score"]
+    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit("likert5"))
+    wanted = ["gwet_ac1", "brennan_prediger"]
+    found = compare_judgments(frame.lazy(), by=["judge"], coefficients=wanted)
+    own = reduce_judgments(frame.lazy(), coefficients=wanted).filter(pl.col("judge") == "x")
+    assert own["n_categories"].to_list() == [5, 5]
+    assert found["value_a"].to_list() == pytest.approx(own["value"].to_list())

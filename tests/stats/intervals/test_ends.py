@@ -109,9 +109,9 @@ def test_kappa_holds_zero_wherever_its_plain_interval_does(rows):
 
 
 def test_a_shift_by_the_bias_leaves_zero_in():
-    low, high, words = ends_less_bias(0.779, 0.865, -0.1)
+    low, high, method = ends_less_bias(0.779, 0.865, -0.1)
     assert (low, high) == (0.0, 1.0)
-    assert words == ", about the value less its bias, 0 kept in it"
+    assert method == "jackknife_less_bias_with_0"
     # Plainly below 0 before: nothing to keep.
-    low, high, words = ends_less_bias(-0.5, 0.25, -0.125)
-    assert (low, high, words) == (-0.625, -0.125, ", about the value less its bias")
+    low, high, method = ends_less_bias(-0.5, 0.25, -0.125)
+    assert (low, high, method) == (-0.625, -0.125, "jackknife_less_bias")

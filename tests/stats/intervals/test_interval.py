@@ -193,3 +193,11 @@ def test_no_low_end_is_below_what_agreement_beyond_chance_can_be(name):
     found = jackknife_interval([[3, 1], [0, 4], [4, 0]], count_statistic(name, n_values=2))
     assert found.low is not None
     assert found.low >= -1
+
+
+def test_an_interval_about_a_value_less_its_bias_holds_the_value():
+    found = interval.student_interval(
+        -0.5, np.array([-0.26, -0.25]), 0.95, chance_corrected=True, less_bias=True
+    )
+    assert found.high == -0.5
+    assert found.method.endswith("extended to the value")
