@@ -27,7 +27,7 @@ from judgerel_ray.analyses.reliability.lead_codes import LeadCode, replies_in
 from judgerel_ray.analyses.reliability.order_effects import read_places
 from judgerel_ray.analyses.reliability.reproducibility import orders_recorded, possible_orders
 from judgerel_ray.blocks.words import estimator_words
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.core.codes import Flag, Noted
 from judgerel_ray.counting.given import warn_of
 from judgerel_ray.counting.groups.grouping import Block, varying_facets
@@ -179,6 +179,7 @@ def compare_judgments(
     n_categories: Mapping[str, int] | None = None,
     block: Block = 0,
     n_options: Mapping[str, int] | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> pl.DataFrame:
     """Compare how far judges agree with themselves, question by question.
 
@@ -215,6 +216,8 @@ def compare_judgments(
     n_options : mapping of str to int, optional
         Options of each benchmark that are shown in orders, of which a tie is none; "" is of rows
         without a benchmark. By default `n_categories`.
+    scales : mapping of str to Scale, optional
+        Scales besides the shipped ones.
 
     Returns
     -------
@@ -247,7 +250,7 @@ def compare_judgments(
     if tolerance is not None and not 0 < tolerance < float("inf"):
         raise SweepError(f"tolerance must be above 0, got {tolerance:g}")
     categories = n_categories or {}
-    menus = _Menus(categories, categories if n_options is None else n_options)
+    menus = _Menus(categories, categories if n_options is None else n_options, scales or {})
     frame_a, frame_b, shown = _by_places(frame_a, frame_b, known=n_options is not None)
     _refuse_names(coefficients or ())
     policies = [_policy(name) for name in missing]
@@ -311,10 +314,11 @@ def _verdicts_and_scores(pair: Pair) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Menus:
-    """Verdicts declared of each benchmark, and options alone, of which a tie is none."""
+    """Verdicts declared of each benchmark, options alone, of which a tie is none, and scales."""
 
     categories: Mapping[str, int]
     options: Mapping[str, int]
+    scales: Mapping[str, Scale]
 
 
 def _refuse_names(names: Sequence[str]) -> None:
@@ -372,7 +376,7 @@ def _compared(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
         how="diagonal_relaxed",
     )
-    level = measurement or own_level(both)
+    level = measurement or own_level(both, declared.scales)
     facets = [one for one in both.columns if one not in _NOT_FACETS]
     options = options_of(both, declared.options)
     # What is one thing on either side (the judges compared) tells no unit apart.
@@ -571,7 +575,7 @@ def _categories(both: pl.DataFrame, policy: Missing, declared: _Menus) -> int:
     distinct = _distinct(scored)
     menu, shown = options_of(both, declared.categories), options_of(both, declared.options)
     if names := scale_names(both):
-        menu = max((values_on(names) or (0, ()))[0], distinct)
+        menu = max((values_on(names, declared.scales) or (0, ()))[0], distinct)
     elif menu is None:
         tied = scored.select(is_tie().any()).item() if "verdict" in both.columns else False
         menu = distinct if shown is None else max(distinct, shown + bool(tied))

@@ -63,6 +63,7 @@ def compare_with_serving(
         names=(str(a), str(b or a)),
         n_categories=declared,
         n_options=shown,
+        scales=dict(first.scales) | dict(second.scales if second else {}),
     )
     if second is not None and (line := otherwise_line(_items(first), _items(second))):
         warn_of([line])

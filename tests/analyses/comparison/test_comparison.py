@@ -7,7 +7,7 @@ import pytest
 from judgerel_ray.analyses.advice.show import comparison_text
 from judgerel_ray.analyses.comparison.comparison import compare_judgments
 from judgerel_ray.analyses.reliability.reliability import reduce_judgments
-from judgerel_ray.core import SweepError
+from judgerel_ray.core import Scale, SweepError
 from judgerel_ray.stats import count_statistic
 from judgerel_ray.stats.intervals.judge_differences import holm
 from judgerel_ray.stats.intervals.paired import paired_difference
@@ -466,13 +466,21 @@ def test_variance_components_of_scores_are_those_of_reduce(scale, orders):
     assert [found["value_a"], found["value_b"]] == pytest.approx(own["value"].to_list())
 
 
-def test_a_scale_that_ships_has_all_its_levels_as_categories():
+@pytest.mark.parametrize("name", ["likert5", "stars"])
+def test_a_scale_that_ships_or_is_declared_has_all_its_levels_as_categories(name):
+    scales = {"stars": Scale(name="stars", level="ordinal", lowest=1, highest=5)}
     asked = [(judge, f"q{q}", r, float(2 + (q + r * (q % 3 == 0)) % 2))
              for judge in ("x", "y") for q in range(12) for r in range(3)]  # fmt: skip
     names = ["judge", "item_id", "replication", "score"]
-    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit("likert5"))
-    wanted = ["gwet_ac1", "brennan_prediger"]
-    found = compare_judgments(frame.lazy(), by=["judge"], coefficients=wanted)
-    own = reduce_judgments(frame.lazy(), coefficients=wanted).filter(pl.col("judge") == "x")
-    assert own["n_categories"].to_list() == [5, 5]
-    assert found["value_a"].to_list() == pytest.approx(own["value"].to_list())
+    frame = pl.DataFrame(asked, schema=names, orient="row").with_columns(scale=pl.lit(name)).lazy()
+    wanted = ["gwet_ac1", "brennan_prediger", "krippendorff_alpha"]
+    found = compare_judgments(frame, by=["judge"], coefficients=wanted, scales=scales)
+    own = reduce_judgments(frame, coefficients=wanted, scales=scales).filter(
+        pl.col("judge") == "x", pl.col("coefficient").is_in(found["coefficient"].implode())
+    )
+    level = {one: at for one, at in found.select("coefficient", "measurement").rows()}
+    assert level["krippendorff_alpha"] == "ordinal"
+    assert set(own.filter(measurement="nominal")["n_categories"]) == {5}
+    values = {(row["coefficient"], row["measurement"]): row["value"] for row in own.to_dicts()}
+    for row in found.to_dicts():
+        assert row["value_a"] == pytest.approx(values[row["coefficient"], row["measurement"]])
