@@ -38,7 +38,7 @@ def uncertainty_lead(found: Uncertain) -> list[Block]:
 
     Examples
     --------
-    See ``tests/analyses/confusion/test_sections.py``.
+    See ``tests/analyses/confusion/test_show.py``.
     """
     worth = found.tables.worth
     if worth.is_empty():
