@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.label_charts import GROUP, told_columns
+from judgerel_ray.analyses.confusion.figures import GROUP, told_columns
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Table, counts, key_columns
 from judgerel_ray.blocks.words import (
     NOISE,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.label_charts import told_columns
+from judgerel_ray.analyses.confusion.figures import told_columns
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table, counts, key_columns
 from judgerel_ray.blocks.words import Row, flag_words, number, percent, percent_interval
 

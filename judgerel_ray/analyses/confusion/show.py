@@ -17,7 +17,7 @@ from judgerel_ray.analyses.confusion.cells import (
     scores_tables,
     transfer_tables,
 )
-from judgerel_ray.analyses.confusion.label_charts import (
+from judgerel_ray.analyses.confusion.figures import (
     GROUP,
     acceptance_figures,
     accuracy_figures,
