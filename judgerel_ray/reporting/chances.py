@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judgerel_ray.analyses.confusion.lead import Uncertain, uncertainty_lead
-from judgerel_ray.analyses.confusion.sections import uncertainty_sections
+from judgerel_ray.analyses.confusion.show import uncertainty_sections
 from judgerel_ray.analyses.distributions.show import Distributed, distribution_sections
 from judgerel_ray.analyses.ratings.show import alignment_section
 from judgerel_ray.analyses.reliability.page import Questions

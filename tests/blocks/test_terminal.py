@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import pytest
+
 from judgerel_ray.blocks.blocks import (
     Column,
     Facts,
@@ -89,6 +91,12 @@ def test_paragraphs_are_as_wide_as_a_terminal_and_cells_are_not_wrapped():
     paragraph, table = text.split("\n\n")
     assert max(map(len, paragraph.split("\n"))) <= 80
     assert len(table.split("\n")) == 3
+
+
+@pytest.mark.parametrize("around", [Folded, Section, Notice])
+def test_a_table_inside_another_block_is_as_wide_as_its_cells(around):
+    table = Table("", [Column(head="what", cells=["word " * 30, "x"])])
+    assert printed([around("all", [table])]) == f"all\n\n{printed([table])}"
 
 
 def test_numbers_stand_in_place_of_figures():

@@ -150,4 +150,4 @@ def test_thresholds_may_be_stated_later_and_ask_nothing(run, capsys):
     for row in stated.iter_rows(named=True):
         if row["value"] is not None:
             assert f"[{row['low']:.3f}, {row['high']:.3f}]" in printed
-    assert "accuracy_low at 0.55" in printed
+    assert "accuracy low at 0.55" in printed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.label_charts import told_columns
+from judgerel_ray.analyses.confusion.figures import told_columns
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table, counts, key_columns
 from judgerel_ray.blocks.words import Row, flag_words, number, percent, percent_interval
 
@@ -38,7 +38,7 @@ def uncertainty_lead(found: Uncertain) -> list[Block]:
 
     Examples
     --------
-    See ``tests/analyses/confusion/test_sections.py``.
+    See ``tests/analyses/confusion/test_show.py``.
     """
     worth = found.tables.worth
     if worth.is_empty():

@@ -44,10 +44,14 @@ class UncertaintyRequest:
 
 def _show(found: UncertaintyTables) -> Printed:
     """Print what uncertainty is worth."""
-    from judgerel_ray.analyses.confusion.text import uncertainty_text
+    from judgerel_ray.analyses.confusion.show import uncertainty_blocks
+    from judgerel_ray.blocks.terminal import printed
 
-    tables = found.printed()
-    return Printed(tables=tables, text=lambda: uncertainty_text(tables), rows=found.judgments)
+    return Printed(
+        tables=found.printed(),
+        text=lambda: printed(uncertainty_blocks(found)),
+        rows=found.judgments,
+    )
 
 
 @verb(

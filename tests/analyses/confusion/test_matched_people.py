@@ -11,9 +11,10 @@ import pytest
 from judgerel_ray.analyses.confusion.from_run import right_options
 from judgerel_ray.analyses.confusion.groups import judged_groups, labellings, labels_of_others
 from judgerel_ray.analyses.confusion.matched_people import matched_table
+from judgerel_ray.analyses.confusion.show import uncertainty_blocks
 from judgerel_ray.analyses.confusion.tables import uncertainty_tables
-from judgerel_ray.analyses.confusion.text import uncertainty_text
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions, scored_matrices
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import HumanRating, Item, Option
 from judgerel_ray.tables import Confusions, items_to_frame
 
@@ -75,10 +76,10 @@ def test_ties_are_counted_and_none_is_dropped(tied):
     assert row["judge_share"] == pytest.approx(np.where(agreed, yes, 0.5).mean())
     assert row["person_share"] == tables.people["value"][0] == 0.5
     assert (row["n_items"], row["n_split"], row["n_ratings"]) == (30, 15, 60)
-    printed = uncertainty_text(tables.printed())
-    assert "15 of 30" in printed
-    assert "items on which people have no single most frequent label: left out" in printed
-    assert "judge - person" in printed
+    shown = " ".join(printed(uncertainty_blocks(tables)).split())
+    assert "15 of 30" in shown
+    assert "items on which people have no single most frequent label: left out" in shown
+    assert "judge - person" in shown
 
 
 def test_by_label_judge_and_person_are_of_the_same_items(tied):

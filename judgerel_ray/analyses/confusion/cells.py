@@ -1,57 +1,42 @@
-"""Tables of uncertainty on the page: what every figure shows, in numbers.
-
-Tables of scores, of people and of matrices on the page, folded where they are long.
-
-Single confusion matrices as tables whose cells are tinted by their probability.
-"""
+"""Tables of uncertainty labels, scores and people: what figures show, in numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.label_charts import GROUP, told_columns
-from judgerel_ray.analyses.confusion.text import (
-    LABEL_SHARES,
-    around,
-    quantity_name,
-    transfer_cells,
-    trials,
+from judgerel_ray.analyses.confusion.figures import GROUP, told_columns
+from judgerel_ray.blocks.blocks import Block, Column, Folded, Table, counts, key_columns
+from judgerel_ray.blocks.words import (
+    NOISE,
+    Row,
+    ends_of,
+    group_label,
+    interval,
+    number,
+    numbers,
+    reason,
 )
-from judgerel_ray.blocks.blocks import (
-    Block,
-    Column,
-    Folded,
-    Heat,
-    Table,
-    Tint,
-    counts,
-    key_columns,
-)
-from judgerel_ray.blocks.words import Row, group_label, interval, number, numbers, reason
 
-OPTIMISTIC = "optimistic"
+_LABEL_SHARES = {
+    "low": "accuracy of low",
+    "high": "accuracy of high",
+    "all": "accuracy of all",
+    "share": "share of low",
+}
+_PLACES = {"judge": "judge", "person": "person held out"}
 
 
-def label_columns(rows: Sequence[Row]) -> list[Column]:
-    """Make the columns of accuracy by label and share of low, with intervals and counts.
-
-    Examples
-    --------
-    >>> label_columns([])[0].head
-    'accuracy of low'
-    """
+def _label_columns(rows: Sequence[Row]) -> list[Column]:
+    """Columns of accuracy by label and share of low, with intervals and counts."""
     return [
         Column(
-            head=head,
-            cells=[number(row[name]) for row in rows],
-            small=[_beside(row, name) for row in rows],
-            is_number=True,
+            head=head, cells=[number(row[name]) for row in rows],
+            small=[_beside(row, name) for row in rows], is_number=True,
         )
-        for name, head in LABEL_SHARES.items()
-    ]
+        for name, head in _LABEL_SHARES.items()
+    ]  # fmt: skip
 
 
 def _beside(row: Row, name: str) -> str:
@@ -86,10 +71,10 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
     columns = [
         *key_columns(rows, names),
         Column(head="labelled by", cells=[_how(row) for row in rows], kind="prose"),
-        *label_columns(rows),
+        *_label_columns(rows),
         Column(
             head="remark",
-            cells=[OPTIMISTIC if row["kind"] == "in-sample" else "" for row in rows],
+            cells=["optimistic" if row["kind"] == "in-sample" else "" for row in rows],
             kind="remark",
         ),
     ]
@@ -133,7 +118,7 @@ def curve_tables(curves: pl.DataFrame) -> list[Block]:
                 cells=[number(row["threshold"], 2) for row in rows],
                 is_number=True,
             ),
-            *label_columns(rows),
+            *_label_columns(rows),
         ]
         caption = f"Accuracy by label and share of low at thresholds, {name}"
         found.append(Folded(f"Numbers by threshold: {name}", [Table(caption, columns)]))
@@ -192,27 +177,48 @@ def transfer_tables(transfer: pl.DataFrame) -> list[Block]:
     """
     if transfer.is_empty():
         return []
-    found: list[Block] = []
-    for (across, within), part in transfer.group_by("across", "within", maintain_order=True):
-        heads, lines = transfer_cells(part.to_dicts())
-        columns = [
-            Column(head="chosen in", cells=[line[0] for line in lines]),
-            *(
-                Column(
-                    head=f"used in {head}",
-                    cells=[line[place].split(", share ")[0] for line in lines],
-                    small=[f"share {line[place].split(', share ')[1]}" for line in lines],
-                    is_number=True,
-                )
-                for place, head in enumerate(heads, start=1)
-            ),
-        ]
-        told = (
-            f"Accuracy of low, with 95 % interval, and share of low: threshold carried across "
-            f"{across}s of {within}".replace("criterions", "criteria")
-        )
-        found.append(Table(told, columns))
-    return found
+    return [
+        _transfer(part.to_dicts(), str(across), str(within))
+        for (across, within), part in transfer.group_by("across", "within", maintain_order=True)
+    ]
+
+
+def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
+    """One comparison as a square: a line for each place of choice."""
+    targets = list(dict.fromkeys(str(row["target"]) for row in rows))
+    lines: dict[str, list[Row]] = {}
+    for row in rows:
+        lines.setdefault(str(row["source"]), []).append(row)
+    columns = [
+        Column(head="chosen in", cells=list(lines)),
+        *(
+            Column(
+                head=f"used in {target}",
+                cells=[_carried(line[place]) for line in lines.values()],
+                small=[_share_carried(line[place]) for line in lines.values()],
+                is_number=True,
+            )
+            for place, target in enumerate(targets)
+        ),
+    ]
+    told = (
+        f"Accuracy of low, with 95 % interval, and share of low: threshold carried across "
+        f"{across}s of {within}".replace("criterions", "criteria")
+    )
+    return Table(told, columns)
+
+
+def _carried(row: Row) -> str:
+    """Accuracy of low by a threshold that was carried, and of how many."""
+    return " ".join(
+        filter(None, [number(row["accuracy_low"]), interval(row), f"of {row['n_low']}"])
+    )
+
+
+def _share_carried(row: Row) -> str:
+    """Share of low by a threshold that was carried, and which that is."""
+    how = "cross-fitted" if row["cross_fitted"] else f"at {number(row['threshold'], 2)}"
+    return f"share {number(row['share_low'])} ({how})"
 
 
 def scores_tables(scores: pl.DataFrame) -> list[Block]:
@@ -246,7 +252,7 @@ def _scores(rows: Sequence[Row], name: str) -> Folded:
         Column(head="surer where", cells=[str(row["surer"]) for row in rows]),
         Column(
             head="mean", cells=[number(row["mean"]) for row in rows],
-            small=[around(row, "mean")[1] for row in rows], is_number=True,
+            small=[ends_of(row, "mean") for row in rows], is_number=True,
         ),
         Column(
             head="AUROC",
@@ -254,12 +260,12 @@ def _scores(rows: Sequence[Row], name: str) -> Folded:
                 number(row["auroc"]) if row["undefined"] is None else reason(row["undefined"])
                 for row in rows
             ],
-            small=[around(row, "auroc")[1] for row in rows],
+            small=[ends_of(row, "auroc") for row in rows],
             is_number=True,
         ),
         Column(
             head="AURC", cells=[number(row["aurc"]) for row in rows],
-            small=[around(row, "aurc")[1] for row in rows], is_number=True,
+            small=[ends_of(row, "aurc") for row in rows], is_number=True,
         ),
         counts("judgments", [row["n"] for row in rows]),
         Column(
@@ -272,14 +278,13 @@ def _scores(rows: Sequence[Row], name: str) -> Folded:
         ),
     ]  # fmt: skip
     caption = (
-        f"Scores of single judgments, {name}, with 95 % intervals; entropy and mutual information "
-        "in nats"
+        "Scores of single judgments, with 95 % intervals; entropy and mutual information in nats"
     )
     return Folded(f"All scores: {name}", [Table(caption, columns, cards=True)])
 
 
 def quantity_tables(worth: pl.DataFrame) -> list[Block]:
-    """Tabulate everything that ``judgerel uncertainty`` prints of a group, folded.
+    """Tabulate every quantity of a group, folded.
 
     Parameters
     ----------
@@ -298,20 +303,33 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     for _, part in worth.group_by(*GROUP, maintain_order=True):
         rows, name = part.to_dicts(), group_label(part.row(0, named=True), told)
         columns = [
-            Column(head="quantity", cells=[reason(quantity_name(row)) for row in rows]),
+            Column(head="quantity", cells=[_quantity(row) for row in rows]),
             Column(
                 head="value",
                 cells=[reason(numbers(row)[0]) for row in rows],
                 small=[numbers(row)[1] for row in rows],
                 is_number=True,
             ),
-            Column(head="of", cells=[trials(row) for row in rows], is_number=True),
+            Column(head="of", cells=[_trials(row) for row in rows], is_number=True),
             Column(head="how", cells=[str(row["estimator"] or "") for row in rows], kind="prose"),
         ]
-        caption = f"All quantities, {name}, with 95 % intervals"
+        caption = f"Quantities of {rows[0]['n_matrices']} matrices, with 95 % intervals"
         whole = Table(caption, columns, cards=True)
         found.append(Folded(f"All quantities: {name}", [whole]))
     return found
+
+
+def _quantity(row: Row) -> str:
+    """A quantity, with the threshold of the labels it is of."""
+    at = row.get("threshold")
+    return reason(row["quantity"]) + ("" if at is None else f" at {at:g}")
+
+
+def _trials(row: Row) -> str:
+    """How many of how many, where that is known."""
+    if row["k"] is not None:
+        return f"{row['k']} of {row['n']}"
+    return "" if row["n"] is None else str(row["n"])
 
 
 def people_table(people: pl.DataFrame) -> list[Block]:
@@ -334,8 +352,8 @@ def people_table(people: pl.DataFrame) -> list[Block]:
         *key_columns(rows, ["benchmark", "raters"]),
         Column(head="criterion", cells=[str(row["criterion"] or "all") for row in rows]),
         Column(
-            head="same rating", cells=[number(row["value"]) for row in rows],
-            small=[interval(row) for row in rows], is_number=True,
+            head="same rating", cells=[reason(numbers(row)[0]) for row in rows],
+            small=[numbers(row)[1] for row in rows], is_number=True,
         ),
         counts("items", [row["n_items"] for row in rows]),
         counts("ratings", [row["n_ratings"] for row in rows]),
@@ -344,110 +362,63 @@ def people_table(people: pl.DataFrame) -> list[Block]:
     return [Table(caption, columns)]
 
 
-def sparsity_text(sparsity: pl.DataFrame) -> list[Block]:
-    """Tabulate how full matrices are by number of options.
+def matched_tables(matched: pl.DataFrame) -> list[Block]:
+    """Tabulate how judges and people match people, a row a group and kind of judgments.
 
     Parameters
     ----------
-    sparsity : pl.DataFrame
-        From :func:`judgerel_ray.analyses.confusion.matrices.sparsity_table`.
+    matched : pl.DataFrame
+        From :func:`judgerel_ray.analyses.confusion.matched_people.matched_table`.
 
     Examples
     --------
-    >>> sparsity_text(pl.DataFrame())
+    >>> matched_tables(pl.DataFrame())
     []
     """
-    if sparsity.is_empty():
+    if matched.is_empty():
         return []
-    rows = sparsity.to_dicts()
-
-    def shares(head: str, name: str) -> Column:
-        return Column(head=head, cells=[number(row[name]) for row in rows], is_number=True)
-
+    told = [*told_columns(matched), "raters"]
+    parts = matched.partition_by(*GROUP, "raters", maintain_order=True)
+    rows = [row for part in parts for row in part.to_dicts()]
     columns = [
-        Column(head="judge", cells=[str(row["judge"]) for row in rows]),
-        counts("options", [row["n_options"] for row in rows]),
-        counts("matrices", [row["n_matrices"] for row in rows]),
-        shares("probability of the option argued for", "argued"),
-        shares("of each other option", "other"),
-        shares("even odds", "even"),
-        shares("other cells below 0.01", "empty"),
+        Column(head="", cells=[group_label(row, told) for row in rows]),
+        Column(head="judgments", cells=[_judgments(row) for row in rows]),
+        *(
+            Column(
+                head=head, cells=[number(row[f"{name}_share"]) for row in rows],
+                small=[ends_of(row, name) for row in rows], is_number=True,
+            )
+            for name, head in _PLACES.items()
+        ),
+        Column(
+            head="judge - person", cells=[number(row["difference"]) for row in rows],
+            small=[ends_of(row, "difference") for row in rows], is_number=True,
+        ),
+        Column(
+            head="by chance: judge, person", is_number=True,
+            cells=[f"{number(r['noise_floor'])}, {number(r['person_floor'])}" for r in rows],
+        ),
+        counts("items", [row["n_items"] for row in rows]),
+        counts("split", [row["n_split"] for row in rows]),
+        counts("ratings", [row["n_ratings"] for row in rows]),
+        Column(head="remark", cells=[_remark(row) for row in rows], kind="remark"),
+    ]  # fmt: skip
+    caption = "How often a label is that of a person, as shares with 95 % intervals"
+    return [Table(caption, columns, cards=True)]
+
+
+def _judgments(row: Row) -> str:
+    """Which judgments a row is of."""
+    if row["criterion"] is not None:
+        return str(row["criterion"])
+    return "all" if row["label"] == "all" else f"{row['label']} uncertainty"
+
+
+def _remark(row: Row) -> str:
+    """What a reader must know of a row."""
+    parts = [
+        reason(row["undefined"]) if row["undefined"] else "",
+        NOISE if row["noise"] else "",
+        f"{row['n_single']} items of one person left out" if row["n_single"] else "",
     ]
-    return [Table("How full matrices are, by number of options (means over matrices)", columns)]
-
-
-_MOST_TINT = 45.0  # percent of the mark's colour: text stays readable on it, light and dark
-
-
-def heat_table(
-    cells: Sequence[Row],
-    judgment: Row,
-    *,
-    why: str,
-    columns: Sequence[str] = ("judge", "benchmark", "item_id"),
-    question: str = "",
-) -> Heat:
-    """Lay out one matrix: options are rows, assessments columns, probabilities raw and scaled.
-
-    Parameters
-    ----------
-    cells : sequence of mapping
-        From :meth:`judgerel_ray.analyses.confusion.matrices.Picked.cells`.
-    judgment : mapping
-        Its row of :func:`judgerel_ray.analyses.confusion.uncertainty.matrix_rows`.
-    why : str
-        What it was picked for.
-    columns : sequence of str
-        What names it.
-    question : str
-        The text of its question, where it is known.
-
-    Returns
-    -------
-    Heat
-        Colour repeats the numbers and says nothing of its own; the judge's own verdict and
-        the right option are marked in words.
-
-    Examples
-    --------
-    >>> cells = [{"option": o, "argued": a, "probability": 0.5, "scaled": 0.5}
-    ...          for o in "xy" for a in "xy"]
-    >>> judgment = {"judge": "j", "benchmark": "b", "item_id": "q", "chosen": "x", "right": "y",
-    ...             "options": ["x", "y"], "u": [0.5, 0.5], "margin": 0.0, "correct": False}
-    >>> heat_table(cells, judgment, why="most torn").rows[0][:2]
-    ('x', 'own verdict')
-    """
-    argued = list(dict.fromkeys(cell["argued"] for cell in cells))
-    options = cast("Sequence[str]", judgment["options"])
-    shares = dict(zip(options, cast("Sequence[float]", judgment["u"]), strict=True))
-    by_place = {(cell["option"], cell["argued"]): cell for cell in cells}
-    rows = []
-    for option in options:
-        marks = [
-            said
-            for name, said in (("chosen", "own verdict"), ("right", "right"))
-            if judgment[name] == option
-        ]
-        tinted = [_cell(by_place[option, one]) for one in argued]
-        rows.append((option, " · ".join(marks), [*tinted, Tint(text=number(shares[option], 2))]))
-    asked = f"; {question}" if question else ""
-    caption = f"{why}: {group_label(judgment, columns)}{asked}; {_standing(judgment)}"
-    heads = ["all argued" if one is None else f"for {one}" for one in argued]
-    return Heat(caption=caption, heads=["option", *heads, "u"], rows=rows)
-
-
-def _standing(judgment: Row) -> str:
-    """How sure, and whether right, in words."""
-    said = f"margin {number(judgment['margin'], 2)}"
-    if judgment["correct"] is None:
-        return f"{said}, right option unknown"
-    return f"{said}, {'right' if judgment['correct'] else 'wrong'}"
-
-
-def _cell(cell: Mapping[str, object]) -> Tint:
-    """One probability; a dash where the judge would not argue."""
-    raw, scaled = cell["probability"], cell["scaled"]
-    if not isinstance(raw, float):
-        return Tint(text="-")
-    small = "" if scaled is None else number(scaled, 2)
-    return Tint(text=number(raw, 2), small=small, percent=_MOST_TINT * min(1.0, raw))
+    return "; ".join(part for part in parts if part)

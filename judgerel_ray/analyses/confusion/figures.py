@@ -1,8 +1,8 @@
-"""Figures of uncertainty labels: by threshold, by judge, by acceptance."""
+"""Figures of uncertainty labels: by threshold, by judge, by acceptance, against people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -321,4 +321,76 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
                 marks=marks,
             )
         )
+    return found
+
+
+def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
+    """Draw judges beside people, one figure a benchmark and kind of people.
+
+    Parameters
+    ----------
+    matched : pl.DataFrame
+        From :func:`judgerel_ray.analyses.confusion.matched_people.matched_table`.
+
+    Yields
+    ------
+    Figure
+        A row a judge, its people's bar beside it.
+
+    Examples
+    --------
+    >>> list(matched_figures(pl.DataFrame()))
+    []
+    """
+    if matched.is_empty():
+        return
+    labelled = matched.filter(pl.col("criterion").is_null(), pl.col("judge_share").is_not_null())
+    for (benchmark, raters), part in labelled.group_by("benchmark", "raters", maintain_order=True):
+        judges = [
+            {str(row["label"]): row for row in one.iter_rows(named=True)}
+            for one in part.partition_by(*GROUP, maintain_order=True)
+        ]
+        told = [name for name in told_columns(part) if name != "benchmark"]
+        names = [group_label(rows["all"], told) for rows in judges]
+        said = [
+            f"{name}: " + "; ".join(
+                f"{label}: judge {number(row['judge_share'])}, person "
+                f"{number(row['person_share'])}, {row['n_items']} items"
+                for label, row in rows.items()
+            )
+            for name, rows in zip(names, judges, strict=True)
+        ]  # fmt: skip
+        people = pl.DataFrame(
+            [bar for place, rows in enumerate(judges) for bar in _bars(rows, place)],
+            schema=dict.fromkeys(("person", "row", "to"), pl.Float64()),
+            orient="row",
+        )
+        marks = [
+            *accuracy_marks([_as_label(rows) for rows in judges], names),
+            Mark(shape="rule", style="people", data=people, x="person", y="row", y2="to"),
+        ]
+        of = f"{benchmark}, {raters}" if raters else str(benchmark)
+        yield rows_figure(
+            f"People matched by label, {of}", "; ".join(said), of, "share of people matched",
+            len(judges), marks,
+        )  # fmt: skip
+
+
+def _bars(rows: Mapping[str, Row], place: int) -> Iterator[tuple[float, float, float]]:
+    """Where people stand beside one judge: share, and from where to where in the figure."""
+    bars = (("all", 0.38, 0.92), ("low", 0.38, 0.66), ("high", 0.66, 0.92))
+    for label, start, end in bars[1:] if len(rows) > 1 else bars[:1]:
+        if label in rows:
+            yield float(str(rows[label]["person_share"])), place + start, place + end
+
+
+def _as_label(rows: Mapping[str, Row]) -> Row:
+    """The shares of one judge as a row of accuracy by label."""
+    found: dict[str, object] = {"all": rows["all"]["judge_share"]}
+    for label in ("low", "high"):
+        row = rows.get(label, {})
+        found |= {
+            label: row.get("judge_share"), f"{label}_from": row.get("judge_low"),
+            f"{label}_to": row.get("judge_high"), f"n_{label}": row.get("n_items"),
+        }  # fmt: skip
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
@@ -11,8 +12,10 @@ import pytest
 from markupsafe import escape
 
 from judgerel_ray.analyses.confusion.lead import Uncertain
-from judgerel_ray.analyses.confusion.text import uncertainty_text
+from judgerel_ray.analyses.confusion.show import uncertainty_blocks, uncertainty_sections
 from judgerel_ray.analyses.confusion.uncertainty import UncertaintyOptions
+from judgerel_ray.blocks.blocks import Figures
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.blocks.words import number
 from judgerel_ray.reporting.chances import Probabilities
 from judgerel_ray.reporting.html import render_report
@@ -104,28 +107,53 @@ def test_every_figure_says_its_numbers_and_has_a_table(page):
 
 
 def test_numbers_are_those_of_reduce(tables, text):
-    printed = uncertainty_text(tables.printed())
+    shown = " ".join(printed(uncertainty_blocks(tables)).split())
     for row in tables.labels.filter(pl.col("kind") != "in-sample").iter_rows(named=True):
         for name in ("low", "high", "share"):
             if row[name] is not None:
                 ends = f"[{number(row[f'{name}_from'])}, {number(row[f'{name}_to'])}]"
                 assert f"{number(row[name])} {ends} of {row[f'n_{name}']}" in text
+                assert f"{number(row[name])} {ends} of {row[f'n_{name}']}" in shown
     for row in tables.worth.filter(pl.col("low").is_not_null()).iter_rows(named=True):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in text
-        assert f"[{row['low']:.3f}, {row['high']:.3f}]" in printed
+        assert f"[{row['low']:.3f}, {row['high']:.3f}]" in shown
     for row in tables.scores.iter_rows(named=True):
         assert f"{number(row['mean'])} [{number(row['mean_low'])}" in text
+        assert f"{number(row['mean'])} [{number(row['mean_low'])}" in shown
     for row in tables.transfer.filter(pl.col("low").is_not_null()).iter_rows(named=True):
         told = f"{number(row['accuracy_low'])} [{number(row['low'])}, {number(row['high'])}]"
         assert f"{told} of {row['n_low']}" in text
-        assert f"{told} of {row['n_low']}" in printed
+        assert f"{told} of {row['n_low']}" in shown
     for row in tables.against_people.iter_rows(named=True):
         for name in ("judge", "person"):
             ends = f"[{number(row[f'{name}_low'])}, {number(row[f'{name}_high'])}]"
             assert f"{number(row[f'{name}_share'])} {ends}" in text
-            assert ends in printed
+            assert f"{number(row[f'{name}_share'])} {ends}" in shown
     for row in tables.people.iter_rows(named=True):
         assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in text
+        assert f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]" in shown
+
+
+def test_a_terminal_shows_blocks_of_the_page(tables):
+    """Figures apart, which hold frames: tables and what is said of them are the same."""
+    sections = uncertainty_sections(Uncertain(tables=tables, replies=REPLIES), {})
+    page = [block for section in sections for block in section.blocks]
+    shown = [one for one in uncertainty_blocks(tables)[1:] if not isinstance(one, Figures)]
+    assert all(block in page for block in shown)
+    kinds = [type(block).__name__ for block in shown]
+    # By label, by criterion, against people, of people, six squares; quantities and scores of four.
+    assert (kinds.count("Table"), kinds.count("Folded")) == (10, 8)
+
+
+def test_without_matrices_a_terminal_says_so(tables):
+    empty = replace(tables, worth=tables.worth.clear())
+    assert printed(uncertainty_blocks(empty)) == "no confusion matrix has landed"
+    assert uncertainty_sections(Uncertain(tables=empty, replies=REPLIES), {}) == []
+
+
+def test_what_all_groups_have_alike_is_told_once(tables):
+    first = printed(uncertainty_blocks(tables)).split("\n")[0]
+    assert first == "All judgments: template t, temperature 0, mode columns"
 
 
 def test_the_best_threshold_here_is_called_optimistic(page, text):
@@ -183,7 +211,6 @@ def test_the_lead_says_where_the_margin_is_worth_nothing(confusion_inputs):
         low=pl.when(pl.col("quantity") == "auroc").then(0.4).otherwise(pl.col("low")),
         high=pl.when(pl.col("quantity") == "auroc").then(0.6).otherwise(pl.col("high")),
     )
-    from dataclasses import replace
 
     def page(tables):
         told = Probabilities(uncertain=Uncertain(tables=tables, replies=REPLIES))

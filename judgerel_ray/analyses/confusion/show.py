@@ -1,0 +1,359 @@
+"""What confusion matrices say of single judgments: labels, scores, people, single matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import polars as pl
+
+from judgerel_ray.analyses.confusion.cells import (
+    acceptance_tables,
+    curve_tables,
+    labels_table,
+    matched_tables,
+    people_table,
+    quantity_tables,
+    scores_tables,
+    transfer_tables,
+)
+from judgerel_ray.analyses.confusion.figures import (
+    GROUP,
+    acceptance_figures,
+    accuracy_figures,
+    matched_figures,
+    share_figures,
+    threshold_figures,
+    told_columns,
+)
+from judgerel_ray.analyses.confusion.lead import Uncertain
+from judgerel_ray.analyses.reliability.page import Questions, question_text
+from judgerel_ray.blocks.blocks import (
+    Block,
+    Column,
+    Figures,
+    Gallery,
+    Heat,
+    Paragraph,
+    Section,
+    Table,
+    Tint,
+    counts,
+    key_columns,
+)
+from judgerel_ray.blocks.words import Row, cell, group_label, number
+
+if TYPE_CHECKING:  # pages without matrices load nothing of how they are scored
+    from judgerel_ray.analyses.confusion.matrices import Picked
+    from judgerel_ray.analyses.confusion.tables import UncertaintyTables
+
+READ_ACCURACY = (
+    "Accuracy: share of the judge's own verdicts that are the right option (its gold, else the one "
+    "label that most of its people gave; no majority counts the items that have none, which are "
+    "left out). Such a label is of people who agree: against people's agreement, hold the share of "
+    "people matched, not accuracy. Low, high: labels of uncertainty. Intervals are 95 %: exact "
+    "where every text is judged once, else by text. A few right of a few prove little: three of "
+    "three may be 29 %. Only rows marked optimistic were chosen on the judgments they are told of: "
+    "they are of the threshold that looks best on these."
+)
+READ_MATCHED = (
+    "judge: share of an item's people whose label the judge gave, mean over items. person: the "
+    "same of each person held out, against the item's other people; a judge that answers as one "
+    "more person would reaches it. No majority is taken, so items on which people differ count "
+    "like others (split: those without a single most frequent label). Kinds of people stand apart. "
+    "low, high: by uncertainty, each with people on the same items. by chance: the judge's labels "
+    "of other items, and people's shuffled over items. Intervals are over texts, of the people who "
+    "rated."
+)
+READ_SCORES = (
+    "AUROC: 0.5 tells nothing. AURC: the share wrong, averaged over coverage. Few wrong, or right: "
+    "fewer than ten texts have such a judgment, and both numbers rest on them. Beside the scores "
+    "of a matrix stand plain ones where the run has them: agreement of replications (as many as "
+    "cost no more than the matrix) and the verdict's own probability. Tokens an item are those "
+    "computed for prompts (what the prefix cache gave left out, where the engine tells) and "
+    "generated."
+)
+LABEL_LEGEND = [
+    ("point", "low uncertainty, by thresholds that never saw the judgments they label"),
+    ("noise", "high uncertainty"),
+    ("baseline", "all judgments: what the labels are held against"),
+]
+MATCHED_LEGEND = [
+    *LABEL_LEGEND[:2],
+    ("baseline", "all judgments"),
+    ("people", "a person held out, on the same items"),
+]
+THRESHOLD_LEGEND = [
+    ("line", "accuracy of low uncertainty"),
+    ("area", "its 95 % interval, at each threshold by itself"),
+    ("other", "accuracy of high uncertainty"),
+    ("share", "share of low uncertainty"),
+    ("baseline", "accuracy of all judgments"),
+    ("stated", "a threshold the sweep states"),
+    ("lucky", "the threshold that looks best here: optimistic"),
+]
+_MOST_TINT = 45.0  # percent of the mark's colour: text stays readable on it, light and dark
+
+
+def uncertainty_blocks(tables: UncertaintyTables) -> list[Block]:
+    """Say what uncertainty labels and scores are worth.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, uncertainty
+    >>> uncertainty_blocks(uncertainty(example("run")))[0].text
+    'All judgments: template default, temperature 0, mode single'
+    """
+    if tables.worth.is_empty():
+        return [Paragraph("no confusion matrix has landed")]
+    return [
+        *_alike(tables.worth),
+        *_accuracy(tables),
+        *_people(tables),
+        *labels_table(tables.labels, by_criterion=True),
+        *_transfer(tables),
+        *_scores(tables),
+    ]
+
+
+def _alike(worth: pl.DataFrame) -> list[Block]:
+    """What all groups have alike, so that none is named by it."""
+    told, row = told_columns(worth), worth.row(0, named=True)
+    names = [name for name in GROUP if name not in told and row[name] is not None]
+    said = ", ".join(f"{name} {cell(row[name])}" for name in names)
+    return [Paragraph(f"All judgments: {said}")] if said else []
+
+
+def uncertainty_sections(found: Uncertain, questions: Questions) -> list[Block]:
+    """Make the sections of a page; `questions` has the texts of single ones, where they are known.
+
+    Examples
+    --------
+    See ``tests/analyses/confusion/test_show.py``.
+    """
+    tables = found.tables
+    if tables.worth.is_empty():
+        return []
+    return [
+        Section("Verdicts and assessments", _replies(found.replies)),
+        Section("Accuracy by label", _accuracy(tables)),
+        Section("People", _people(tables)),
+        Section("Share of low uncertainty", _shares(tables)),
+        Section("The threshold", _threshold(tables)),
+        Section("Thresholds used elsewhere", _transfer(tables)),
+        Section("Scores without a threshold", [*_acceptance(tables), *_scores(tables)]),
+        Section("Single matrices", _gallery(tables, questions)),
+    ]
+
+
+_ROLES = {"judge": "own verdicts", "assessor": "assessments"}
+_GIVEN = "scored"
+
+
+def _replies(replies: pl.DataFrame) -> list[Block]:
+    """What became of verdicts and assessments: what nobody argues is a column not there."""
+    if replies.is_empty():
+        return []
+    counted = replies.with_columns(pl.col("outcome").fill_null(_GIVEN))
+    groups = counted.partition_by("judge", "benchmark", "role", maintain_order=True)
+    rows = [part.row(0, named=True) for part in groups]
+    absent = sorted(set(counted["outcome"]) - {_GIVEN})
+
+    def number_of(part: pl.DataFrame, outcome: str) -> int:
+        return int(part.filter(pl.col("outcome") == outcome)["n"].sum())
+
+    columns = [
+        *key_columns(rows, ["judge", "benchmark"]),
+        Column(head="asked for", cells=[_ROLES[str(row["role"])] for row in rows]),
+        counts("requests", [int(part["n"].sum()) for part in groups]),
+        counts("given", [number_of(part, _GIVEN) for part in groups]),
+        *(
+            counts(name.replace("_", " "), [number_of(part, name) for part in groups])
+            for name in absent
+        ),
+    ]
+    told = Paragraph(
+        "A judgment without a verdict counts as wrong. An option that a judge would not argue is a "
+        "column its matrix does not have; means are over the others."
+    )
+    return [Table("Verdicts and assessments, counted", columns), *([told] if absent else [])]
+
+
+def _accuracy(tables: UncertaintyTables) -> list[Block]:
+    """Accuracy by label beside the baseline."""
+    return [
+        Paragraph(READ_ACCURACY),
+        Figures(accuracy_figures(tables.labels), LABEL_LEGEND),
+        *labels_table(tables.labels, by_criterion=False),
+        *quantity_tables(tables.worth),
+    ]
+
+
+def _people(tables: UncertaintyTables) -> list[Block]:
+    """Judges against people, and how far people agree among themselves."""
+    agreement = people_table(tables.people)
+    if tables.against_people.is_empty():
+        return agreement
+    figures = list(matched_figures(tables.against_people))
+    return [
+        Paragraph(READ_MATCHED),
+        Figures(figures, MATCHED_LEGEND),
+        *matched_tables(tables.against_people),
+        *agreement,
+    ]
+
+
+def _shares(tables: UncertaintyTables) -> list[Block]:
+    """Share of low by judge, benchmark and criterion."""
+    figures = share_figures(tables.labels)
+    if not figures:
+        return []
+    told = Paragraph(
+        "Share of the judgments that are of low uncertainty, with 95 % intervals; the rest is "
+        "high. Labels are cross-fitted unless a threshold was given."
+    )
+    return [told, Figures(figures), *labels_table(tables.labels, by_criterion=True)]
+
+
+def _threshold(tables: UncertaintyTables) -> list[Block]:
+    """Accuracy and share of low against the threshold."""
+    figures = threshold_figures(tables.curves, tables.labels)
+    if not figures:
+        return []
+    pairs = tables.judgments["options"].list.len() == 2
+    algebra = (
+        " With two options whose probabilities sum to 1, thresholds t and 1 - t give the same "
+        "labels, so a curve that rises on both sides of one half is arithmetic, not the judge's "
+        "doing."
+    )
+    told = Paragraph(
+        "What every threshold gives on these judgments: low where the second largest u lies below "
+        "the threshold and the largest reaches it. A threshold picked for its height here is worth "
+        "less on others (the accuracies beside it under Accuracy by label are cross-fitted), and "
+        "where few judgments are low the line moves with each of them."
+        + (algebra if pairs.any() else "")
+    )
+    entries = [
+        entry
+        for entry in THRESHOLD_LEGEND
+        if entry[0] != "stated" or _has_stated(tables.labels)
+    ]  # fmt: skip
+    return [told, Figures(figures, entries), *curve_tables(tables.curves)]
+
+
+def _has_stated(labels: pl.DataFrame) -> bool:
+    """Whether any threshold was stated."""
+    return labels.filter(pl.col("kind") == "threshold").height > 0
+
+
+def _transfer(tables: UncertaintyTables) -> list[Block]:
+    """Thresholds carried to other benchmarks, judges and criteria."""
+    found = transfer_tables(tables.transfer)
+    if not found:
+        return []
+    told = Paragraph(
+        "A threshold chosen where the row says (largest share of low among right judgments less "
+        "that among wrong ones), used where the column says; on the diagonal labels are "
+        "cross-fitted. No judgment is labelled by a threshold it helped to choose."
+    )
+    return [told, *found]
+
+
+def _acceptance(tables: UncertaintyTables) -> list[Block]:
+    """Share wrong against share accepted."""
+    figures = acceptance_figures(tables.acceptance)
+    if not figures:
+        return []
+    told = Paragraph(
+        "The margin is the largest u less the second largest, 0 where the matrix prefers another "
+        "option than the judge did: the share of all thresholds at which a judgment is of low "
+        "uncertainty. Accepting judgments from the largest margin down, the line is the share "
+        "wrong among those accepted, with 95 % intervals at each point by itself."
+    )
+    return [told, Figures(figures), *acceptance_tables(tables.acceptance)]
+
+
+def _scores(tables: UncertaintyTables) -> list[Block]:
+    """The margin and other scores, and the baselines at their cost."""
+    return [Paragraph(READ_SCORES), *scores_tables(tables.scores)]
+
+
+def _gallery(tables: UncertaintyTables, questions: Questions) -> list[Block]:
+    """A handful of matrices, and how they were chosen."""
+    if not tables.picked:
+        return []
+    told = Paragraph(
+        "Of each judge, by name the first four: the matrix of the largest margin (not of a wrong "
+        "verdict), that whose two largest u lie closest, and that of the largest margin among "
+        "wrong verdicts; nothing else was looked at. Rows are options, columns the assessments "
+        "shown; each cell is the option's probability, raw and (small) scaled so that its column "
+        "sums to 1. u is the mean of a row."
+    )
+    shown = [_picked(one, questions) for one in tables.picked]
+    return [told, Gallery(shown), *_sparsity(tables.sparsity)]
+
+
+def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
+    """How full matrices are by number of options."""
+    if sparsity.is_empty():
+        return []
+    rows = sparsity.to_dicts()
+
+    def shares(head: str, name: str) -> Column:
+        return Column(head=head, cells=[number(row[name]) for row in rows], is_number=True)
+
+    columns = [
+        Column(head="judge", cells=[str(row["judge"]) for row in rows]),
+        counts("options", [row["n_options"] for row in rows]),
+        counts("matrices", [row["n_matrices"] for row in rows]),
+        shares("probability of the option argued for", "argued"),
+        shares("of each other option", "other"),
+        shares("even odds", "even"),
+        shares("other cells below 0.01", "empty"),
+    ]
+    return [Table("How full matrices are, by number of options (means over matrices)", columns)]
+
+
+def _picked(one: Picked, questions: Questions) -> Heat:
+    """Lay out one matrix: options are rows, assessments columns, probabilities raw and scaled.
+
+    Colour repeats the numbers and says nothing of its own; the judge's own verdict and the right
+    option are marked in words.
+    """
+    cells, judgment = one.cells(), one.matrix.row
+    argued = list(dict.fromkeys(place["argued"] for place in cells))
+    options = cast("Sequence[str]", judgment["options"])
+    shares = dict(zip(options, cast("Sequence[float]", judgment["u"]), strict=True))
+    by_place = {(place["option"], place["argued"]): place for place in cells}
+    rows = []
+    for option in options:
+        marks = [
+            said
+            for name, said in (("chosen", "own verdict"), ("right", "right"))
+            if judgment[name] == option
+        ]
+        tinted = [_tint(by_place[option, assessed]) for assessed in argued]
+        rows.append((option, " · ".join(marks), [*tinted, Tint(text=number(shares[option], 2))]))
+    question = question_text(judgment, questions)
+    asked = f"; {question}" if question else ""
+    named = group_label(judgment, ("judge", "benchmark", "item_id"))
+    caption = f"{one.why}: {named}{asked}; {_standing(judgment)}"
+    heads = ["all argued" if assessed is None else f"for {assessed}" for assessed in argued]
+    return Heat(caption=caption, heads=["option", *heads, "u"], rows=rows)
+
+
+def _standing(judgment: Row) -> str:
+    """How sure, and whether right, in words."""
+    said = f"margin {number(judgment['margin'], 2)}"
+    if judgment["correct"] is None:
+        return f"{said}, right option unknown"
+    return f"{said}, {'right' if judgment['correct'] else 'wrong'}"
+
+
+def _tint(place: Mapping[str, object]) -> Tint:
+    """One probability; a dash where the judge would not argue."""
+    raw, scaled = place["probability"], place["scaled"]
+    if not isinstance(raw, float):
+        return Tint(text="-")
+    small = "" if scaled is None else number(scaled, 2)
+    return Tint(text=number(raw, 2), small=small, percent=_MOST_TINT * min(1.0, raw))
