@@ -83,11 +83,13 @@ def _lines(block: Block) -> Iterator[RenderableType]:
             if inside:
                 title = {Folded: "summary", Notice: "label", Section: "title"}[type(block)]
                 yield _text(str(getattr(block, title)))
-                yield Text(f"\n{inside}")
+                yield f"\n{inside}"
 
 
 def _laid_out(one: RenderableType) -> str:
-    """A piece as text."""
+    """A piece as text; what is a string is laid out already."""
+    if isinstance(one, str):
+        return one
     screen = Console(
         file=StringIO(), width=WIDTH if isinstance(one, Text) else _UNWRAPPED, color_system=None,
         highlight=False, markup=False, emoji=False, legacy_windows=False,

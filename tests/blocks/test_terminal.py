@@ -91,6 +91,12 @@ def test_paragraphs_are_as_wide_as_a_terminal_and_cells_are_not_wrapped():
     assert len(table.split("\n")) == 3
 
 
+def test_a_wide_table_is_not_wrapped_by_what_it_stands_in():
+    wide = Table("", [Column(head=f"column {n}", cells=["a number", "b"]) for n in range(20)])
+    nested = printed([Section("All", [Folded("All of it", [wide])])])
+    assert nested == f"All\n\nAll of it\n\n{printed([wide])}"
+
+
 def test_numbers_stand_in_place_of_figures():
     shown = Figures([], numbers=[TABLE])
     assert printed([shown]) == printed([TABLE])
