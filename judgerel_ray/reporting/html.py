@@ -22,7 +22,7 @@ from judgerel_ray.analyses.reliability.page import (
     unstable_section,
 )
 from judgerel_ray.analyses.reliability.show import failure_lines
-from judgerel_ray.analyses.selection.page import Selected, selection_sections
+from judgerel_ray.analyses.selection.show import Selected, selection_sections
 from judgerel_ray.analyses.serving.show import serving_section
 from judgerel_ray.blocks.blocks import Block, Facts, Figures, Lines, Paragraph, Section
 from judgerel_ray.blocks.html import rendered_page
