@@ -18,7 +18,8 @@ from pathlib import Path
 from judgerel_ray.analyses.reliability.basis import reduce_with_basis
 from judgerel_ray.analyses.reliability.reducing import ReduceOptions, open_judgments
 from judgerel_ray.analyses.serving.from_run import serving_between
-from judgerel_ray.analyses.serving.show import serving_text, shared_text
+from judgerel_ray.analyses.serving.show import serving_blocks, shared_blocks
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.cli import main as judgerel
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +61,7 @@ def tell_between(a: Path, b: Path) -> None:
     if shared is None:
         print(f"nothing is shared by {a.name} and {b.name}")
         return
-    print(shared_text(shared.rows, shared.settings, (a.name, b.name)), end="\n\n")
+    print(printed(shared_blocks(shared.rows, shared.settings, (a.name, b.name))), end="\n\n")
 
 
 def main() -> int:
@@ -85,7 +86,8 @@ def main() -> int:
         return 1
     found = {key: run for key, run in runs.items() if run is not None}
     for run in found.values():
-        print(f"{run.name}: {serving_text(reduce_with_basis(str(run), ReduceOptions()).serving)}\n")
+        noise = reduce_with_basis(str(run), ReduceOptions()).serving
+        print(f"{run.name}: {printed(serving_blocks(noise))}\n")
     for name in kinds:
         for sequences in SEQUENCES[1:]:
             tell_between(found[name, SEQUENCES[0]], found[name, sequences])

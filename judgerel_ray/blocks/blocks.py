@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 import polars as pl
 
-from judgerel_ray.blocks.words import Row, cell
+from judgerel_ray.blocks.words import Row, cell, interval, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +364,21 @@ def counts(head: str, numbers: Sequence[object]) -> Column:
     """
     cells = ["-" if n is None else f"{cast(int, n):,}" for n in numbers]
     return Column(head=head, cells=cells, is_number=True)
+
+
+def estimates(
+    head: str, rows: Sequence[Row], name: str, ends: Callable[[Row], str] = interval
+) -> Column:
+    """Make a column of one number of each row, its interval small beside it.
+
+    Examples
+    --------
+    >>> column = estimates("accuracy [95 %]", [{"share": 0.5, "low": 0.25, "high": 0.75}], "share")
+    >>> column.cells, column.small
+    (['0.500'], ['[0.250, 0.750]'])
+    """
+    cells = [number(row[name]) for row in rows]
+    return Column(head=head, cells=cells, small=[ends(row) for row in rows], is_number=True)
 
 
 def row_columns(

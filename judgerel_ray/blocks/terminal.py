@@ -87,7 +87,7 @@ def _lines(block: Block) -> Iterator[RenderableType]:
 
 
 def _laid_out(one: RenderableType) -> str:
-    """A piece as text; what is text by now was laid out inside another block."""
+    """A piece as text; what is a string is laid out already."""
     if isinstance(one, str):
         return one
     screen = Console(

@@ -103,7 +103,8 @@ def print_coefficients(asked: Asked) -> int:
     from judgerel_ray.analyses.reliability.basis import reduce_with_basis
     from judgerel_ray.analyses.reliability.reducing import write_coefficients
     from judgerel_ray.analyses.serving.from_run import with_serving
-    from judgerel_ray.analyses.serving.show import serving_text
+    from judgerel_ray.analyses.serving.show import serving_blocks
+    from judgerel_ray.blocks.terminal import printed
     from judgerel_ray.cli.console import Screen
 
     formats = _formats(asked)
@@ -135,7 +136,8 @@ def print_coefficients(asked: Asked) -> int:
                 named=options.coefficients is not None or "nominal" in (options.measurement or ()),
             )
         source = "--tolerance" if options.tolerance else "the run's sweep.toml"
-        for text in (serving_text(found.serving), show.tolerance_text(frame, source=source)):
+        repeats = printed(serving_blocks(found.serving))
+        for text in (repeats, show.tolerance_text(frame, source=source)):
             if text:
                 tell(f"\n{text}")
     if output is not None:
@@ -149,7 +151,8 @@ def print_differences(asked: Asked) -> int:
     from judgerel_ray.analyses.comparison.verb import compared
     from judgerel_ray.analyses.reliability.show import coefficients_json
     from judgerel_ray.analyses.serving.from_run import with_shared
-    from judgerel_ray.analyses.serving.show import shared_text
+    from judgerel_ray.analyses.serving.show import shared_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     formats = _formats(asked)
     request = asked.request()
@@ -166,7 +169,8 @@ def print_differences(asked: Asked) -> int:
         else:
             tell(comparison_text(found))
             if shared is not None:
-                tell(f"\n{shared_text(shared.rows, shared.settings, names)}")
+                blocks = shared_blocks(shared.rows, shared.settings, names)
+                tell(f"\n{printed(blocks)}")
     return DONE
 
 

@@ -22,8 +22,8 @@ from judgerel_ray.analyses.reliability.page import (
     unstable_section,
 )
 from judgerel_ray.analyses.reliability.show import failure_lines
-from judgerel_ray.analyses.selection.page import Selected, selection_sections
-from judgerel_ray.analyses.serving.show import serving_section
+from judgerel_ray.analyses.selection.show import Selected, selection_sections
+from judgerel_ray.analyses.serving.show import serving_blocks
 from judgerel_ray.blocks.blocks import Block, Facts, Figures, Lines, Paragraph, Section
 from judgerel_ray.blocks.html import rendered_page
 from judgerel_ray.blocks.ordering import in_order
@@ -198,7 +198,7 @@ def _measured(measured: Measured, questions: Questions | None) -> list[Block]:
         *panel_sections(measured.together, measured.cascaded),
         *rating_sections(measured.rated),
         Section("Alpha against temperature", _charts(coefficients)),
-        Section("Serving noise", serving_section(measured.serving)),
+        Section("Serving noise", serving_blocks(measured.serving)),
         Section("Stable verdicts", _settled(measured.settled)),
         Section("Where the verdicts fall", place_section(measured.positions)),
         Section("All coefficients", coefficient_section(coefficients)),

@@ -64,7 +64,7 @@ def test_every_band_is_named_and_a_guarantee_is_of_one_line(answers, tmp_path, c
     path = str(tmp_path / "again.parquet")
     pl.concat([rows, again]).write_parquet(path)
     assert main(["select", path, "--band", "dkw", "--resamples", "9"]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "at all thresholds together (Dvoretzky or Bonferroni)" in text
     assert "the best of several lines has none" in text
 
@@ -89,7 +89,7 @@ def test_compared_systems_say_the_same_everywhere(answers, capsys):
     for frame, rows in zip(frames.values(), found.values(), strict=True):
         assert frame.to_dicts() == rows
     assert main(["systems", path, "--resamples", "50"]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "joined by question" in text
     assert f"over these {len(found['pairs'])} comparisons" in text
     roles = _json(capsys, "systems", path, "--family", "roles", "--resamples", "50")
@@ -205,4 +205,5 @@ def test_without_evaluators_self_preference_says_what_to_ask(answers, tmp_path, 
     path = str(tmp_path / "participants.parquet")
     rows.write_parquet(path)
     assert main(["systems", path, "--resamples", "9"]) == 0
-    assert 'unknown: ask roles = ["participant", "evaluator_only"]' in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert 'unknown: ask roles = ["participant", "evaluator_only"]' in text

@@ -232,9 +232,10 @@ class ServingRequest(Written):
 
 def _show_serving(found: pl.DataFrame) -> Printed:
     """Print the serving's noise."""
-    from judgerel_ray.analyses.serving.show import serving_text
+    from judgerel_ray.analyses.serving.show import serving_blocks
+    from judgerel_ray.blocks.terminal import printed
 
-    return Printed(tables=found, text=lambda: serving_text(found), rows=found)
+    return Printed(tables=found, text=lambda: printed(serving_blocks(found)), rows=found)
 
 
 @verb(

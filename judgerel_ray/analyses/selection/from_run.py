@@ -19,8 +19,8 @@ from judgerel_ray.analyses.reliability.reducing import (
     open_judgments,
     strangers_of,
 )
-from judgerel_ray.analyses.selection.page import Selected
 from judgerel_ray.analyses.selection.selection import Selection, SelectionOptions, selection_tables
+from judgerel_ray.analyses.selection.show import Selected
 from judgerel_ray.analyses.selection.systems import System, read_systems
 from judgerel_ray.analyses.selection.systems_compared import SystemComparison, compare_systems
 from judgerel_ray.analyses.selection.systems_cost import read_spending
@@ -127,7 +127,7 @@ def selected_of(judged: Judged) -> Selected | None:
     try:
         systems = open_systems(judged, items=items)
     except SweepError as error:  # a page has more to say than this
-        return Selected(selection={}, comparison={}, names=(), refused=error.problem)
+        return Selected(selection={}, comparison={}, refused=error.problem)
     found = selection_tables(systems, SelectionOptions(), chance=_chance(items))
     compared: dict[str, pl.DataFrame] = {}
     if len(systems) > 1:
@@ -135,7 +135,7 @@ def selected_of(judged: Judged) -> Selected | None:
         options = replace(options, answer_temperature=answer_temperature(judged, options))
         spent = read_spending(judged.frame, systems)
         compared = compare_systems(systems, spent, options).tables()
-    return Selected(selection=found.tables(), comparison=compared, names=tuple(systems[0].name))
+    return Selected(selection=found.tables(), comparison=compared)
 
 
 def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | None:

@@ -64,10 +64,13 @@ class SelectRequest(Answered):
 
 def _show_selection(found: Selection) -> Printed:
     """Print what selection is worth."""
-    from judgerel_ray.analyses.selection.show import selection_text
+    from judgerel_ray.analyses.selection.show import selection_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: selection_text(tables), rows=found.systems)
+    return Printed(
+        tables=tables, text=lambda: printed(selection_blocks(tables)), rows=found.systems
+    )
 
 
 @verb(
@@ -151,10 +154,11 @@ class SystemsRequest(Answered):
 
 def _show_systems(found: SystemComparison) -> Printed:
     """Print systems compared."""
-    from judgerel_ray.analyses.selection.show import systems_text
+    from judgerel_ray.analyses.selection.show_systems import systems_blocks
+    from judgerel_ray.blocks.terminal import printed
 
     tables = found.tables()
-    return Printed(tables=tables, text=lambda: systems_text(tables), rows=found.pairs)
+    return Printed(tables=tables, text=lambda: printed(systems_blocks(tables)), rows=found.pairs)
 
 
 @verb(

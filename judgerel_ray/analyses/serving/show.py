@@ -1,4 +1,4 @@
-"""Serving noise in words: lines of their own, never among what a judge's sampling varies."""
+"""Serving noise, for terminal and page: never among what a judge's sampling varies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from judgerel_ray.blocks.blocks import Block, Paragraph
-from judgerel_ray.blocks.columns import table_within, wrapped
+from judgerel_ray.blocks.blocks import Block, Paragraph, Table, row_columns
 from judgerel_ray.blocks.words import Row, cell, group_columns, group_label, times
 
 _WAYS = {
@@ -19,12 +18,12 @@ _WAYS = {
 _APART = "None of this is in the differences above."
 
 
-def serving_lines(serving: pl.DataFrame) -> tuple[str, ...]:
-    """Say how often temperature 0, asked again, was answered otherwise: one line a group.
+def serving_blocks(serving: pl.DataFrame | None) -> list[Block]:
+    """Say how often temperature 0, asked again, was answered otherwise: a paragraph a group.
 
     Parameters
     ----------
-    serving : pl.DataFrame
+    serving : pl.DataFrame, optional
         From :func:`judgerel_ray.analyses.serving.noise.serving_noise`.
 
     Examples
@@ -32,49 +31,26 @@ def serving_lines(serving: pl.DataFrame) -> tuple[str, ...]:
     >>> from judgerel_ray.analyses.serving.noise import serving_noise
     >>> rows = pl.LazyFrame({"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
     ...                      "temperature": [0.0] * 4, "verdict": ["A", "A", "B", "A"]})
-    >>> print(serving_lines(serving_noise(rows, groups=["temperature"]))[0])
+    >>> print(serving_blocks(serving_noise(rows, groups=["temperature"]))[0].text)
     Serving noise (temperature 0, 2 questions asked up to 2 times): two replies to one prompt \
 differ in verdict 50 % of the time [0.63 %, 99.4 %]; questions that ever differ: 1 in verdict. Not \
 sampling: it is in no number of another temperature.
     """
-    if serving.is_empty():
-        return ()
+    if serving is None or serving.is_empty():
+        return []
     columns = group_columns(serving)
     groups: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in serving.iter_rows(named=True):
         mine = groups.setdefault(tuple(row[name] for name in columns), {})
         mine[str(row["coefficient"])] = row
     told = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
-    return tuple(_line(rows, told) for rows in groups.values())
+    return [Paragraph(_line(rows, told)) for rows in groups.values()]
 
 
-def serving_text(serving: pl.DataFrame) -> str:
-    """Write the lines of :func:`serving_lines` as wide as a terminal; nothing where there are none.
-
-    Examples
-    --------
-    >>> serving_text(pl.DataFrame())
-    ''
-    """
-    return "\n".join(wrapped(line) for line in serving_lines(serving))
-
-
-def serving_section(serving: pl.DataFrame | None) -> list[Block]:
-    """Write the lines of :func:`serving_lines` as paragraphs.
-
-    Examples
-    --------
-    >>> serving_section(None)
-    []
-    """
-    lines = () if serving is None else serving_lines(serving)
-    return [Paragraph(line) for line in lines]
-
-
-def shared_text(
+def shared_blocks(
     rows: pl.DataFrame, settings: Mapping[str, Sequence[str]], names: tuple[str, str]
-) -> str:
-    """Write how often requests that two runs share were answered otherwise.
+) -> list[Block]:
+    """Say how often requests that two runs share were answered otherwise.
 
     Parameters
     ----------
@@ -91,11 +67,11 @@ def shared_text(
     >>> row = {"judge": "j", "temperature": 0.0, "matched": "key", "n_requests": 128,
     ...        "n_items": 16, "what": "texts", "n_differing": 3, "value": 3 / 128, "low": 0.001,
     ...        "high": 0.25, "n_items_differing": 2, "estimator": ""}
-    >>> told = shared_text(pl.DataFrame([row], schema=SHARED_COLUMNS),
-    ...                    {"j": ["max_num_seqs 1 against 64"]}, ("a", "b"))
-    >>> print(told.splitlines()[0])
+    >>> table, engines, *_ = shared_blocks(pl.DataFrame([row], schema=SHARED_COLUMNS),
+    ...                                    {"j": ["max_num_seqs 1 against 64"]}, ("a", "b"))
+    >>> print(table.caption)
     Serving noise: 128 requests asked in both a and b
-    >>> print(told.splitlines()[3])
+    >>> print(engines.text)
     Engines of j differ in max_num_seqs 1 against 64.
     """
     keys = ["judge", "temperature", "matched"]
@@ -114,14 +90,12 @@ def shared_text(
         for row in rows.iter_rows(named=True)
     ]
     n, ways = int(first["n_requests"].sum()), sorted(set(rows["matched"]))
-    return "\n".join(
-        [
-            f"Serving noise: {n:,} requests asked in both {names[0]} and {names[1]}",
-            table_within(heads, lines, heads[:3]),
-            *(wrapped(line) for line in _engines(settings)),
-            wrapped("".join([*(_WAYS[way] for way in ways), _APART])),
-        ]
-    )
+    caption = f"Serving noise: {n:,} requests asked in both {names[0]} and {names[1]}"
+    return [
+        Table(caption, row_columns(heads, lines, words=heads[:4]), cards=True),
+        *(Paragraph(line) for line in _engines(settings)),
+        Paragraph("".join([*(_WAYS[way] for way in ways), _APART])),
+    ]
 
 
 def _engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:

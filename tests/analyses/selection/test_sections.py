@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from judgerel_ray.analyses.selection.page import (
+from judgerel_ray.analyses.selection.figures import (
     band_figures,
     confidence_figures,
     reliability_figures,
@@ -121,6 +121,18 @@ def test_the_page_shows_what_reduce_says(answers, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     for row in found["systems"]:
         assert f"{row['n_right']} of 24" in text
+
+
+def test_a_cost_that_cannot_be_told_says_why_on_terminal_and_page(answers, tmp_path, capsys):
+    rows = pl.read_parquet(answers)
+    twice, page = tmp_path / "twice.parquet", tmp_path / "page.html"
+    heats = [rows.with_columns(temperature=pl.lit(heat)) for heat in (0.0, 0.7)]
+    pl.concat(heats).write_parquet(twice)
+    assert main(["systems", str(twice), "--resamples", "9"]) == 0
+    text = capsys.readouterr().out
+    assert main(["report", str(twice), "--out", str(page)]) == 0
+    for shown in (text, page.read_text("utf-8")):
+        assert "remark: several answer temperatures" in " ".join(shown.split())
 
 
 def test_a_file_without_gold_has_no_such_section(answers, tmp_path):

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from judgerel_ray.analyses.selection.selection import SelectionOptions, selection_tables
-from judgerel_ray.analyses.selection.show import selection_text
+from judgerel_ray.analyses.selection.show import selection_blocks
 from judgerel_ray.analyses.selection.systems import read_systems
+from judgerel_ray.blocks.terminal import printed
 from judgerel_ray.core import SweepError
 from judgerel_ray.stats import clopper_pearson
 
@@ -175,7 +176,7 @@ def test_a_ranking_that_rests_on_few_answers_is_flagged_where_it_is_read(n_wrong
     assert row["few"] == few
     assert row["auroc_low"] < row["auroc"] < row["auroc_high"]
     assert row["aurc_low"] < row["aurc"] < row["aurc_high"]
-    text = " ".join(selection_text(tables).split())
+    text = " ".join(printed(selection_blocks(tables)).split())
     assert ("fewer than ten questions have one" in text) == (few is not None)
     assert few is None or f", {few.replace('_', ' ')} answers" in text
 
