@@ -47,7 +47,7 @@ def doubts(nested: UnitRows, columns: tuple[str, ...]) -> Iterator[str]:
     >>> rows = {"item_id": list("qr"), "score": [1.0, 9.0], "scale": ["likert5"] * 2}
     >>> nested = tally_judgments(pl.LazyFrame(rows)).nested
     >>> print(*doubts(nested, ("item_id", "score", "scale")))  # doctest: +ELLIPSIS
-    1 of 2 ratings is off scale likert5, which has 0 to 4: 9 (1); counted as written: ...
+    1 of 2 ratings is off scale likert5, which has 0 to 4: 9 (1); counted as written; ...
     """
     judged = UnitRows(units=nested.units.filter(is_judge(nested.units.columns)), kinds=nested.kinds)
     if judged.units.is_empty():

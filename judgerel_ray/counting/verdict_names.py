@@ -364,7 +364,8 @@ def _two_places(
 ) -> tuple[str, str]:
     """The two places; refused where which option stood at one of them is not known."""
     places = [name.strip() for name in names if name.strip().lower() not in NO_OPTION]
-    listed = f"{len(places)} places ({', '.join(places[:5])}{', ...' * (len(places) > 5)})"
+    counted = "1 place" if len(places) == 1 else f"{len(places)} places"
+    listed = f"{counted} ({', '.join(places[:5])}{', ...' * (len(places) > 5)})"
     hint = "give the option in verdict and its place in label"
     if orders.null_count():
         raise SweepError(

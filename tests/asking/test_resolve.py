@@ -9,7 +9,7 @@ import pytest
 from judgerel_ray.asking.plan.resolve import resolve
 from judgerel_ray.config import load_sweep
 from judgerel_ray.core import SweepError
-from judgerel_ray.protocols import load_template
+from judgerel_ray.protocols import rating as rating_protocol
 
 ITEMS = [
     '{"item_id": "q1", "question": "Larger?", "options": ["one", "two"], "gold": "two"}',
@@ -246,7 +246,7 @@ def test_a_template_declares_a_form_that_its_protocol_can_read(sweep, tmp_path):
     with pytest.raises(SweepError, match="must declare a form") as caught:
         sweep(asks=[named])
     assert caught.value.hint == 'form = "best_response" or "correctness"'
-    shipped = Path(load_template.__code__.co_filename).parent / "rating" / "templates" / "default"
+    shipped = Path(rating_protocol.__file__).parent / "templates" / "default"
     copied = tmp_path / "mine"
     shutil.copytree(shipped, copied)
     (copied / "template.toml").write_text('form = "best_response"\nverdict = "first"\n')

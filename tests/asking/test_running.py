@@ -57,7 +57,7 @@ def test_the_package_offers_these_functions():
     verbs += ["questions", "serving", "uncertainty", "distributions", "scales", "align", "rank"]
     verbs += ["select", "systems", "panels", "cascade", "advise", "compare", "report"]
     assert sorted(judgerel_ray.__all__) == sorted(
-        ["ReadingWarning", "UnfinishedRunWarning", "__version__", "load_sweep", *verbs]
+        ["ReadingWarning", "UnfinishedRunWarning", "__version__", "example", "load_sweep", *verbs]
     )
 
 

@@ -134,9 +134,9 @@ def test_a_judge_of_one_place_is_one_of_two(tmp_path):
          "got 2 places (A, B) in 3 orders"),
         (lambda rows: rows.with_columns(
             option_order=pl.when(pl.col("option_order") == 1).then("option_order")),
-         "some rows say no option_order"),
-        (lambda rows: rows.with_columns(verdict=pl.lit("gpt")), "of which there should be two"),
-        (lambda _: labelled(), "the column label holds other ones"),
+         "some rows have none"),
+        (lambda rows: rows.with_columns(verdict=pl.lit("gpt")), "needs two places, got 1 place"),
+        (lambda _: labelled(), "the column label holds other places than verdict"),
     ],
 )  # fmt: skip
 def test_places_that_tell_no_option_are_refused(change, said, tmp_path, capsys):

@@ -22,6 +22,7 @@ from judgerel_ray.fleet import (
     WorkQueue,
 )
 from judgerel_ray.fleet.lease import item_of
+from judgerel_ray.fleet.outside import Outside
 from judgerel_ray.fleet.pool import Dispatched, Slot, units_of
 from judgerel_ray.fleet.settlement import Settlement, _not_landed
 from judgerel_ray.store import begin_session, close_lease, read_errors, read_ledger
@@ -46,6 +47,7 @@ class Account:
             limits=FleetTable(**limits),
             board=Board(sweep="s", session=1, judges={"j": self.board}),
             placement=SimpleNamespace(drop=self._drop),
+            outside=Outside(),
         )
         self.n_leases = 0
 

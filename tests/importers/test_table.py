@@ -133,7 +133,7 @@ def test_names_that_judgments_do_not_have_are_refused():
 
 
 def test_other_formats_name_their_own_columns(tmp_path):
-    with pytest.raises(SweepError, match="the columns of people are known"):
+    with pytest.raises(SweepError, match="the columns of people are fixed"):
         import_judgments("people", "x.parquet", TableMapping(repeats="s?"))
     (tmp_path / "log.txt").write_text("x")
     with pytest.raises(SweepError, match=r".tsv, .jsonl, .ndjson or .json, got .txt"):

@@ -99,7 +99,7 @@ def test_what_has_no_position_bias_says_why(labels, undefined):
 def test_two_questions_have_a_value_and_no_interval():
     found = position_bias([[2, 0], [2, 0]])
     assert (found.value, found.low) == (1.0, None)
-    assert "no interval: too few units" in found.estimator
+    assert found.no_interval == "too_few_units"
 
 
 def test_questions_of_another_length_are_refused():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judgerel_ray.core.codes import NullMethod
 from judgerel_ray.stats import (
     COEFFICIENTS,
     count_statistic,
@@ -231,7 +232,7 @@ def test_one_value_alone_is_permuted_once_and_gives_the_same_floor(monkeypatch, 
     drawn = permuted(margins, n, "units", np.random.default_rng(0), width=9)
     null = [statistic.value(statistic.terms(one.tables_BRV).sum(axis=-2)) for one in drawn]
     value = float(statistic.value(statistic.terms(counts).sum(axis=0)))
-    expected = noise.floor_of(value, np.concatenate(null), f"{n} random reassignments, two-sided")
+    expected = noise.floor_of(value, np.concatenate(null), NullMethod.REASSIGNMENTS)
     made = []
 
     def counted(*arguments, **options):
