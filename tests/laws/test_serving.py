@@ -38,9 +38,8 @@ def judgments(cells, temperature):
 
 def told(table):
     """What a table says, but for words."""
-    return table.drop(
-        [name for name in ("estimator", "flags", "flag_numbers") if name in table.columns]
-    ).rows()
+    words = ("estimator", "flags", "flag_numbers", "flag_sides")
+    return table.drop([name for name in words if name in table.columns]).rows()
 
 
 # The menu is the distinct values of a file, so that a verdict no other reply gives adds an option.
