@@ -349,7 +349,7 @@ def number_cases() -> Iterator[Case]:
     """Numbers as people and programs write them, in columns of numbers."""
     wild = ("-1", "0.5", "1e400", "inf", "-inf", "0x1", "1,5", "1 000", "one", "9" * 20,
             "--", "1;2", "\u0661", "1e3000", "1_0", "TRUE", "2026-11-22")  # fmt: skip
-    for column in ("replication", "temperature", "score", "confidence", "option_order"):
+    for column in ("replication", "temperature", "score", "option_order"):
         for value in wild:
             header = HEADER if column in HEADER else (*HEADER, column)
             where = header.index(column)
@@ -369,6 +369,16 @@ def number_cases() -> Iterator[Case]:
                 expect=Expect(check=_number_read(column, value), names=(column,)),
                 fast=column == "replication" and value in ("-1", "one"),
             )
+    for value in wild:
+        rows = [[*row, "PASS", value if k == 17 else "0.5"] for k, row in enumerate(CELLS)]
+        fits = value == "0.5"
+        yield Case(
+            family="Numbers",
+            what=f"confidence {value!r} in one row",
+            commands=(("select", "t.csv", "--format", "json"),),
+            files={"t.csv": as_csv(rows, (*HEADER, "gold", "confidence"))},
+            expect=Expect(refusal="never") if fits else must_name("confidence"),
+        )
     repeated = {
         "the same row twice": [*CELLS, CELLS[5]],
         "the same replication with another verdict": [*CELLS, ["q1", 1, "OTHER"]],
