@@ -253,6 +253,6 @@ def _few(names: set[str]) -> str:
     return _some([repr(one) for one in sorted(names)])
 
 
-def _some(told: Sequence[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     """The first of many."""
-    return ", ".join(told[:_LONGEST]) + (", ..." if len(told) > _LONGEST else "")
+    return ", ".join(names[:_LONGEST]) + (", ..." if len(names) > _LONGEST else "")
