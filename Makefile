@@ -40,11 +40,11 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)
 	-n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test
-test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (below 5 minutes on 2 cores)
+test: $(READY) ## the tests while you work: real Ray, one real vLLM engine, the journey end to end (5 to 9 minutes on 2 cores)
 	$(PYTEST) -m "not slow and not gpu and not browser" --hypothesis-profile=quick --ignore=tests/house
 
 .PHONY: test-all
-test-all: $(READY) ## all tests but those for a CUDA machine or a browser (below 20 minutes on 2 cores)
+test-all: $(READY) ## all tests but those for a CUDA machine or a browser (about 40 minutes on 2 cores)
 	$(PYTEST) -m "not gpu and not browser"
 
 .PHONY: test-hostile
