@@ -33,7 +33,8 @@ def build_condition(text: str = "Which is best?", **changes: Any) -> Condition:
         **changes,
     }
     asked = {name: repr(value) for name, value in sorted(values.items())}
-    return Condition(**{"condition_key": digest(asked), "seed_base": seed_base(asked), **values})
+    key = digest(asked)
+    return Condition(**{"condition_key": key, "seed_base": seed_base(key), **values})
 
 
 @pytest.fixture(scope="session")

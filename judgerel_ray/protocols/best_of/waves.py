@@ -35,9 +35,7 @@ def best_of_work(frame: AskFrame, voice: Voice, item: Item, texts: Texts) -> Ite
     options = tuple(
         Option(option_id=name, text=answer.text or "") for name, answer in landed.items()
     )
-    orders = option_orders(
-        replace(item, options=options), n_orders=ask.option_orders, seed=ask.order_seed
-    )
+    orders = option_orders(item, n_orders=ask.option_orders, seed=ask.order_seed, options=options)
     numbers = order_numbers(
         item,
         tuple(answers),

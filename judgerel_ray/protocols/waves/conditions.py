@@ -124,7 +124,10 @@ def keyed_condition(
     # Where a reply stops changes what is asked, but not how it begins: with one seed the verdict
     # is the same, so stop strings are in the key and not in the seed.
     # So is what is read beside it.
-    read = {} if condition.scoring is None else {"scoring": asdict(condition.scoring)}
-    key = digest({**content, **read, "sampling": [*sampling, list(condition.stop)]})
-    seed = seed_base({**content, "sampling": [*sampling, []]})
+    seeding = key = digest({**content, "sampling": [*sampling, []]})
+    if condition.scoring is not None:
+        content["scoring"] = asdict(condition.scoring)
+    if condition.scoring is not None or condition.stop:
+        key = digest({**content, "sampling": [*sampling, list(condition.stop)]})
+    seed = seed_base(seeding)
     return replace(condition, prompt=prompt, condition_key=key, seed_base=seed, parents=parents)

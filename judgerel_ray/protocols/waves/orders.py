@@ -21,8 +21,10 @@ def most_orders(n_options: int) -> int:
     return factorial(min(n_options, _COUNTED_OPTIONS))
 
 
-def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option, ...], ...]:
-    """Draw distinct orders of an item's options.
+def option_orders(
+    item: Item, *, n_orders: int, seed: int, options: Sequence[Option] | None = None
+) -> tuple[tuple[Option, ...], ...]:
+    """Draw distinct orders of the options an item is shown with.
 
     The draw depends on the seed, the item's name and its option ids alone: not on the judge, the
     machine, or how often it is drawn.
@@ -30,11 +32,13 @@ def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option
     Parameters
     ----------
     item : Item
-        With at least one option.
+        The item.
     n_orders : int
         How many orders; they all differ.
     seed : int
         The sweep's ``order_seed``.
+    options : sequence of Option, optional
+        At least one, such as answers that were written to the item; its own by default.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option
     Raises
     ------
     SweepError
-        If the item has no options, or fewer orders than asked for.
+        If there are no options, or fewer orders than asked for.
 
     Examples
     --------
@@ -53,7 +57,9 @@ def option_orders(item: Item, *, n_orders: int, seed: int) -> tuple[tuple[Option
     >>> len(set(option_orders(item, n_orders=2, seed=0)))
     2
     """
-    by_name = {option.option_id: option for option in item.options}
+    by_name = {
+        option.option_id: option for option in (item.options if options is None else options)
+    }
     orders = order_names(item, tuple(by_name), n_orders=n_orders, seed=seed)
     return tuple(tuple(by_name[name] for name in order) for order in orders)
 
