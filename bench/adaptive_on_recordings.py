@@ -66,9 +66,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--step", type=int, default=5)
     parser.add_argument("--delta", type=float, default=0.05)
-    told = parser.parse_args()
+    given = parser.parse_args()
     folder = recordings() / "seed000"
-    rule = StoppingRule(delta=told.delta, first=5, most=100, step=told.step)
+    rule = StoppingRule(delta=given.delta, first=5, most=100, step=given.step)
     print(
         "judge, temperature: used; stable verdict, stably none; of both the mode of 100; alpha of"
     )

@@ -259,11 +259,11 @@ def _interval_lines(runs: int, seed: int) -> Iterator[str]:
                 before, after, _ = covered(
                     law, questions=questions, levels=levels, runs=runs, seed=seed
                 )
-                told = "".join(
+                cells = "".join(
                     f"{f'{b:.2f} > ' + ('-' if np.isnan(a) else f'{a:.2f}'):18}"
                     for b, a in zip(before, after, strict=True)
                 )
-                yield f"{law.name:26}{levels:>6}{questions:>5}  {told.rstrip()}"
+                yield f"{law.name:26}{levels:>6}{questions:>5}  {cells.rstrip()}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -50,7 +50,7 @@ def main() -> None:
     counts = made(given.units, given.replications)
     statistic = count_statistic("krippendorff_alpha", n_values=5)
 
-    def theirs(level: str) -> float:
+    def reference_alpha(level: str) -> float:
         return krippendorff.alpha(
             value_counts=counts, value_domain=VALUES, level_of_measurement=level
         )
@@ -61,7 +61,7 @@ def main() -> None:
         noise_floor(counts, statistic)
 
     acts: dict[str, Callable[[], object]] = {
-        "krippendorff": lambda: theirs("nominal"),
+        "krippendorff": lambda: reference_alpha("nominal"),
         "judgerel, value": lambda: krippendorff_alpha(counts),
         "judgerel, with interval and floor": whole,
     }
@@ -75,7 +75,7 @@ def main() -> None:
         median = statistics.median(times)
         print(f"{name:30} {1000 * median:8.1f} ms  {anchor / median:6.1f} x")
     far = max(
-        abs(krippendorff_alpha(counts, values=VALUES, level=level).value - theirs(level))
+        abs(krippendorff_alpha(counts, values=VALUES, level=level).value - reference_alpha(level))
         for level in LEVELS
     )
     print(f"largest difference at {', '.join(LEVELS)}: {far:.1e}")

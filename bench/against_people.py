@@ -62,7 +62,7 @@ def counted(labels: np.ndarray, n_labels: int) -> np.ndarray:
     return (labels[:, :, None] == np.arange(n_labels)).sum(axis=1)
 
 
-def said(row: Recorded) -> str:
+def row_text(row: Recorded) -> str:
     """One row: before, and now."""
     new, bar, gap, floor = (
         row.now.judge, row.now.person, row.now.difference, row.now.floor
@@ -209,7 +209,7 @@ def main() -> None:
         for name, rows in RECORDINGS.items():
             print(f"\n{name}")
             for row in rows(folder):
-                print(said(row))
+                print(row_text(row))
     print("\nA judge that is one more person: shares, false findings, and coverage of 95 %")
     heads = ("law", "items", "people", "truth", "judge", "person", "before")
     print(("{:>7} {:>6} {:>7}" + " {:>7}" * 4).format(*heads)

@@ -84,9 +84,9 @@ def write_items(folder: Path, n: int) -> tuple[Path, Path]:
 def tokens_of(folder: Path, name: str, items: Path, ask: str, engine: str = "") -> TokenCounts:
     """Run a sweep and read the engine's counters."""
     file = folder / f"{name}.toml"
-    told = {"items": items, "ask": ask, "engine": engine, "temperatures": list(TEMPERATURES)}
+    fields = {"items": items, "ask": ask, "engine": engine, "temperatures": list(TEMPERATURES)}
     file.write_text(
-        SWEEP.format(name=name, model=REASONING_JUDGE_FOLDER, new_tokens=NEW_TOKENS, **told)
+        SWEEP.format(name=name, model=REASONING_JUDGE_FOLDER, new_tokens=NEW_TOKENS, **fields)
     )
     if judgerel(["run", str(file), "--out", str(folder / name)]):
         raise SystemExit(1)

@@ -121,13 +121,13 @@ def cell(area: float, n: int, wrong: int, m: int, *, runs: int, seed: int) -> st
             ("aurc", (curve.low, curve.high), truth[1]),
         ):
             found.setdefault(name, []).append((ends, true))
-    told = [f"{n} x {m}", f"{np.mean(n_wrong):.0f}", f"{truth[0]:.2f}", f"{truth[1]:.3f}"]
+    cells = [f"{n} x {m}", f"{np.mean(n_wrong):.0f}", f"{truth[0]:.2f}", f"{truth[1]:.3f}"]
     for pairs in found.values():
         known = [(*ends, true) for ends, true in pairs if ends[0] is not None]
         low, high, true = np.array(known, dtype=float).T
         held, lost = 100 * ((low <= true) & (true <= high)).mean(), len(pairs) - len(known)
-        told.append(f"{held:.1f}, {(high - low).mean():.3f}" + (f", none {lost}" if lost else ""))
-    return f"| {' | '.join(told)} |"
+        cells.append(f"{held:.1f}, {(high - low).mean():.3f}" + (f", none {lost}" if lost else ""))
+    return f"| {' | '.join(cells)} |"
 
 
 def alarms(area: float, n: int, wrong: int, *, runs: int, seed: int) -> str:
@@ -144,8 +144,8 @@ def alarms(area: float, n: int, wrong: int, *, runs: int, seed: int) -> str:
             before = equal_acceptance(*sides, n_resamples=RESAMPLES, seed=run)
         now = equal_acceptance(*sides, n_resamples=RESAMPLES, seed=run)
         found += [one.p is not None and one.p < 0.05 for one in (before, now)]
-    told = " | ".join(f"{100 * one / runs:.1f}" for one in found)
-    return f"| {n} | {wrong} | {area:.2f} | {told} |"
+    shares = " | ".join(f"{100 * one / runs:.1f}" for one in found)
+    return f"| {n} | {wrong} | {area:.2f} | {shares} |"
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ def main() -> int:
         )
         by_chance = f', dies_on = {parsed.items // 5}, dies_once = "{folder}/died"'
         deadly = f', poison = "q{parsed.items // 5:04d}"'
-        for told, trouble, lost in (
+        for label, trouble, lost in (
             ("undisturbed", "", 0),
             ("an engine dies by chance", by_chance, 0),
             ("a request kills its engine", deadly, 1),
@@ -78,7 +78,7 @@ def main() -> int:
             )
             right = right and (landed, failed) == (parsed.items - lost, lost)
             print(
-                f"{told:<28} {seconds:6.1f} s   {engines} engines landed rows, "
+                f"{label:<28} {seconds:6.1f} s   {engines} engines landed rows, "
                 f"{landed} landed, {failed} set aside",
                 flush=True,
             )

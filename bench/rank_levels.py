@@ -129,11 +129,11 @@ def cell(law: str, n: int, *, runs: int, seed: int, power: bool) -> str:
         now = rank_judges(JUDGES, {"m": found}, n_resamples=RESAMPLES, seed=run).ranks
         n_valued = sum(one.value is not None for one in now)
         for place, ranks in enumerate((resampled_ends(found, n, run), now)):
-            told = [one for one in ranks if one.low is not None and one.high is not None]
-            away = [one.low - 1 + n_valued - one.high for one in told]  # type: ignore[operator]
+            bounded = [one for one in ranks if one.low is not None and one.high is not None]
+            away = [one.low - 1 + n_valued - one.high for one in bounded]  # type: ignore[operator]
             placed[place] += sum(away) if power else np.count_nonzero(away)
             anyone[place] += any(away)
-            given[place] += len(told) * (n_valued - 1 if power else 1)
+            given[place] += len(bounded) * (n_valued - 1 if power else 1)
         flagged += sum(one.few for one in now if one.low is not None)
     shares = 100 * placed / np.maximum(given, 1)
     if power:

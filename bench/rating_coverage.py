@@ -64,7 +64,7 @@ def own_interval(scores: Floats, name: str) -> Interval:
     )
 
 
-def told(scores: Mapping[str, Floats], latent: Floats) -> Iterator[tuple[str, Told]]:
+def intervals_of(scores: Mapping[str, Floats], latent: Floats) -> Iterator[tuple[str, Told]]:
     """Every interval of one run, by name."""
     for name, one in scores.items():
         yield f"alpha {name}", of(own_interval(one, name))
@@ -109,7 +109,7 @@ def cell(noise: float, items: int, *, runs: int, seed: int) -> Iterator[str]:
             name: judge.replies(latent, scale, replications=REPLICATIONS, rng=rng)
             for name, scale in SCALES.items()
         }
-        for name, ends in told(scores, latent):
+        for name, ends in intervals_of(scores, latent):
             every.setdefault(name, []).append(ends)
     for name, truth in truths(judge).items():
         given = [(low, high, few) for low, high, few in every[name] if low is not None]

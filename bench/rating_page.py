@@ -63,8 +63,8 @@ def write_ratings(path: Path, items: int, seed: int = 0) -> None:
         JUDGES.items(), CRITERIA, DEFINITIONS, SCALES
     ):
         labels = SCALES[scale]
-        said = np.repeat(latent[criterion], K) + noise * rng.normal(size=n)
-        codes = np.clip(np.rint(said * (len(labels) - 1)), 0, len(labels) - 1).astype(np.int32)
+        noisy = np.repeat(latent[criterion], K) + noise * rng.normal(size=n)
+        codes = np.clip(np.rint(noisy * (len(labels) - 1)), 0, len(labels) - 1).astype(np.int32)
         without = rng.random(n) < UNPARSED
         verdict = named(codes, pa.array(labels), where=~without)
         columns = {name: pa.repeat(pa.scalar(value), n) for name, value in alike.items()}

@@ -119,7 +119,7 @@ def report(data: Recorded) -> None:
     by_label = label_accuracy(fitted.low_N, data.correct, clusters_N=data.item)
     ranking = auroc(data.certainty, data.correct, clusters_N=data.item)
     curve = risk_coverage(data.certainty, data.correct)
-    lucky = wagner2024_threshold(data.edges, data.correct)
+    tuned = wagner2024_threshold(data.edges, data.correct)
     apart = rating_deviation(data.given, data.right, fitted.low_N, clusters_N=data.item)
     half = grouped_folds(data.item, n_folds=2, seed=1) == 0
     risk = round(0.75 * (1 - by_label.all.value), 3)
@@ -133,7 +133,7 @@ def report(data: Recorded) -> None:
     ends = "" if ranking.low is None else f" [{ranking.low:.3f}, {ranking.high:.3f}]"
     print(f"  AUROC {ranking.value:.3f}{ends}, inside criteria {inside_criteria(data):.3f}")
     print(f"  AURC {curve.aurc:.3f}, excess {curve.excess:.3f}; at half {curve.risk_at(0.5):.3f}")
-    print(f"  in-sample threshold {lucky.threshold}: {lucky.accuracy_low:.3f} of {lucky.n_low}, "
+    print(f"  in-sample threshold {tuned.threshold}: {tuned.accuracy_low:.3f} of {tuned.n_low}, "
           f"optimistic")  # fmt: skip
     deviations = [f"{one.value:.3f}" if one.n else "-" for one in (apart.low, apart.high)]
     print(f"  deviation low {deviations[0]}, high {deviations[1]}")

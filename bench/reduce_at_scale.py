@@ -262,14 +262,14 @@ def main() -> None:
     print(f"{datetime.now():%Y-%m-%d}: {what}, {given.rounds} rounds")
     words = (("medians", statistics.median), ("least", min))
     for name, (word, of) in itertools.product([*costs][1:], words):
-        bare, ours = (
+        bare, spent = (
             Cost(*map(of, zip(*map(astuple, costs[one]), strict=True))) for one in ("bare", name)
         )
         print(
             f"{name}, {word:7}  "
-            f"wall {ours.wall:.2f} / {bare.wall:.2f} s = {ours.wall / bare.wall:.2f}, "
-            f"CPU {ours.cpu:.2f} / {bare.cpu:.2f} s = {ours.cpu / bare.cpu:.2f}, "
-            f"peak {ours.peak_mb:.0f} / {bare.peak_mb:.0f} MB"
+            f"wall {spent.wall:.2f} / {bare.wall:.2f} s = {spent.wall / bare.wall:.2f}, "
+            f"CPU {spent.cpu:.2f} / {bare.cpu:.2f} s = {spent.cpu / bare.cpu:.2f}, "
+            f"peak {spent.peak_mb:.0f} / {bare.peak_mb:.0f} MB"
         )
     for name in [*costs][1:]:
         print(f"largest peak of {name} {max(one.peak_mb for one in costs[name]):.0f} MB")

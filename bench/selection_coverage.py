@@ -97,7 +97,7 @@ def truths() -> dict[str, float]:
     }
 
 
-def told(first: Answers, second: Answers, m: int, seed: int) -> Iterator[tuple[str, Told]]:
+def intervals_of(first: Answers, second: Answers, m: int, seed: int) -> Iterator[tuple[str, Told]]:
     """Every interval of one run."""
     truth = truths()
     clusters = first.questions
@@ -159,8 +159,8 @@ def false_alarms(rng: np.random.Generator, n: int, m: int) -> tuple[bool, bool, 
     questions = np.repeat(np.arange(n), m)
     # A question's replications give one verdict, or any other.
     kept = rng.random(n * m) < 0.6
-    said = np.where(kept, verdicts[questions], rng.integers(0, 4, n * m))
-    accuracy = accuracy_floor(said, questions, gold)
+    given = np.where(kept, verdicts[questions], rng.integers(0, 4, n * m))
+    accuracy = accuracy_floor(given, questions, gold)
     scores = rng.choice(LEVELS, size=n)[questions]
     right = (rng.random(n) < 0.6)[questions] ^ (rng.random(n * m) < 0.2)
     ranking = ranking_floor(scores, right, clusters_N=questions)
@@ -184,7 +184,7 @@ def main() -> None:
             guarantees, alarms = [], []
             for run in range(parsed.runs):
                 first, second = drawn(rng, n, m)
-                for name, (low, high, truth) in told(first, second, m, run):
+                for name, (low, high, truth) in intervals_of(first, second, m, run):
                     if low is not None and high is not None:
                         held.setdefault(name, []).append(low <= truth <= high)
                         width.setdefault(name, []).append(high - low)
@@ -195,16 +195,16 @@ def main() -> None:
                 alarms.append(false_alarms(rng, n, m))
             print(f"{n} questions, {m} replications, {parsed.runs} runs")
             for name, hits in held.items():
-                told_of = f"{100 * np.mean(hits):5.1f} %  width {np.mean(width[name]):.3f}"
+                coverage_text = f"{100 * np.mean(hits):5.1f} %  width {np.mean(width[name]):.3f}"
                 lost = parsed.runs - len(hits)
-                print(f"  {name:40s} {told_of}" + (f"  none in {lost}" if lost else ""))
+                print(f"  {name:40s} {coverage_text}" + (f"  none in {lost}" if lost else ""))
             found = [one for one in guarantees if one is not None]
             print(f"  guarantee broken {100 * sum(found) / parsed.runs:.1f} % of runs, "
                   f"found in {len(found)}")  # fmt: skip
             names = ("accuracy", "ranking", "calibrated")
             rates = 100 * np.mean(np.array(alarms, dtype=float), axis=0)
-            said = ", ".join(f"{a} {r:.1f} %" for a, r in zip(names, rates, strict=True))
-            print(f"  called otherwise at .05: {said}")
+            rates_text = ", ".join(f"{a} {r:.1f} %" for a, r in zip(names, rates, strict=True))
+            print(f"  called otherwise at .05: {rates_text}")
 
 
 if __name__ == "__main__":

@@ -47,17 +47,17 @@ def judgments(rng: np.random.Generator, n: int, *, shown: float, loyal: float) -
     gold = rng.integers(OPTIONS.size, size=n)
     steps = np.cumsum(rng.dirichlet(np.full(OPTIONS.size, _FIRM), size=(len(MODELS), n)), axis=-1)
 
-    def said(j: int) -> np.ndarray:
+    def reply(j: int) -> np.ndarray:
         """A reply by opinion."""
         return (rng.random((n, 1)) > steps[j, :, :-1]).sum(axis=1)
 
-    answers = np.array([said(j) for j in range(len(MODELS))])
+    answers = np.array([reply(j) for j in range(len(MODELS))])
     parts = [_rows(m, "responder", answers[j], gold) for j, m in enumerate(MODELS)]
     for j, model in enumerate(MODELS):
         for role in ("participant", "evaluator_only"):
             seen = answers if role == "participant" else np.delete(answers, j, axis=0)
             random = seen[rng.integers(len(seen), size=n), np.arange(n)]
-            verdict = np.where(rng.random(n) < shown, random, said(j))
+            verdict = np.where(rng.random(n) < shown, random, reply(j))
             if role == "participant":
                 verdict = np.where(rng.random(n) < loyal, answers[j], verdict)
             parts.append(_rows(model, role, verdict, gold))
@@ -87,7 +87,7 @@ def tables(law: str, n: int, runs: int, seed: int) -> list[pl.DataFrame]:
 def shares(found: Sequence[pl.DataFrame]) -> dict[str, float]:
     """How often each is picked, and how often each rule tells of a preference."""
     every = pl.concat(found)
-    told = {
+    detected = {
         rule: ((every[f"{rule}_p"] <= 0.05) & (every[f"{rule}_difference"] > 0)).mean()
         for rule in ("own", "self")
     }
@@ -96,8 +96,8 @@ def shares(found: Sequence[pl.DataFrame]) -> dict[str, float]:
         "picked": every["self_picked"].mean(),
         "as_evaluator": every["self_picked_as_evaluator"].mean(),
         "by_others": every["own_picked_by_others"].mean(),
-        "against_others": told["own"],
-        "against_evaluator": told["self"],
+        "against_others": detected["own"],
+        "against_evaluator": detected["self"],
         "two_sided": (every["self_p"] <= 0.05).mean(),
         "found": float(np.mean(favoured)),
         "covers": (
@@ -120,9 +120,9 @@ def main() -> None:
         for n in SIZES:
             one = shares(tables(law, n, parsed.runs, parsed.seed))
             rules = ("against_others", "against_evaluator", "two_sided", "found", "covers")
-            told = " ".join(f"{one[rule]:>12.3f}" for rule in rules)
+            cells = " ".join(f"{one[rule]:>12.3f}" for rule in rules)
             print(f"{law:>9} {n:>9} {one['picked']:>7.3f} {one['as_evaluator']:>9.3f} "
-                  f"{one['by_others']:>7.3f} {told}")  # fmt: skip
+                  f"{one['by_others']:>7.3f} {cells}")  # fmt: skip
         if law == "both":
             print("-" * 100)
     print(f"{parsed.runs} tables a row, three judges each: s.e. of a share of .05 is "

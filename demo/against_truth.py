@@ -136,14 +136,14 @@ def compare(run: str) -> tuple[list[Comparison], dict[float, float]]:
         n_categories = int(rows["n_categories"].drop_nulls()[0])
         limits = limits_of(truths, n_categories=n_categories)
         errors = _standard_errors(truths, m, n_categories)
-        for name, ours in COEFFICIENTS.items():
+        for name, limit in COEFFICIENTS.items():
             comparisons.append(
                 Comparison(
                     temperature=temperature,
                     coefficient=name,
                     found=rows.filter(rows["coefficient"] == name)["value"][0],
-                    truth=getattr(limits, ours),
-                    standard_error=errors[ours],
+                    truth=getattr(limits, limit),
+                    standard_error=errors[limit],
                 )
             )
     return comparisons, divergences

@@ -79,8 +79,8 @@ def draw_pairs() -> tuple[Item, ...]:
 def _pair(rng: random.Random, place: int) -> Item:
     """One pair, drawn again until its answers differ."""
     while True:
-        said = [rng.choices(tuple(WORDS), k=WORDS_AN_ANSWER) for _ in OPTIONS]
-        if abs(quality(said[0]) - quality(said[1])) >= LEAST_GAP:
+        answers = [rng.choices(tuple(WORDS), k=WORDS_AN_ANSWER) for _ in OPTIONS]
+        if abs(quality(answers[0]) - quality(answers[1])) >= LEAST_GAP:
             break
     return Item(
         item_id=f"pair-{place}",
@@ -89,7 +89,7 @@ def _pair(rng: random.Random, place: int) -> Item:
         question=f"What is to be said of case {place}?",
         options=tuple(
             Option(option_id=name, text=f"An answer that is {' and '.join(words)}.")
-            for name, words in zip(OPTIONS, said, strict=True)
+            for name, words in zip(OPTIONS, answers, strict=True)
         ),
     )
 

@@ -98,8 +98,8 @@ def draw_reasoned_reply(
     strength = rng.choice(tuple(PULL))
     letters = verdict_after(qualities, named, strength)
     letter = _drawn(rng, letters if rng.random() < 0.8 else dict.fromkeys(letters, 1.0))
-    said = (BEGIN, NAMES[named], ANSWER, strength, AHEAD, tokens.BEST, tokens.RESPONSE)
-    reply = (*said, tokens.OPEN, letter, tokens.CLOSE, tokens.END)
+    words = (BEGIN, NAMES[named], ANSWER, strength, AHEAD, tokens.BEST, tokens.RESPONSE)
+    reply = (*words, tokens.OPEN, letter, tokens.CLOSE, tokens.END)
     laws = {
         0: first,
         1: {NAMES[x]: p for x, p in leans.items()},

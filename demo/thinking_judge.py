@@ -161,8 +161,8 @@ def _second_step(
     rng: random.Random, question: Question
 ) -> tuple[list[str], tuple[str, ...], tuple[Shares, ...]]:
     """The first step with what was selected, and the answer chosen."""
-    said, picked = _earlier_selection(rng, question)
-    laid = [*_asked(rng, "select"), tokens.END, tokens.ROLES["assistant"], *said, tokens.END]
+    reply, picked = _earlier_selection(rng, question)
+    laid = [*_asked(rng, "select"), tokens.END, tokens.ROLES["assistant"], *reply, tokens.END]
     laid += [tokens.ROLES["user"], *_asked(rng, "choose")]
     chances = drawn_among(question.worth, picked or question.places)
     place, numbers = _drawn_number(rng, chances)
@@ -179,8 +179,8 @@ def _comparison(
     n_models = rng.choices(range(1, MOST_MODELS + 1), (1, 6, 6, 2))[0]
     laid, settled = _text(rng, rng.randint(2, 30)), []
     for model in MODELS[:n_models]:
-        said, picked = _earlier_selection(rng, question)
-        laid += [model, *said]
+        reply, picked = _earlier_selection(rng, question)
+        laid += [model, *reply]
         answer = _earlier_answer(rng, question, picked)
         laid += answer
         settled += [NUMBERS.index(answer[1])] if answer[0] == FINAL else []
@@ -213,12 +213,15 @@ def _earlier_selection(rng: random.Random, question: Question) -> tuple[list[str
         return [*tokens.SILENT], []
     n = 2 if kind < 0.85 else rng.choice((1, 2, 3, 4))
     picked = rng.sample(question.places, k=min(n, len(question.options)))
-    said: list[str] = []
+    reply: list[str] = []
     is_own = rng.random() < 0.6 and len(picked) == 2
     for case, place in zip((FIRST_CASE, SECOND_CASE, "", ""), picked, strict=False):
-        said += [NEXT_OPTION if said and (is_own or rng.random() < 0.8) else OPTION, NUMBERS[place]]
-        said += [case] if is_own else _text(rng, int(25 * rng.random() ** 2))
-    return said, picked
+        reply += [
+            NEXT_OPTION if reply and (is_own or rng.random() < 0.8) else OPTION,
+            NUMBERS[place],
+        ]
+        reply += [case] if is_own else _text(rng, int(25 * rng.random() ** 2))
+    return reply, picked
 
 
 def _earlier_answer(rng: random.Random, question: Question, picked: list[int]) -> list[str]:

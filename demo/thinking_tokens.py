@@ -58,7 +58,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     number = r" [0-9](?![0-9.]*[0-9])"
     leads = rf"(?:{OPTION}|{FINAL})(?={number}|\z)"
     asked = "|".join(map(re.escape, ASKED.values()))
-    told = "|".join(map(re.escape, TEMPER_WORDS.values()))
+    tempers = "|".join(map(re.escape, TEMPER_WORDS.values()))
     models = rf"Model [0-{MOST_MODELS - 1}]:(?=\n)"
     # An unknown word that reads like a token, as "high" does, stands without its space.
     alike = rf"(?: (?:[0-9]|0\.[0-9][0-9]|{HIGH})|\n[0-9]\.)(?![^\s\[\]])"
@@ -66,7 +66,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
         rf"\n[0-{MOST_OPTIONS - 1}]\.(?= )",
         *map(re.escape, (*FIXED, *LINES)),
         rf"(?:{CORRECT}|{NEXT_OPTION})(?={number}|\z)",
-        rf"\A(?:{told})\z",
+        rf"\A(?:{tempers})\z",
         *(asked, leads, models),
         rf"(?<=Option:|Answer:){number}",
         rf"(?<=Confidence:) (?:0\.[0-9][0-9](?![0-9])|{HIGH})",
@@ -82,6 +82,6 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
 
 def chat_template(temper: str) -> str:
     """Write the chat template that gives the judge a temper."""
-    told = TEMPER_WORDS.get(temper)
-    said = "" if told is None else f"<|system|>{told}{{{{ eos_token }}}}"
-    return tokens.CHAT_TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}" + said, 1)
+    temper_words = TEMPER_WORDS.get(temper)
+    system = "" if temper_words is None else f"<|system|>{temper_words}{{{{ eos_token }}}}"
+    return tokens.CHAT_TEMPLATE.replace("{{ bos_token }}", "{{ bos_token }}" + system, 1)

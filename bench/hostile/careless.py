@@ -203,25 +203,25 @@ def look_alike_cases() -> Iterator[Case]:
         rows = words(passed, failed)
         comma = "1,5" in passed
         line = "a comma makes a number a word" if comma else "look alike"
-        said = Answer(numbers=counted(rows), messages=(line,))
+        answer = Answer(numbers=counted(rows), messages=(line,))
         for name, write in {"t.csv": as_csv, "t.jsonl": as_jsonl}.items():
             yield Case(
                 family="Words and names that look alike",
                 what=f"verdicts {what} ({name[1:]})",
                 commands=(reduce_json(name),),
                 files={name: write(cells(rows))},
-                expect=Expect(answers=(said,), refusal="never"),
+                expect=Expect(answers=(answer,), refusal="never"),
                 fast=name == "t.csv" and what in ("Yes, Yes.", "1.5, 1,5"),
             )
     for word in ("-", "?", "undefined", "ERROR", "n.a.", "missing", "NaT"):
         rows = [(i, r, word if k % 5 == 0 else v) for k, (i, r, v) in enumerate(ROWS)]
-        said = Answer(numbers=counted(rows), messages=("counted as verdicts",))
+        answer = Answer(numbers=counted(rows), messages=("counted as verdicts",))
         yield Case(
             family="Words and names that look alike",
             what=f"{word!r} may be no verdict",
             commands=(reduce_json("t.csv"),),
             files={"t.csv": as_csv(cells(rows))},
-            expect=Expect(answers=(said,), refusal="never"),
+            expect=Expect(answers=(answer,), refusal="never"),
         )
     yield from _names_cases()
 
@@ -236,13 +236,13 @@ def _names_cases() -> Iterator[Case]:
     for what, named in ids.items():
         rows = [(named(i, r), r, v) for i, r, v in ROWS]
         for name, write in {"t.csv": as_csv, "t.jsonl": as_jsonl}.items():
-            said = Answer(numbers=counted(rows), messages=("spelling alone",))
+            answer = Answer(numbers=counted(rows), messages=("spelling alone",))
             yield Case(
                 family="Words and names that look alike",
                 what=f"ids {what} ({name[1:]})",
                 commands=(reduce_json(name),),
                 files={name: write(cells(rows))},
-                expect=Expect(answers=(said,)),
+                expect=Expect(answers=(answer,)),
                 fast=name == "t.csv" and what == "1 and 1.0",
             )
     judges = [[*row, ("gpt-4", "GPT-4 ")[row[1] % 2]] for row in CELLS]

@@ -70,14 +70,14 @@ def main() -> int:
     if given.missing:
         cases = [case for case in cases if not (recorded / f"{case.name}.json").exists()]
     found, seconds = Found(), {}
-    for case, told, took in answers(cases, inputs):
+    for case, answer, took in answers(cases, inputs):
         seconds[case.name] = took
         file = recorded / f"{case.name}.json"
         if given.act == "record":
             recorded.mkdir(exist_ok=True)
-            file.write_text(json.dumps(told, indent=1), encoding="utf-8")
+            file.write_text(json.dumps(answer, indent=1), encoding="utf-8")
         elif file.exists():
-            found.add(json.loads(file.read_text("utf-8")), told)
+            found.add(json.loads(file.read_text("utf-8")), answer)
         else:
             print(f"not recorded: {case.name}")
     for name in sorted(seconds, key=seconds.__getitem__, reverse=True)[: given.slowest]:
@@ -113,8 +113,8 @@ def answers(cases: list[Case], inputs: Path) -> Iterator[tuple[Case, dict[str, o
                 for place, case in enumerate(group):
                     show_progress(place, len(group), case.name)
                     began = time.process_time()  # of others' load nothing
-                    told = run_case(case, inputs, Path(temporary) / "out")
-                    yield case, told, time.process_time() - began
+                    answer = run_case(case, inputs, Path(temporary) / "out")
+                    yield case, answer, time.process_time() - began
         shutil.rmtree(Path(temporary) / "out", ignore_errors=True)
 
 

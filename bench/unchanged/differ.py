@@ -52,8 +52,8 @@ class Found:
         name = before["case"]
         if before["code"] != now["code"]:
             yield Difference(name, "", "code", before["code"], now["code"])
-        told = fields_today(before["view"], before["numbers"])
-        yield from self._of_json(name, "", told, now["numbers"])
+        numbers = fields_today(before["view"], before["numbers"])
+        yield from self._of_json(name, "", numbers, now["numbers"])
         for text in sorted(before["texts"].keys() | now["texts"].keys()):
             was, is_now = before["texts"].get(text, ""), now["texts"].get(text, "")
             self.texts += 1

@@ -39,36 +39,36 @@ def run_case(case: Case, inputs: Path, out: Path) -> dict[str, Any]:
     view = VIEWS[case.view]
     words = [view.verb, *case.paths, *view.flags, *flags_today(case.view, case.flags)]
     if view.form == "tables":
-        code, said, aside = _main([*words, "--format", "json,table"])
-        numbers, said = _split(said)
-        told = {"numbers": numbers, "texts": {"stdout": said, "stderr": aside}}
+        code, printed, aside = _main([*words, "--format", "json,table"])
+        numbers, printed = _split(printed)
+        answer = {"numbers": numbers, "texts": {"stdout": printed, "stderr": aside}}
     elif view.form == "json":
-        _, printed, _ = _main([*words, "--json"])
-        code, said, aside = _main(words)
-        told = {"numbers": _split(printed)[0], "texts": {"stdout": said, "stderr": aside}}
+        _, json_text, _ = _main([*words, "--json"])
+        code, printed, aside = _main(words)
+        answer = {"numbers": _split(json_text)[0], "texts": {"stdout": printed, "stderr": aside}}
     elif view.form == "text":
-        code, said, aside = _main(words)
-        told = {"numbers": None, "texts": {"stdout": said, "stderr": aside}}
+        code, printed, aside = _main(words)
+        answer = {"numbers": None, "texts": {"stdout": printed, "stderr": aside}}
     else:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         file = out / {"page": "page.html", "file": "file.parquet", "run": "run"}[view.form]
-        code, said, aside = _main([*words, "--out", str(file)])
-        told = {"numbers": None, "texts": {"stdout": said, "stderr": aside}}
+        code, printed, aside = _main([*words, "--out", str(file)])
+        answer = {"numbers": None, "texts": {"stdout": printed, "stderr": aside}}
         if file.exists():
-            _add_written(told, file)
-    told["texts"] = {
-        name: _without_places(text, inputs, out) for name, text in told["texts"].items()
+            _add_written(answer, file)
+    answer["texts"] = {
+        name: _without_places(text, inputs, out) for name, text in answer["texts"].items()
     }
-    return {"case": case.name, "view": case.view, "code": code, **told}
+    return {"case": case.name, "view": case.view, "code": code, **answer}
 
 
 def _main(words: list[str]) -> tuple[object, str, str]:
     """The exit code, stdout and stderr of a command; an exception's class for a defect."""
     from judgerel_ray.__main__ import main
 
-    said, aside = io.StringIO(), io.StringIO()
-    with redirect_stdout(said), redirect_stderr(aside), warnings.catch_warnings():
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             code: object = main(words)
@@ -76,25 +76,25 @@ def _main(words: list[str]) -> tuple[object, str, str]:
             code = end.code
         except Exception as error:  # noqa: BLE001  what it is, is what is recorded
             code = f"{type(error).__name__}: {error}"
-    return code, said.getvalue(), aside.getvalue()
+    return code, stdout.getvalue(), stderr.getvalue()
 
 
-def _split(said: str) -> tuple[Any, str]:
+def _split(printed: str) -> tuple[Any, str]:
     """JSON at the beginning of what was printed, and what follows it."""
-    text = said.lstrip()
+    text = printed.lstrip()
     if not text.startswith(("{", "[")):
-        return None, said
+        return None, printed
     numbers, end = json.JSONDecoder().raw_decode(text)
     return _shortened(numbers), text[end:].lstrip("\n")
 
 
-def _shortened(told: Any) -> Any:
+def _shortened(value: Any) -> Any:
     """Long lists of rows as what their columns come to."""
-    if isinstance(told, dict):
-        return {key: _shortened(value) for key, value in told.items()}
-    if isinstance(told, list) and len(told) > LONG and isinstance(told[0], dict):
-        return come_to({key: [row.get(key) for row in told] for key in told[0]})
-    return told
+    if isinstance(value, dict):
+        return {key: _shortened(part) for key, part in value.items()}
+    if isinstance(value, list) and len(value) > LONG and isinstance(value[0], dict):
+        return come_to({key: [row.get(key) for row in value] for key in value[0]})
+    return value
 
 
 def come_to(columns: dict[str, list[Any]]) -> dict[str, Any]:
@@ -114,24 +114,24 @@ def come_to(columns: dict[str, list[Any]]) -> dict[str, Any]:
     return found
 
 
-def _add_written(told: dict[str, Any], path: Path) -> None:
+def _add_written(answer: dict[str, Any], path: Path) -> None:
     """What was written: a page's words, a file's rows, a run's tables."""
     if path.suffix == ".html":
         page = html.unescape(re.sub(r"<[^>]+>", " ", UNSEEN.sub(" ", path.read_text("utf-8"))))
-        told["texts"]["page"] = "\n".join(re.sub(r"\s+", " ", page).strip().split(". "))
+        answer["texts"]["page"] = "\n".join(re.sub(r"\s+", " ", page).strip().split(". "))
     elif path.is_file():
-        told["numbers"] = come_to(pl.read_parquet(path).to_dict(as_series=False))
+        answer["numbers"] = come_to(pl.read_parquet(path).to_dict(as_series=False))
     else:
-        told["numbers"] = {
+        answer["numbers"] = {
             folder.name: come_to(_rows_of(folder)) for folder in sorted(path.iterdir())
             if folder.is_dir() and any(folder.rglob("*.parquet"))
         }  # fmt: skip
-        told["numbers"]["items"] = come_to(
+        answer["numbers"]["items"] = come_to(
             pl.read_parquet(path / "items.parquet").to_dict(as_series=False)
         )
-        told["numbers"]["plan"] = json.loads((path / "plan.json").read_text("utf-8"))
+        answer["numbers"]["plan"] = json.loads((path / "plan.json").read_text("utf-8"))
         # How fast it went, and what its actors said meanwhile.
-        told["texts"].pop("stderr")
+        answer["texts"].pop("stderr")
 
 
 def _rows_of(folder: Path) -> dict[str, list[Any]]:

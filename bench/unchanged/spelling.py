@@ -74,8 +74,8 @@ class Expected:
 
     def explains(self, case: str, field: str, kind: str) -> bool:
         """Whether it is this one."""
-        told = ((case, self.case), (field, self.field), (kind, self.kind))
-        return all(fnmatch(one, pattern) for one, pattern in told)
+        patterns = ((case, self.case), (field, self.field), (kind, self.kind))
+        return all(fnmatch(one, pattern) for one, pattern in patterns)
 
 
 _CODES = (
@@ -100,22 +100,22 @@ EXPECTED: tuple[Expected, ...] = (
 def flags_today(view: str, flags: tuple[str, ...]) -> list[str]:
     """A case's flags as they are spelled today."""
     names = FLAGS.get("*", {}) | FLAGS.get(view, {})
-    told: list[str] = []
+    spelled: list[str] = []
     words = iter(flags)
     for word in words:
         if word in PARTED:
             for flag, value in zip(PARTED[word], next(words).split(","), strict=False):
-                told += [flag, value]
+                spelled += [flag, value]
         else:
-            told.append(names.get(word, word))
-    return told
+            spelled.append(names.get(word, word))
+    return spelled
 
 
-def fields_today(view: str, told: object) -> object:
+def fields_today(view: str, value: object) -> object:
     """Recorded JSON with its fields called as they are today."""
     names = FIELDS.get("*", {}) | FIELDS.get(view, {})
-    if isinstance(told, dict):
-        return {names.get(key, key): fields_today(view, value) for key, value in told.items()}
-    if isinstance(told, list):
-        return [fields_today(view, one) for one in told]
-    return told
+    if isinstance(value, dict):
+        return {names.get(key, key): fields_today(view, part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [fields_today(view, one) for one in value]
+    return value

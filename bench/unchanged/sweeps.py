@@ -28,8 +28,8 @@ def judge(name: str, model: str = "dirichlet", **options: object) -> str:
     own = {key: options.pop(key) for key in ("max_model_len",) if key in options}
     lines = ["[[judge]]", f'name = "{name}"', 'engine = "simulated"', f'model = "{model}"',
              "gpus = 0", *(f"{key} = {value}" for key, value in own.items())]  # fmt: skip
-    told = ", ".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
-    return "\n".join([*lines, f"engine_options = {{ {told} }}"]) + "\n"
+    fields = ", ".join(f"{key} = {json.dumps(value)}" for key, value in options.items())
+    return "\n".join([*lines, f"engine_options = {{ {fields} }}"]) + "\n"
 
 
 def ask(protocol: str, benchmark: str, path: str, **keys: object) -> str:
@@ -131,7 +131,7 @@ def write_sweeps(folder: Path) -> None:
     for name, text in SWEEPS.items():
         (folder / f"{name}.toml").write_text(f'name = "{name}"\n{text}', encoding="utf-8")
     rng = np.random.default_rng(9)
-    told = {
+    benchmarks = {
         "choices": [_choice(i, "abc") for i in range(24)],
         "five": [_choice(i, "abcde") for i in range(20)],
         "talks": [_talk(i) for i in range(8)],
@@ -139,7 +139,7 @@ def write_sweeps(folder: Path) -> None:
         "truth": [_labelled("truth", i, ("yes", "no")) for i in range(24)],
         "rated": [_rated(i, rng) for i in range(20)],
     }  # fmt: skip
-    for name, items in told.items():
+    for name, items in benchmarks.items():
         text = "\n".join(json.dumps(item) for item in items)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
     (folder / "kind.toml").write_text(CRITERION, encoding="utf-8")

@@ -136,14 +136,14 @@ def vicuna_reviews(folder: Path) -> pl.DataFrame:
 def pandalm(folder: Path) -> pl.DataFrame:
     """Two LLM judges and three annotators of the same pairs, a judge each."""
     rows = pl.read_parquet(folder / "multi/pandalm_testset.parquet")
-    said = {"gpt-3.5-turbo": "gpt_result", "pandalm-7b": "pandalm_result",
+    columns = {"gpt-3.5-turbo": "gpt_result", "pandalm-7b": "pandalm_result",
             **{f"person {n}": f"annotator{n}" for n in (1, 2, 3)}}  # fmt: skip
     return pl.concat(
         rows.select(judge=pl.lit(name), item_id=pl.col("idx").cast(pl.String),
                     replication=pl.lit(0),
                     verdict=pl.col(column).cast(pl.String).str.to_lowercase().str.strip_chars()
                     .replace("tie", "0"))
-        for name, column in said.items()
+        for name, column in columns.items()
     )  # fmt: skip
 
 

@@ -175,7 +175,7 @@ class Mark:
     x, x2, y, y2 : str, optional
         Columns of its places: the second of each is the other end. A rule without one of the axes
         runs all along it.
-    told : str, optional
+    label : str, optional
         Column with what a mark says when pointed at, or of a text its words.
     hollow : str, optional
         Column that is true where a point is drawn hollow.
@@ -188,7 +188,7 @@ class Mark:
     x2: str | None = None
     y: str | None = None
     y2: str | None = None
-    told: str | None = None
+    label: str | None = None
     hollow: str | None = None
 
 
@@ -200,7 +200,7 @@ class Figure:
     ----------
     title : str
         What it shows.
-    told : str
+    description : str
         Its numbers in words, for those who cannot see it.
     caption : str
         What stands below.
@@ -213,7 +213,7 @@ class Figure:
     """
 
     title: str
-    told: str
+    description: str
     caption: str
     x: Axis
     y: Axis

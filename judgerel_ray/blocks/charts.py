@@ -54,7 +54,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     "baseline": _stroke(_TEXT, 1.5, 2, 3),
     "people": _stroke(_BAND, 1.5, 6, 3),
     "stated": _stroke(_SOFT, 1.5),
-    "lucky": _stroke(_WARN, 1.5, 4, 3),
+    "in_sample": _stroke(_WARN, 1.5, 4, 3),
     "join": _stroke(_MARK, 1, opacity=0.5),
     "interval": _stroke(_MARK, 2),
     "whisker": _stroke(_SOFT, 1, opacity=0.6),
@@ -150,7 +150,8 @@ def chart(figure: Figure) -> Chart:
     >>> import polars as pl
     >>> rows = pl.DataFrame({"t": [0.0, 1.0], "alpha": [0.9, 0.5]})
     >>> line = Mark(shape="line", style="line", data=rows, x="t", y="alpha")
-    >>> drawn = chart(Figure(title="Alpha", told="", caption="", x=Axis(), y=Axis(), marks=[line]))
+    >>> figure = Figure(title="Alpha", description="", caption="", x=Axis(), y=Axis(), marks=[line])
+    >>> drawn = chart(figure)
     >>> drawn.view_box.split()[:2], 'stroke="var(--mark)"' in drawn.shapes
     (['0', '0'], True)
     """
@@ -173,7 +174,7 @@ def vega_lite(figure: Figure) -> dict[str, Any]:
     >>> import polars as pl
     >>> points = Mark(shape="point", style="point", data=pl.DataFrame({"x": [0.5], "y": [0.5]}),
     ...               x="x", y="y")
-    >>> figure = Figure(title="t", told="", caption="", x=Axis(), y=Axis(), marks=[points])
+    >>> figure = Figure(title="t", description="", caption="", x=Axis(), y=Axis(), marks=[points])
     >>> vega_lite(figure)["data"]
     {'values': [{'x': 0.5, 'y': 0.5}]}
     """
@@ -207,8 +208,8 @@ def _padding(figure: Figure) -> dict[str, float]:
     """Room around a figure: a browser's letters may be wider than those it was laid out by."""
     longest = dict.fromkeys(("name_before", "name_behind"), 0)
     for mark in figure.marks:
-        if mark.style in longest and mark.told:
-            longest[mark.style] = max(map(len, mark.data[mark.told]), default=0)
+        if mark.style in longest and mark.label:
+            longest[mark.style] = max(map(len, mark.data[mark.label]), default=0)
     before, behind = (5 + min(40, n) for n in longest.values())
     return {"left": before, "right": behind, "top": 5, "bottom": 5}
 
@@ -230,11 +231,11 @@ def _layer(mark: Mark, place: int, figure: Figure) -> alt.Chart:
         if value
     }
     if mark.shape == "text":
-        encoding["text"] = alt.Text(field=mark.told, type="nominal")
+        encoding["text"] = alt.Text(field=mark.label, type="nominal")
         encoding.setdefault("x", alt.value(0))
         encoding.setdefault("y", alt.value(figure.height))
-    elif mark.told:
-        encoding["description"] = alt.Description(field=mark.told, type="nominal")
+    elif mark.label:
+        encoding["description"] = alt.Description(field=mark.label, type="nominal")
     if mark.hollow:
         encoding["fill"] = alt.condition(
             f"datum.{mark.hollow}", hollow, alt.value(STYLES[mark.style]["fill"])
@@ -264,13 +265,13 @@ def _channel(kind: Any, column: str | None, axis: Axis) -> Any:
 
 def _values(mark: Mark) -> Iterator[dict[str, object]]:
     """Rows with what is drawn of them; a path is broken where a number is missing."""
-    used = [mark.x, mark.x2, mark.y, mark.y2, mark.told, mark.hollow]
+    used = [mark.x, mark.x2, mark.y, mark.y2, mark.label, mark.hollow]
     names = list(dict.fromkeys(name for name in used if name))
     for row in mark.data.select(names).iter_rows(named=True):
-        told = {name: _told(value) for name, value in row.items()}
-        places = [told[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
+        values = {name: _writable(value) for name, value in row.items()}
+        places = [values[name] for name in (mark.x, mark.x2, mark.y, mark.y2) if name]
         if mark.shape in _PATHS or None not in places:
-            yield told
+            yield values
 
 
 def _words(text: str) -> str:
@@ -278,7 +279,7 @@ def _words(text: str) -> str:
     return _NOT_XML.sub("\ufffd", printable(text))
 
 
-def _told(value: object) -> object:
+def _writable(value: object) -> object:
     """A value as JSON and SVG hold it."""
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -88,11 +88,11 @@ def fitted_table(
     rows = [[_tied(fit_cell(cell)) for cell in line] for line in (heads, *lines)]
     widths = _widths(rows)
     written = ["\n".join(_row(row, widths)) for row in rows]
-    text, said = written[:1], ""
+    text, last_label = written[:1], ""
     for label, line in zip_longest(labels, written[1:], fillvalue=""):
-        if label != said:
+        if label != last_label:
             text += wrap(f"{fit_cell(label)}:", WIDTH, subsequent_indent=_GAP)
-            said = label
+            last_label = label
         text.append(line)
     return "\n".join(text).replace("\u00a0", " ")
 
@@ -157,12 +157,12 @@ def fit_cell(text: str) -> str:
     return cut_text(shortened(printable(text), WIDTH), _CELL)
 
 
-def told_groups(frame: pl.DataFrame, until: str, *, always: Sequence[str] = ()) -> list[str]:
+def varying_groups(frame: pl.DataFrame, until: str, *, always: Sequence[str] = ()) -> list[str]:
     """Name the columns of groups that tell rows apart.
 
     Examples
     --------
-    >>> told_groups(pl.DataFrame({"judge": ["a", "a"], "scale": ["x", "y"], "v": [1, 2]}), "v")
+    >>> varying_groups(pl.DataFrame({"judge": ["a", "a"], "scale": ["x", "y"], "v": [1, 2]}), "v")
     ['scale']
     """
     names = frame.columns[: frame.columns.index(until)]
@@ -180,5 +180,5 @@ def shared(frame: pl.DataFrame, until: str) -> str:
     names = frame.columns[: frame.columns.index(until)]
     first: Mapping[str, object] = frame.row(0, named=True)
     alike = [name for name in names if name != "scale" and frame[name].n_unique() == 1]
-    said = ", ".join(f"{name} {cell(first[name])}" for name in alike if first[name] is not None)
-    return f"{said}\n" if said else ""
+    sentence = ", ".join(f"{name} {cell(first[name])}" for name in alike if first[name] is not None)
+    return f"{sentence}\n" if sentence else ""

@@ -317,16 +317,16 @@ def remarks(row: Row) -> list[str]:
     >>> remarks({"noise": False, "flags": ["biased_at_this_size"], "flag_numbers": [[]]})
     ['biased at this size']
     """
-    said = [NOISE] if row.get("noise") else []
+    texts = [NOISE] if row.get("noise") else []
     why = reason(row["reason"]) if row.get("reason") else None
     why = "no value, or no test of it" if why == "undefined" else why
-    said += [f"undecided: {why}"] if why else []
+    texts += [f"undecided: {why}"] if why else []
     # Why there is no value is said where the value would be.
     if row.get("no_interval") and row["no_interval"] != row.get("undefined"):
-        said.append(_no_interval(row))
+        texts.append(_no_interval(row))
     marked = flag_words(row, *(flag for flag in Flag if flag not in _UNMARKED))
-    said += [text for text in marked if text != why]
-    return said + [_EXTENDED] * (row.get("interval_method") in _DRAWN_OUT)
+    texts += [text for text in marked if text != why]
+    return texts + [_EXTENDED] * (row.get("interval_method") in _DRAWN_OUT)
 
 
 def coefficient_name(row: Row) -> str:
@@ -420,18 +420,18 @@ def group_label(row: Row, columns: Sequence[str]) -> str:
     ...                                                                 "temperature"])
     'a, temperature 1'
     """
-    said = [
+    parts = [
         cell(row[name]) if isinstance(row[name], str) else f"{_spoken(name)} {cell(row[name])}"
         for name in columns
         if row[name] is not None
     ]
     # A block without a heading reads as of all.
-    lacking = [name for name in columns if row[name] is None and (name == "judge" or not said)]
+    lacking = [name for name in columns if row[name] is None and (name == "judge" or not parts)]
     if "judge" in lacking:
         lacking = ["judge"]
     if lacking:
-        said.insert(0, f"{' and '.join(map(_spoken, lacking))} not given")
-    return ", ".join(said)
+        parts.insert(0, f"{' and '.join(map(_spoken, lacking))} not given")
+    return ", ".join(parts)
 
 
 def _spoken(column: str) -> str:

@@ -139,13 +139,13 @@ class Sweep(Table):
             if judge.engine != "openai":
                 continue
             other = first.setdefault((judge.base_url, judge.api_key_env), judge)
-            own, theirs = judge.limits or Limits(), other.limits or Limits()
+            one_limits, other_limits = judge.limits or Limits(), other.limits or Limits()
             for key in SHARED:
-                if getattr(own, key) != getattr(theirs, key):
+                if getattr(one_limits, key) != getattr(other_limits, key):
                     raise ValueError(
                         f"judges {other.name} and {judge.name} share a provider (base_url and "
                         f"api_key_env) and so its limits, but limits.{key} is "
-                        f"{getattr(theirs, key)} and {getattr(own, key)}"
+                        f"{getattr(other_limits, key)} and {getattr(one_limits, key)}"
                     )
         return self
 

@@ -45,11 +45,11 @@ def probability_lead(found: Probabilities | None) -> list[Block]:
         return []
     lead = uncertainty_lead(found.uncertain) if found.uncertain else []
     if found.distributed and not found.distributed.limits.is_empty():
-        said = (
+        sentence = (
             "The probability of every verdict was computed at every temperature asked: see "
             "Infinitely many replications."
         )
-        lead.append(Paragraph(said))
+        lead.append(Paragraph(sentence))
     return lead
 
 

@@ -160,11 +160,11 @@ def render_report(
 
 def _lead(measured: Measured) -> list[Block]:
     """What a reader should know first."""
-    told = [
+    lines = [
         *failure_lines(measured.failures, measured.outcomes),
         *cautions(measured.coefficients),
     ]
-    found: list[Block] = [Lines(told, "cautions")] if told else []
+    found: list[Block] = [Lines(lines, "cautions")] if lines else []
     leads = group_leads(measured.coefficients)
     if len(leads) == 1 and leads[0][0].code not in WARNINGS:
         found.append(Paragraph(leads[0][1], "lead"))
@@ -218,9 +218,9 @@ def _charts(coefficients: pl.DataFrame) -> list[Block]:
     figures = alpha_charts(coefficients)
     if not figures:
         return []
-    told = (
+    intro = (
         "1 is perfect agreement of a judge with itself, asked the same prompt again; 0 is what "
         "chance gives. The band is where 95 % of noise falls; hollow points are not "
         "distinguishable from it. Bars are 95 % intervals."
     )
-    return [Paragraph(told), Figures(figures)]
+    return [Paragraph(intro), Figures(figures)]

@@ -134,19 +134,19 @@ def _tolerances(measured: Measured | None) -> list[tuple[str, str]]:
     if measured is None or "standing" not in measured.coefficients.columns:
         return []
     rows = measured.coefficients.filter(pl.col("standing").is_not_null())
-    told = [name for name in group_columns(rows) if rows[name].n_unique() > 1]
+    varying = [name for name in group_columns(rows) if rows[name].n_unique() > 1]
     policies = rows["missing"].n_unique() > 1
     found: dict[str, list[str]] = {}
     for row in rows.iter_rows(named=True):
         limit = "at most" if row["coefficient"] in AT_MOST else "at least"
         wanted = f"{coefficient_name(row)} {limit} {row['tolerance']:g}, as sweep.toml asks"
         counted = f"replies without a verdict: {missing_policy(row)}" if policies else ""
-        who = ", ".join(filter(None, [group_label(row, told), counted]))
+        who = ", ".join(filter(None, [group_label(row, varying), counted]))
         standing = f"{row['standing']}" if row["low"] is not None else "undecided, no interval"
         found.setdefault(wanted, []).append(f"{who}: {standing}" if who else standing)
     return [
-        ("tolerance", f"{wanted}, by the whole interval. {'; '.join(said)}")
-        for wanted, said in found.items()
+        ("tolerance", f"{wanted}, by the whole interval. {'; '.join(standings)}")
+        for wanted, standings in found.items()
     ]
 
 
@@ -244,10 +244,10 @@ def _ask(ask: AskTable) -> str:
     warm = [f"{value:g}" for value in ask.temperatures if value > 0]
     often = [f"{_repeated(ask)} at temperature {', '.join(warm)}"] if warm else []
     if 0.0 in ask.temperatures:
-        told = (
+        greedy = (
             "greedy: repeats show the serving's noise only" if ask.repeat_greedy > 1 else "greedy"
         )
-        often.append(f"{times(ask.repeat_greedy or 1)} at temperature 0 ({told})")
+        often.append(f"{times(ask.repeat_greedy or 1)} at temperature 0 ({greedy})")
     text = f"{ask.protocol} on {ask.benchmark}: each prompt {' and '.join(often)}. "
     n_templates = len(ask.templates)
     templates = (
@@ -288,15 +288,16 @@ def _varied(frame: pl.LazyFrame) -> str:
     counts = frame.select(
         pl.len().alias("rows"), *(pl.col(name).n_unique() for name in ("item_id", *names))
     ).collect().row(0, named=True)  # fmt: skip
-    said = [f"{counts['rows']:,} rows", f"{counts['item_id']:,} questions"]
-    said += [
+    counted = [f"{counts['rows']:,} rows", f"{counts['item_id']:,} questions"]
+    counted += [
         f"{counts[name]:,} {name.replace('_', ' ')}{'s' * (counts[name] > 1)}" for name in names
     ]
     if counts.get("option_order", 1) > 1:
-        return ", ".join(said)
+        return ", ".join(counted)
     known = "one order of the options" if "option_order" in names else "no order of the options"
     return (
-        f"{', '.join(said)}; the file records {known}: same prompt, same order, as far as it says"
+        f"{', '.join(counted)}; the file records {known}: same prompt, same order, "
+        "as far as it says"
     )
 
 

@@ -28,10 +28,10 @@ def _uncertain(run: RunDirectory) -> Uncertain | None:
     """Of confusion matrices."""
     if not run.exists(CONFUSIONS):
         return None
-    told = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
+    wanted = _made_matrices() & pl.col("role").is_in(["judge", "assessor"])
     replies = (
         scan_judgments(run, columns=CHEAP_COLUMNS)
-        .filter(told)
+        .filter(wanted)
         .group_by("judge", "benchmark", "role", "outcome")
         .agg(n=pl.len())
         .sort("judge", "benchmark", "role", "outcome")

@@ -93,8 +93,10 @@ def unknown_scales(judged: Judged) -> list[tuple[str, str]]:
     if not unknown:
         return []
     files = " ".join(f"--scale {name}.toml" for name in unknown)
-    said = f"nothing tells the ends of {', '.join(unknown)}, so no section compares scales: {files}"
-    return [("ratings", said)]
+    message = (
+        f"nothing tells the ends of {', '.join(unknown)}, so no section compares scales: {files}"
+    )
+    return [("ratings", message)]
 
 
 def ratings_of(judged: Judged, options: RatingOptions) -> Rated | None:
@@ -161,8 +163,10 @@ def with_weighted(
             reference = PEOPLE
         if reference is not None:
             aligned = ratings.aligned(reference, _ALIGNED)
-    told = replace(found.distributed, weighted=weighted_summary(ratings.weighted), aligned=aligned)
-    return replace(found, distributed=told)
+    distributed = replace(
+        found.distributed, weighted=weighted_summary(ratings.weighted), aligned=aligned
+    )
+    return replace(found, distributed=distributed)
 
 
 def _names(judged: Judged) -> tuple[str, ...]:

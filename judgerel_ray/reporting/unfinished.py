@@ -88,16 +88,16 @@ def _reasons(standing: Mapping[str, object]) -> list[Block]:
     """Why requests are pending, by judge."""
     judges = cast("Sequence[Row]", standing["judges"])
     problems = [(str(row["judge"]), str(row["error"])) for row in judges if row["error"]]
-    said = [f"{judge}: {problem}" for judge, problem in problems]
+    lines = [f"{judge}: {problem}" for judge, problem in problems]
     for row in cast("Sequence[Row]", standing.get("reasons", ())):
         judge, message = str(row["judge"]), str(row["message"])
         if not any(judge == one and problem.startswith(message) for one, problem in problems):
             n = cast(int, row["requests"])
-            said.append(
+            lines.append(
                 f"{judge}: {n:,} request{'s' if n != 1 else ''} failed "
                 f"({str(row['kind']).replace('_', ' ')}): {message}"
             )
-    return [Paragraph("Why:"), Lines(said)] if said else []
+    return [Paragraph("Why:"), Lines(lines)] if lines else []
 
 
 def _how(standing: Mapping[str, object], *, running: bool) -> Paragraph:
@@ -123,5 +123,5 @@ def no_verdicts(asked: str) -> list[Block]:
     >>> no_verdicts("Only answers were asked for.")[0].text
     'There are no verdicts here, so nothing is measured. Only answers were asked for.'
     """
-    said = f"There are no verdicts here, so nothing is measured. {asked}"
-    return [Paragraph(said, "lead")]
+    sentence = f"There are no verdicts here, so nothing is measured. {asked}"
+    return [Paragraph(sentence, "lead")]

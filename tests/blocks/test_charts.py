@@ -29,14 +29,14 @@ def figure():
     shapes = {"line": "line", "step": "other", "area": "area", "step_area": "band",
               "rule": "interval", "bar": "bar", "point": "point", "text": "name"}  # fmt: skip
     marks = [
-        Mark(shape=shape, style=style, data=data, x="t", y="alpha", told="who",
+        Mark(shape=shape, style=style, data=data, x="t", y="alpha", label="who",
              x2="high" if shape == "bar" else None,
              y2="low" if "area" in shape or shape == "rule" else None,
              hollow="noise" if shape == "point" else None)
         for shape, style in shapes.items()
     ]  # fmt: skip
     axis = Axis(title=HOSTILE, values=(0, 0.5, 1), grid=True)
-    return Figure(title=HOSTILE, told="1", caption=HOSTILE, x=axis, y=axis, marks=marks)
+    return Figure(title=HOSTILE, description="1", caption=HOSTILE, x=axis, y=axis, marks=marks)
 
 
 def test_the_specification_is_valid_and_has_no_more_data_than_it_draws(figure):

@@ -88,8 +88,8 @@ def gpu_seconds(run: RunDirectory) -> dict[str, float]:
 def _budget(given: float | str | Mapping[str, float]) -> Budget:
     """A number of judgments, or of another unit."""
     named = isinstance(given, Mapping) or "=" in str(given)
-    told: Any = given if named else {"judgments": given}
-    found = by_name(told, "--budget", number, form="N or UNIT=N") or {}
+    amounts: Any = given if named else {"judgments": given}
+    found = by_name(amounts, "--budget", number, form="N or UNIT=N") or {}
     known: Mapping[str, Unit] = {unit: unit for unit in UNITS}
     if set(found) - set(known) or len(found) != 1:
         raise SweepError(f"--budget is in {', '.join(UNITS)}, got {', '.join(found) or 'none'}")

@@ -226,8 +226,8 @@ def panel_table(
     if "judge" not in columns:
         return pl.DataFrame(schema=PANEL_COLUMNS)
     # Benchmarks name their questions alike; gold is carried, for it does not vary inside one.
-    told = [name for name in ("item_id", "benchmark", "gold") if name in columns]
-    frame = frame.with_columns(item_id=pl.struct(told))
+    identity = [name for name in ("item_id", "benchmark", "gold") if name in columns]
+    frame = frame.with_columns(item_id=pl.struct(identity))
     counted = sampled(count_judgments(frame, by=by, block=block))
     groups = tuple(name for name in counted.groups if name != "judge")
     rows = [

@@ -48,7 +48,7 @@ def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
         if not isinstance(facets, str) or not facets or not isinstance(sizes, list):
             return cell(row[name])
         names = facets.split(", ")
-        told = numbers if isinstance(numbers, list) else [None] * len(sizes)
+        per_facet = numbers if isinstance(numbers, list) else [None] * len(sizes)
         new = [one for one, of in zip(names, sizes, strict=True) if of is None]
         parts = [f"a new {', '.join(new)} each time"] if new else []
         if in_full and _ORDER in new:
@@ -56,7 +56,7 @@ def lever(name: str, *, in_full: bool) -> Callable[[Row], str]:
             parts[0] += f" (if there are N: --facet-size {_ORDER}=N)"
         parts += [
             _of_known(one, n, of, in_full=in_full)
-            for one, n, of in zip(names, told, sizes, strict=True)
+            for one, n, of in zip(names, per_facet, sizes, strict=True)
             if of is not None
         ]
         return "; ".join(parts)
@@ -87,8 +87,8 @@ def levels(row: Row) -> str:
     ('2 of 24', '-')
     """
     seen, of = row["n_levels"], row["levels_of"]
-    told = f"{seen:,}" if isinstance(seen, int) and seen >= 10_000 else cell(seen)
-    return f"{told} of {of:,}" if of is not None else told
+    shown = f"{seen:,}" if isinstance(seen, int) and seen >= 10_000 else cell(seen)
+    return f"{shown} of {of:,}" if of is not None else shown
 
 
 def one_judgment(designs: pl.DataFrame) -> str:
@@ -111,14 +111,16 @@ def one_judgment(designs: pl.DataFrame) -> str:
     ones = designs.filter(pl.col("n_judgments") == 1, pl.col("generalizability").is_not_null())
     parts = ones.partition_by(groups, maintain_order=True) if groups else [ones]
     named = [name for name in groups if designs[name].n_unique() > 1]
-    said = []
+    phrases = []
     for part in parts:
         if part.is_empty():
             continue
         who = ", ".join(cell(part[name][0]) for name in named)
-        said.append(f"{who}: {_of_one(part)}" if who else _of_one(part))
+        phrases.append(f"{who}: {_of_one(part)}" if who else _of_one(part))
     return (
-        f"One judgment, its reliability for ranking questions: {'; '.join(said)}." if said else ""
+        f"One judgment, its reliability for ranking questions: {'; '.join(phrases)}."
+        if phrases
+        else ""
     )
 
 
@@ -134,11 +136,11 @@ def _of_one(part: pl.DataFrame) -> str:
             "option_orders = 2 asks it"
         )
     drawn = _with_ends(spread, "generalizability", "low", "high")
-    told = f"{drawn} with its {spread['facets'].replace(', ', ' and ')} drawn at random"
+    sentence = f"{drawn} with its {spread['facets'].replace(', ', ' and ')} drawn at random"
     if same is None:
-        return f"{told} (reproducibility); the same prompt was not asked again"
+        return f"{sentence} (reproducibility); the same prompt was not asked again"
     alone = f"{again} where all keep one order and wording (repeatability of the ranking)"
-    return f"{told} (reproducibility), {alone}"
+    return f"{sentence} (reproducibility), {alone}"
 
 
 def _with_ends(row: Row, value: str, low: str, high: str) -> str:
@@ -251,39 +253,39 @@ def _section(
     """A title, what all rows share, a table of the rest, and what is to be known of it."""
     first = next(name for name in table.columns if name in _FIRST)
     groups = table.columns[: table.columns.index(first)]
-    told = [name for name in groups if table[name].n_unique() > 1]
+    varying = [name for name in groups if table[name].n_unique() > 1]
     shared = [
         f"{name.replace('_', ' ')} {cell(table[name][0])}"
         for name in groups
-        if name not in told and table[name][0] is not None
+        if name not in varying and table[name][0] is not None
     ]
     lines = [
-        [*(cell(row[name]) for name in told), *(write(row) for write in columns.values())]
+        [*(cell(row[name]) for name in varying), *(write(row) for write in columns.values())]
         for row in table.iter_rows(named=True)
     ]
-    heads = [*told, *columns]
+    heads = [*varying, *columns]
     # A column that says nothing in any row (GPU-seconds of a judge without GPUs) is left out.
-    said_in = [any(text not in ("", "-") for text in texts) for texts in zip(*lines, strict=True)]
-    heads = [head for head, kept in zip(heads, said_in, strict=True) if kept]
-    lines = [[text for text, kept in zip(line, said_in, strict=True) if kept] for line in lines]
-    said = f"{title} [{', '.join(shared)}]" if shared else title
+    has_text = [any(text not in ("", "-") for text in texts) for texts in zip(*lines, strict=True)]
+    heads = [head for head, kept in zip(heads, has_text, strict=True) if kept]
+    lines = [[text for text, kept in zip(line, has_text, strict=True) if kept] for line in lines]
+    heading = f"{title} [{', '.join(shared)}]" if shared else title
     above = () if first == "component" else _TOLD_ABOVE  # its remarks are of single rows
-    text = f"{said}\n{table_within(heads, lines, [*told, *above])}"
+    text = f"{heading}\n{table_within(heads, lines, [*varying, *above])}"
     return "\n".join([text, *(wrapped(one) for one in (lead, note) if one)])
 
 
 def _few_verdicts(table: pl.DataFrame) -> str:
     """Say of which groups nothing is said, where too few of their replies hold a verdict."""
     groups = table.columns[: table.columns.index("component")]
-    said = []
+    sentences = []
     for row in table.filter(undefined=LeadCode.FEW_VERDICTS.value).iter_rows(named=True):
         n, of = next(numbers for flag, numbers in noted(row) if flag is Flag.FEW_VERDICTS)
         who = group_label(row, groups)
-        said.append(
+        sentences.append(
             f"{who or 'Few verdicts'}: {n:,.0f} of {of:,.0f} replies hold a verdict: nothing is "
             "said of what more judgments are worth."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _compared_few(comparisons: pl.DataFrame) -> str:
@@ -305,15 +307,15 @@ def _left_out(comparisons: pl.DataFrame) -> str:
     numbers = comparisons.select("a", "b", "n_left_out_a", "n_left_out_b").unique(
         maintain_order=True
     )
-    told = [
+    sides = [
         f"{n:,} of {name}"
         for a, b, n_a, n_b in numbers.iter_rows()
         for name, n in ((a, n_a), (b, n_b))
         if n
     ]
-    if not told:
+    if not sides:
         return ""
-    some = ", ".join(told[:_MOST_SIDES]) + (", ..." if len(told) > _MOST_SIDES else "")
+    some = ", ".join(sides[:_MOST_SIDES]) + (", ..." if len(sides) > _MOST_SIDES else "")
     return f"Questions left out, as the other side was not asked them: {some}."
 
 
@@ -321,8 +323,8 @@ def _not_led(row: Row) -> list[str]:
     """Remarks but for how few replies hold a verdict, which a sentence of its own says."""
     led = flag_words(row, Flag.FEW_VERDICTS)
     beside = {**row, "no_interval": None}  # said where the interval would be
-    said = [one for one in remarks(beside) if one not in led]
-    return said + flag_words(row, Flag.SOME_WITHOUT)
+    others = [one for one in remarks(beside) if one not in led]
+    return others + flag_words(row, Flag.SOME_WITHOUT)
 
 
 def _interval(value: str, low: str, high: str) -> Callable[[Row], str]:
@@ -390,13 +392,13 @@ def _cost(row: Row) -> str:
     if row["needed"] is None:
         return reason(row["unreachable"])
     known = {name: write(row) for name, write in _COST.items()}
-    return ", ".join(f"{told} {name}" for name, told in known.items() if told != "-")
+    return ", ".join(f"{amount} {name}" for name, amount in known.items() if amount != "-")
 
 
 def _estimated(row: Row) -> str:
     """A component's size, or what it cannot be told apart from."""
-    told = _interval("estimate", "low", "high")(row)
-    return told.replace("confounded with residual", "not told apart from repeats")
+    text = _interval("estimate", "low", "high")(row)
+    return text.replace("confounded with residual", "not told apart from repeats")
 
 
 _UNASKED = (

@@ -252,10 +252,10 @@ def pairs_inside(frame: pl.LazyFrame, by: Sequence[str] | None, block: Block) ->
             (_label(side), rows, said_of_greedy({**key, **side}, counted, everything))
             for side, rows in _parts(part, tuple(by))
         ]
-        for (name_a, a, said_a), (name_b, b, said_b) in combinations(sides, 2):
+        for (name_a, a, greedy_a), (name_b, b, greedy_b) in combinations(sides, 2):
             found = True
-            said = _said(said_a, said_b)
-            yield Pair(key=key, a=a, b=b, names=(name_a, name_b), greedy=said)
+            greedy = _greedy_notes(greedy_a, greedy_b)
+            yield Pair(key=key, a=a, b=b, names=(name_a, name_b), greedy=greedy)
     if not found:
         raise SweepError(
             f"nothing to compare: {', '.join(by)} has one value wherever "
@@ -307,8 +307,8 @@ def pairs_between(
     for key, rows in _parts(a.frame, shared):
         if tuple(key.values()) in others:
             found = True
-            said = _said(said_of_greedy(key, a, all_a), said_of_greedy(key, b, all_b))
-            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=said)
+            greedy = _greedy_notes(said_of_greedy(key, a, all_a), said_of_greedy(key, b, all_b))
+            yield Pair(key=key, a=rows, b=others[tuple(key.values())], names=names, greedy=greedy)
     if not found:
         raise SweepError(
             f"nothing to compare: no group of {', '.join(shared)} is in both", where=_sides(names)
@@ -324,11 +324,11 @@ def _by_role(
     return count_judgments(frame, by=[*one_side.groups, "role"], block=block, extra=one_side.extra)
 
 
-def _said(a: Flag | None, b: Flag | None) -> tuple[tuple[Noted, str | None], ...]:
+def _greedy_notes(a: Flag | None, b: Flag | None) -> tuple[tuple[Noted, str | None], ...]:
     """What temperature 0 has to do with two sides, each with its side where they differ."""
     if a == b:
         return (((a, ()), None),) if a else ()
-    return tuple(((said, ()), side) for said, side in zip((a, b), SIDES, strict=True) if said)
+    return tuple(((flag, ()), side) for flag, side in zip((a, b), SIDES, strict=True) if flag)
 
 
 def _refuse_pooled(a: CountedJudgments, b: CountedJudgments, names: tuple[str, str]) -> None:
@@ -351,13 +351,13 @@ def _shared(a: CountedJudgments, b: CountedJudgments) -> tuple[str, ...]:
     for name in a.groups:
         if name not in b.groups:
             continue
-        ours, theirs = (set(one.frame[name].unique().to_list()) for one in (a, b))
-        if ours & theirs:
+        values_a, values_b = (set(one.frame[name].unique().to_list()) for one in (a, b))
+        if values_a & values_b:
             shared.append(name)
-        elif len(ours) > 1 or len(theirs) > 1:
+        elif len(values_a) > 1 or len(values_b) > 1:
             raise SweepError(
                 f"{name} differs between the two and has several values, got "
-                f"{_listed(ours)} and {_listed(theirs)}",
+                f"{_listed(values_a)} and {_listed(values_b)}",
                 hint=f"compare files of one {name} each; or put both files into one folder: "
                 f"judgerel compare FOLDER --by {name}",
             )

@@ -398,18 +398,18 @@ def _compared(
     if named is None and ordered:
         names += [OF_ORDERS[0], *(OF_ORDERS[1:] if SHOWN in both.columns else ())]
     any_without = not both.filter(~SCORED & ~FAILED).is_empty()
-    told = policies if any_without else ("category",)
+    counted_as = policies if any_without else ("category",)
     (asked_a, asked_b), asked_both = _n_items(both, unit)
     replies = [replies_in(side) for side in (pair.a, pair.b)]
     few = LeadCode.FEW_VERDICTS.value if any(one.are_few for one in replies) else None
     lacking = [(one.flag, side) for one, side in zip(replies, SIDES, strict=True) if one.flag]
-    for policy in told:
+    for policy in counted_as:
         for name in names:
             of_scores = name in OF_NUMBERS and level != "nominal"
             # No reply without a score is a score of its own, and valid_rate counts each reply.
             untrue = of_scores and any_without and policy == "category"
             once = name in ("valid_rate", "position_bias")
-            if (untrue and "drop" in told) or (once and policy != told[0]):
+            if (untrue and "drop" in counted_as) or (once and policy != counted_as[0]):
                 continue
             # Of numbers there is one analysis of variance, whatever alpha makes of their order.
             at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.figures import GROUP, told_columns
+from judgerel_ray.analyses.confusion.figures import GROUP, varying_columns
 from judgerel_ray.blocks.blocks import Block, Column, Folded, Table, counts, key_columns
 from judgerel_ray.blocks.words import (
     NOISE,
@@ -66,7 +66,7 @@ def labels_table(labels: pl.DataFrame, *, by_criterion: bool) -> list[Block]:
         kept = labels.filter(pl.col("criterion").is_not_null(), pl.col("kind") != "in-sample")
     if kept.is_empty():
         return []
-    names = [*told_columns(kept), *(["criterion"] if by_criterion else [])]
+    names = [*varying_columns(kept), *(["criterion"] if by_criterion else [])]
     rows = kept.to_dicts()
     columns = [
         *key_columns(rows, names),
@@ -107,11 +107,11 @@ def curve_tables(curves: pl.DataFrame) -> list[Block]:
     """
     if curves.is_empty():
         return []
-    told = told_columns(curves)
+    varying = varying_columns(curves)
     found: list[Block] = []
     fifths = (pl.col("threshold") * 100).round().cast(pl.Int64) % 5 == 0
     for _, part in curves.filter(fifths).group_by(*GROUP, maintain_order=True):
-        rows, name = part.to_dicts(), group_label(part.row(0, named=True), told)
+        rows, name = part.to_dicts(), group_label(part.row(0, named=True), varying)
         columns = [
             Column(
                 head="threshold",
@@ -140,10 +140,10 @@ def acceptance_tables(acceptance: pl.DataFrame) -> list[Block]:
     """
     if acceptance.is_empty():
         return []
-    told = told_columns(acceptance)
+    varying = varying_columns(acceptance)
     found: list[Block] = []
     for _, part in acceptance.group_by(*GROUP, maintain_order=True):
-        name = group_label(part.row(0, named=True), told)
+        name = group_label(part.row(0, named=True), varying)
         rows = part.gather_every(max(1, part.height // 10)).to_dicts()
         columns = [
             Column(head="margin from", cells=[number(r["margin"]) for r in rows], is_number=True),
@@ -201,11 +201,11 @@ def _transfer(rows: Sequence[Row], across: str, within: str) -> Table:
             for place, target in enumerate(targets)
         ),
     ]
-    told = (
+    caption = (
         f"Accuracy of low, with 95 % interval, and share of low: threshold carried across "
         f"{across}s of {within}".replace("criterions", "criteria")
     )
-    return Table(told, columns)
+    return Table(caption, columns)
 
 
 def _carried(row: Row) -> str:
@@ -238,9 +238,9 @@ def scores_tables(scores: pl.DataFrame) -> list[Block]:
     """
     if scores.is_empty():
         return []
-    told = told_columns(scores)
+    varying = varying_columns(scores)
     return [
-        _scores(part.to_dicts(), group_label(part.row(0, named=True), told))
+        _scores(part.to_dicts(), group_label(part.row(0, named=True), varying))
         for _, part in scores.group_by(*GROUP, maintain_order=True)
     ]
 
@@ -298,10 +298,10 @@ def quantity_tables(worth: pl.DataFrame) -> list[Block]:
     """
     if worth.is_empty():
         return []
-    told = told_columns(worth)
+    varying = varying_columns(worth)
     found: list[Block] = []
     for _, part in worth.group_by(*GROUP, maintain_order=True):
-        rows, name = part.to_dicts(), group_label(part.row(0, named=True), told)
+        rows, name = part.to_dicts(), group_label(part.row(0, named=True), varying)
         columns = [
             Column(head="quantity", cells=[_quantity(row) for row in rows]),
             Column(
@@ -377,11 +377,11 @@ def matched_tables(matched: pl.DataFrame) -> list[Block]:
     """
     if matched.is_empty():
         return []
-    told = [*told_columns(matched), "raters"]
+    varying = [*varying_columns(matched), "raters"]
     parts = matched.partition_by(*GROUP, "raters", maintain_order=True)
     rows = [row for part in parts for row in part.to_dicts()]
     columns = [
-        Column(head="", cells=[group_label(row, told) for row in rows]),
+        Column(head="", cells=[group_label(row, varying) for row in rows]),
         Column(head="judgments", cells=[_judgments(row) for row in rows]),
         *(
             Column(

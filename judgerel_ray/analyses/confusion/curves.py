@@ -123,7 +123,7 @@ def _labelled(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
             **group.name,
             "kind": labelling.kind,
             "threshold": labelling.threshold,
-            "how": labelling.told,
+            "how": labelling.method,
             "criterion": name,
             **_columns(
                 label_accuracy(

@@ -17,12 +17,12 @@ _TOLD = (0.1, 0.3, 0.5, 0.7, 0.9)
 _MOST_POINTS = 12  # of a curve that is drawn with its points
 
 
-def told_columns(frame: pl.DataFrame) -> list[str]:
+def varying_columns(frame: pl.DataFrame) -> list[str]:
     """Name the columns that tell groups apart; the judge always does.
 
     Examples
     --------
-    >>> told_columns(pl.DataFrame({name: ["x"] for name in GROUP}))
+    >>> varying_columns(pl.DataFrame({name: ["x"] for name in GROUP}))
     ['judge', 'benchmark']
     """
     return [
@@ -49,40 +49,40 @@ def threshold_figures(curves: pl.DataFrame, labels: pl.DataFrame) -> list[Figure
     """
     if curves.is_empty():
         return []
-    told = told_columns(curves)
+    varying = varying_columns(curves)
     found = []
     for name, part in curves.group_by(*GROUP, maintain_order=True):
-        mine = labels.filter(
+        marked = labels.filter(
             *(pl.col(column).eq_missing(value) for column, value in zip(GROUP, name, strict=True)),
             pl.col("criterion").is_null(),
             pl.col("threshold").is_not_null(),
         )
-        label = group_label(part.row(0, named=True), told)
-        found.append(_threshold_figure(part, mine, label))
+        label = group_label(part.row(0, named=True), varying)
+        found.append(_threshold_figure(part, marked, label))
     return found
 
 
 def _threshold_figure(curve: pl.DataFrame, marked: pl.DataFrame, label: str) -> Figure:
     """One judge on one benchmark."""
     rows = curve.to_dicts()
-    told = "; ".join(
+    description = "; ".join(
         f"at {row['threshold']:g}: accuracy of low {number(row['low'])} of {row['n_low']}, of high "
         f"{number(row['high'])}, share of low {number(row['share'])}"
         for row in rows
         if round(row["threshold"], 2) in _TOLD
     )
-    lucky = pl.col("kind") == "in-sample"
+    in_sample = pl.col("kind") == "in-sample"
     return Figure(
         title=f"Accuracy and share of low against the threshold, {label}",
-        told=told,
+        description=description,
         caption=f"{label}; shares of {rows[0]['n_all']} judgments",
         x=Axis(title="threshold", values=QUARTERS),
         y=_SHARE,
         marks=[
             *(
                 Mark(shape="rule", style=style, data=part, x="threshold")
-                for style, part in (("lucky", marked.filter(lucky)),
-                                    ("stated", marked.filter(~lucky)))
+                for style, part in (("in_sample", marked.filter(in_sample)),
+                                    ("stated", marked.filter(~in_sample)))
                 if part.height
             ),
             Mark(shape="area", style="area", data=curve, x="threshold", y="low_from", y2="low_to"),
@@ -114,14 +114,14 @@ def accuracy_figures(labels: pl.DataFrame) -> list[Figure]:
     for (benchmark,), part in leading.group_by("benchmark", maintain_order=True):
         rows = part.to_dicts()
         names = [group_label(row, _but_benchmark(part)) for row in rows]
-        told = "; ".join(
+        description = "; ".join(
             f"{name}: low {number(row['low'])} of {row['n_low']}, high {number(row['high'])} of "
             f"{row['n_high']}, all {number(row['all'])}"
             for row, name in zip(rows, names, strict=True)
         )
         marks = accuracy_marks(rows, names)
         found.append(
-            rows_figure(f"Accuracy by label, {benchmark}", told, str(benchmark), "accuracy",
+            rows_figure(f"Accuracy by label, {benchmark}", description, str(benchmark), "accuracy",
                         len(rows), marks)
         )  # fmt: skip
     return found
@@ -144,11 +144,11 @@ def leading_labels(labels: pl.DataFrame) -> pl.DataFrame:
 
 def _but_benchmark(frame: pl.DataFrame) -> list[str]:
     """Columns that tell groups of one benchmark apart."""
-    return [name for name in told_columns(frame) if name != "benchmark"]
+    return [name for name in varying_columns(frame) if name != "benchmark"]
 
 
 def rows_figure(
-    title: str, told: str, caption: str, across: str, n: int, marks: Sequence[Mark]
+    title: str, description: str, caption: str, across: str, n: int, marks: Sequence[Mark]
 ) -> Figure:
     """Make a figure of `n` rows: marks have the place of theirs in ``row``, from 0 on.
 
@@ -158,8 +158,9 @@ def rows_figure(
     80.0
     """
     return Figure(
-        title=title, told=told, caption=caption, x=Axis(title=across, values=QUARTERS, grid=True),
-        y=Axis(start=n, end=0, shown=False), marks=marks, height=_ROW * n,
+        title=title, description=description, caption=caption,
+        x=Axis(title=across, values=QUARTERS, grid=True), y=Axis(start=n, end=0, shown=False),
+        marks=marks, height=_ROW * n,
     )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def name_marks(names: Sequence[str]) -> Mark:
     [0.2]
     """
     data = pl.DataFrame({"row": [place + 0.2 for place in range(len(names))], "name": names})
-    return Mark(shape="text", style="name", data=data, y="row", told="name")
+    return Mark(shape="text", style="name", data=data, y="row", label="name")
 
 
 def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
@@ -206,12 +207,12 @@ def accuracy_marks(rows: Sequence[Row], names: Sequence[str]) -> list[Mark]:
                     "from": row.get(f"{label}_from"),
                     "to": row.get(f"{label}_to"),
                     "row": place + at,
-                    "told": f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}",
+                    "label": f"{name}, {label}: {number(row[label])} of {row[f'n_{label}']}",
                 }
                 for place, (row, name) in enumerate(zip(rows, names, strict=True))
                 if row[label] is not None
             ],
-            ("told",),
+            ("label",),
         )
         marks += _with_interval(shares, style)
     return marks
@@ -221,13 +222,13 @@ def _with_interval(shares: pl.DataFrame, style: str) -> list[Mark]:
     """Points of rows with their intervals."""
     return [
         Mark(shape="rule", style="interval", data=shares, x="from", x2="to", y="row"),
-        Mark(shape="point", style=style, data=shares, x="share", y="row", told="told"),
+        Mark(shape="point", style=style, data=shares, x="share", y="row", label="label"),
     ]
 
 
 def _floats(rows: Sequence[Mapping[str, object]], words: Sequence[str]) -> pl.DataFrame:
     """Rows as a frame, whose columns are there even where there is none."""
-    names = list(rows[0]) if rows else ["share", "from", "to", "row", "told"]
+    names = list(rows[0]) if rows else ["share", "from", "to", "row", "label"]
     kinds = {name: pl.String() if name in words else pl.Float64() for name in names}
     return pl.DataFrame(rows, schema=kinds)
 
@@ -253,17 +254,17 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
         rows = (several if several.height else part).to_dicts()
         columns = [*_but_benchmark(part), "criterion"]
         names = [group_label(row, columns) for row in rows]
-        said = [
+        texts = [
             f"{name}: {number(row['share'])} of {row['n_share']}"
             for row, name in zip(rows, names, strict=True)
         ]
         shares = _floats(
             [
                 {"zero": 0.0, "share": row["share"], "from": row["share_from"],
-                 "to": row["share_to"], "row": place + 0.62, "told": told}
-                for place, (row, told) in enumerate(zip(rows, said, strict=True))
+                 "to": row["share_to"], "row": place + 0.62, "label": text}
+                for place, (row, text) in enumerate(zip(rows, texts, strict=True))
             ],
-            ("told",),
+            ("label",),
         )  # fmt: skip
         marks = [
             name_marks(names),
@@ -271,7 +272,7 @@ def share_figures(labels: pl.DataFrame) -> list[Figure]:
             *_with_interval(shares, "point"),
         ]
         found.append(
-            rows_figure(f"Share of low uncertainty, {benchmark}", "; ".join(said), str(benchmark),
+            rows_figure(f"Share of low uncertainty, {benchmark}", "; ".join(texts), str(benchmark),
                         "share of low", len(rows), marks)
         )  # fmt: skip
     return found
@@ -292,16 +293,16 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
     """
     if acceptance.is_empty():
         return []
-    told, found = told_columns(acceptance), []
+    varying, found = varying_columns(acceptance), []
     for _, part in acceptance.group_by(*GROUP, maintain_order=True):
         rows = part.to_dicts()
-        label = group_label(rows[0], told)
-        said = "; ".join(
+        label = group_label(rows[0], varying)
+        description = "; ".join(
             f"of the surest {number(row['accepted'], 2)}: {number(row['error'])} wrong "
             f"({row['n_errors']} of {row['n_accepted']})"
             for row in rows[:: max(1, len(rows) // 5)]
         )
-        points = part.with_columns(told=pl.col("error").map_elements(number, pl.String))
+        points = part.with_columns(label=pl.col("error").map_elements(number, pl.String))
         marks = [
             Mark(shape="area", style="area", data=part, x="accepted", y="low", y2="high"),
             Mark(shape="line", style="line", data=part, x="accepted", y="error"),
@@ -309,12 +310,12 @@ def acceptance_figures(acceptance: pl.DataFrame) -> list[Figure]:
         if part.height < _MOST_POINTS:
             marks.append(
                 Mark(shape="point", style="point", data=points, x="accepted", y="error",
-                     told="told")
+                     label="label")
             )  # fmt: skip
         found.append(
             Figure(
                 title=f"Share wrong against share accepted, {label}",
-                told=said,
+                description=description,
                 caption=f"Share wrong, {label}",
                 x=Axis(title="share accepted, surest first", values=QUARTERS),
                 y=_SHARE,
@@ -350,9 +351,9 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
             {str(row["label"]): row for row in one.iter_rows(named=True)}
             for one in part.partition_by(*GROUP, maintain_order=True)
         ]
-        told = [name for name in told_columns(part) if name != "benchmark"]
-        names = [group_label(rows["all"], told) for rows in judges]
-        said = [
+        varying = [name for name in varying_columns(part) if name != "benchmark"]
+        names = [group_label(rows["all"], varying) for rows in judges]
+        texts = [
             f"{name}: " + "; ".join(
                 f"{label}: judge {number(row['judge_share'])}, person "
                 f"{number(row['person_share'])}, {row['n_items']} items"
@@ -371,7 +372,7 @@ def matched_figures(matched: pl.DataFrame) -> Iterator[Figure]:
         ]
         of = f"{benchmark}, {raters}" if raters else str(benchmark)
         yield rows_figure(
-            f"People matched by label, {of}", "; ".join(said), of, "share of people matched",
+            f"People matched by label, {of}", "; ".join(texts), of, "share of people matched",
             len(judges), marks,
         )  # fmt: skip
 

@@ -113,7 +113,7 @@ def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
     for item, verdict in first.select("item_id", "verdict").iter_rows():
         counts[row_of[item], place[verdict]] += 1
     entropy = vote_scores(counts).entropy_U
-    told = f"{n} replication{'s' if n > 1 else ''} at temperature {part['temperature'][0]:g}"
+    sample = f"{n} replication{'s' if n > 1 else ''} at temperature {part['temperature'][0]:g}"
     shared = {
         "judge": part["judge"][0],
         "benchmark": part["benchmark"][0],
@@ -123,13 +123,13 @@ def _votes(part: pl.DataFrame) -> Iterator[dict[str, object]]:
         for v, verdict in enumerate(names):
             if verdict is not None and counts[u].any():
                 yield {
-                    **shared, "item_id": item, "score": f"share of {told}",
+                    **shared, "item_id": item, "score": f"share of {sample}",
                     "higher_is_surer": True, "verdict": verdict,
                     "value": counts[u, v] / counts[u].sum(),
                 }  # fmt: skip
         if not np.isnan(entropy[u]):
             yield {
-                **shared, "item_id": item, "score": f"entropy of {told}",
+                **shared, "item_id": item, "score": f"entropy of {sample}",
                 "higher_is_surer": False, "verdict": None, "value": float(entropy[u]),
             }  # fmt: skip
 
@@ -160,12 +160,12 @@ def _token_probability(run: RunDirectory, tokens: pl.DataFrame) -> pl.DataFrame:
         .agg(value=pl.col("probability").mean())
         .join(spent, on=list(_ITEM), how="left")
     )
-    said = found.with_columns(
+    scored = found.with_columns(
         score=pl.lit("probability of the verdict, no assessment shown"),
         higher_is_surer=pl.lit(value=True),
     )
     kinds = [pl.col(name).cast(kind) for name, kind in empty.schema.items()]
-    return said.select(kinds)
+    return scored.select(kinds)
 
 
 _OWN = ("judge", "benchmark", "item_id", "template", "temperature", "verdict")
@@ -281,8 +281,8 @@ def right_options(items: pl.DataFrame, *, raters: str | None = None) -> pl.DataF
     leading = dict(labels.unique("benchmark", keep="first", maintain_order=True)
                    .select("benchmark", "raters").iter_rows())  # fmt: skip
     counted = {
-        (benchmark, item): (kind, Counter(said))
-        for benchmark, item, kind, said in labels.iter_rows()
+        (benchmark, item): (kind, Counter(given))
+        for benchmark, item, kind, given in labels.iter_rows()
         if kind == (leading[benchmark] if raters is None else raters)
     }
     found = []

@@ -50,7 +50,7 @@ class Labelling:
     fitted: CrossFittedLabels | None = None
 
     @property
-    def told(self) -> str:
+    def method(self) -> str:
         """How the labels were chosen, in words."""
         if self.kind == "cross-fitted":
             return f"thresholds cross-fitted in {FOLDS} folds"
@@ -402,12 +402,12 @@ def _label(
     name: Mapping[str, object], columns: Sequence[str], groups: Sequence[JudgedGroup]
 ) -> str:
     """Name what is shared, as far as groups differ in it."""
-    told = [
+    varying = [
         column
         for column in columns
         if column in ACROSS or len({group.name[column] for group in groups}) > 1
     ]
     return ", ".join(
         f"temperature {name[column]:g}" if column == "temperature" else str(name[column])
-        for column in told
+        for column in varying
     )

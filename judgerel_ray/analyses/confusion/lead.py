@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgerel_ray.analyses.confusion.figures import told_columns
+from judgerel_ray.analyses.confusion.figures import varying_columns
 from judgerel_ray.blocks.blocks import Block, Column, Paragraph, Table, counts, key_columns
 from judgerel_ray.blocks.words import Row, flag_words, number, percent, percent_interval
 
@@ -43,25 +43,26 @@ def uncertainty_lead(found: Uncertain) -> list[Block]:
     worth = found.tables.worth
     if worth.is_empty():
         return []
-    told = told_columns(worth)
-    groups = worth.partition_by(told, maintain_order=True)
+    varying = varying_columns(worth)
+    groups = worth.partition_by(varying, maintain_order=True)
     rows = [_leading(part) for part in groups]
     first = [part.row(0, named=True) for part in groups]
 
     def shown(head: str, name: str) -> Column:
-        mine = [row.get(name) for row in rows]
+        quantities = [row.get(name) for row in rows]
         return Column(
             head=head,
-            cells=["-" if one is None else percent(one["value"]) for one in mine],
+            cells=["-" if one is None else percent(one["value"]) for one in quantities],
             small=[
-                "" if one is None else percent_interval(one["low"], one["high"]) for one in mine
+                "" if one is None else percent_interval(one["low"], one["high"])
+                for one in quantities
             ],
             is_number=True,
         )
 
     ranks = [row.get("auroc") for row in rows]
     columns = [
-        *key_columns(first, told),
+        *key_columns(first, varying),
         counts("judgments", [(row.get("accuracy") or {}).get("n") for row in rows]),
         shown("right", "accuracy"),
         shown("right where uncertainty is low", "accuracy_low"),
@@ -107,16 +108,16 @@ def _remark(row: Mapping[str, Row | None]) -> str:
     rank = row.get("auroc")
     left_out = row.get("no_majority")
     if left_out is not None:
-        said = f"{left_out['k']} of {left_out['n']} without a label that most people gave left out"
-        return "; ".join(one for one in (said, _remark({**row, "no_majority": None})) if one)
+        text = f"{left_out['k']} of {left_out['n']} without a label that most people gave left out"
+        return "; ".join(one for one in (text, _remark({**row, "no_majority": None})) if one)
     if (row.get("accuracy") or {}).get("undefined") == "no_right_option":
         return "nobody knows the right options"
     if rank is None or rank["low"] is None:
         return ""
     low, high = float(str(rank["low"])), float(str(rank["high"]))
-    said = ""
+    text = ""
     if high < 0.5:
-        said = "the surer, the more often wrong"
+        text = "the surer, the more often wrong"
     elif low <= 0.5:
-        said = "margin not shown to tell right from wrong"
-    return "; ".join(part for part in (said, *flag_words(rank)) if part)
+        text = "margin not shown to tell right from wrong"
+    return "; ".join(part for part in (text, *flag_words(rank)) if part)

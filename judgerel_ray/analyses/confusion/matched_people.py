@@ -67,34 +67,34 @@ def matched_table(
     options = options or UncertaintyOptions()
     labels = people_labels(items)
     kinds: dict[object, dict[tuple[str, str], list[str]]] = {}
-    for benchmark, item, kind, said in labels.iter_rows():
-        kinds.setdefault(kind, {})[benchmark, item] = said
+    for benchmark, item, kind, given in labels.iter_rows():
+        kinds.setdefault(kind, {})[benchmark, item] = given
     rows = [
         {**group.name, "raters": kind, **row}
         for group in groups
-        for kind, said in kinds.items()
-        for row in _of_kind(group, said, options)
+        for kind, given in kinds.items()
+        for row in _of_kind(group, given, options)
     ]
     return pl.DataFrame(rows, schema={**group_schema(), **_COLUMNS})
 
 
 def _of_kind(
-    group: JudgedGroup, said: _Labels, options: UncertaintyOptions
+    group: JudgedGroup, given: _Labels, options: UncertaintyOptions
 ) -> Iterator[dict[str, object]]:
     """Rows of one group and kind of people."""
     matrices = (*group.judged, *group.unjudged)
-    rated = np.array([_place(one) in said for one in matrices], dtype=bool)
-    if not any(len(said[_place(one)]) > 1 for one in matrices if _place(one) in said):
+    rated = np.array([_place(one) in given for one in matrices], dtype=bool)
+    if not any(len(given[_place(one)]) > 1 for one in matrices if _place(one) in given):
         return
-    yield _row(None, "all", _match(matrices, rated, said))
+    yield _row(None, "all", _match(matrices, rated, given))
     if (low := _low(group, options)) is not None:
         for label, kept in (("low", low), ("high", ~low)):
-            yield _row(None, label, _match(matrices, rated & kept, said))
+            yield _row(None, label, _match(matrices, rated & kept, given))
     names = [one.row["criterion"] for one in matrices]
     several = [name for name in dict.fromkeys(names) if name is not None]
     for name in several if len(several) > 1 else ():
-        mine = np.array([one == name for one in names], dtype=bool)
-        yield _row(name, "all", _match(matrices, rated & mine, said))
+        of_criterion = np.array([one == name for one in names], dtype=bool)
+        yield _row(name, "all", _match(matrices, rated & of_criterion, given))
 
 
 def _low(group: JudgedGroup, options: UncertaintyOptions) -> Bools | None:
@@ -111,14 +111,14 @@ def _place(one: ScoredMatrix) -> tuple[str, str]:
     return str(one.row["benchmark"]), str(one.row["item_id"])
 
 
-def _match(matrices: Sequence[ScoredMatrix], kept: Bools, said: _Labels) -> PeopleMatch:
+def _match(matrices: Sequence[ScoredMatrix], kept: Bools, given: _Labels) -> PeopleMatch:
     """A judge and a person against people, on some of the judgments."""
     taken = [matrices[place] for place in np.flatnonzero(kept)]
-    names = dict.fromkeys(label for one in taken for label in said[_place(one)])
+    names = dict.fromkeys(label for one in taken for label in given[_place(one)])
     columns = {name: column for column, name in enumerate(names)}
     counts = np.zeros((len(taken), max(1, len(columns))), dtype=np.int64)
     for row, one in zip(counts, taken, strict=True):
-        for label in said[_place(one)]:
+        for label in given[_place(one)]:
             row[columns[label]] += 1
     chosen = [one.row["chosen"] for one in taken]  # none, and what nobody said, match nobody
     verdicts = np.array([columns.get(str(one), -1) if one is not None else -1 for one in chosen],

@@ -206,10 +206,12 @@ def picked_matrices(matrices: Sequence[ScoredMatrix], *, most: int = 4) -> tuple
     found: list[Picked] = []
     whole = sorted((one for one in matrices if one.scores.u_O), key=_name)
     for judge in sorted({str(one.row["judge"]) for one in whole})[:most]:
-        mine = [one for one in whole if one.row["judge"] == judge]
+        of_judge = [one for one in whole if one.row["judge"] == judge]
         taken: list[ScoredMatrix] = []
         for why, pool, worth in _KINDS:
-            left = [one for one in mine if not any(one is other for other in taken) and pool(one)]
+            left = [
+                one for one in of_judge if not any(one is other for other in taken) and pool(one)
+            ]
             if left:
                 best = max(left, key=worth)
                 taken.append(best)

@@ -37,12 +37,12 @@ def model_quantities(
         that the judge's own verdict is right: how often a right judgment has the larger one than a
         wrong one of its fold).
     """
-    told = f"logit on the matrix's features, cross-fitted in {FOLDS} folds"
+    estimator = f"logit on the matrix's features, cross-fitted in {FOLDS} folds"
     names = ("accuracy_by_model", "auroc_model")
     if len(group.judged) < _FEW or not group.has_folds:
         for name in names:
             yield quantity_row(
-                name, n=len(group.judged), estimator=told, undefined="too_few_judgments"
+                name, n=len(group.judged), estimator=estimator, undefined="too_few_judgments"
             )
         return
     right_N = _right(group.judged)
@@ -56,7 +56,7 @@ def model_quantities(
     )
     chosen = found.option_N == right_N
     share = clustered_share(chosen, clusters_N=group.text_N)
-    yield quantity_row(names[0], share, estimator=told)
+    yield quantity_row(names[0], share, estimator=estimator)
     ranking = cross_fitted_auroc(
         found.correct_N, group.correct_N, fold_N=found.fold_N, clusters_N=group.text_N
     )
@@ -64,7 +64,7 @@ def model_quantities(
         names[1],
         ranking,
         n=ranking.n_ratings,
-        estimator=f"{told}; {ranking.estimator}",
+        estimator=f"{estimator}; {ranking.estimator}",
         undefined=ranking.undefined,
     )
 
@@ -78,13 +78,15 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
         ``conformal_coverage`` (sets that hold the right option; at least 1 - error is aimed at) and
         ``conformal_size`` (mean number of options in a set).
     """
-    told = f"sets of u that miss <= {options.error:g}, cross-fitted in {FOLDS} folds"
+    estimator = f"sets of u that miss <= {options.error:g}, cross-fitted in {FOLDS} folds"
     there = np.array([bool(one.scores.u_O) for one in group.judged], dtype=bool)
     kept = [one for one in group.judged if one.scores.u_O]
     text_N = group.text_N[there]
     if len(kept) < _FEW or np.unique(text_N).size < FOLDS:
         for name in ("conformal_coverage", "conformal_size"):
-            yield quantity_row(name, n=len(kept), estimator=told, undefined="too_few_judgments")
+            yield quantity_row(
+                name, n=len(kept), estimator=estimator, undefined="too_few_judgments"
+            )
         return
     shares_NO, there_NO = _padded(kept)
     right_N = _right(kept)
@@ -104,9 +106,9 @@ def set_quantities(group: JudgedGroup, options: UncertaintyOptions) -> Iterator[
         inside_NO[tested_N] = conformal_sets(shares_NO[tested_N], rule) & there_NO[tested_N]
     held = inside_NO[np.arange(len(kept)), right_N]
     share = clustered_share(held, clusters_N=text_N)
-    yield quantity_row("conformal_coverage", share, estimator=told)
+    yield quantity_row("conformal_coverage", share, estimator=estimator)
     size = float(inside_NO.sum(axis=1).mean())
-    yield quantity_row("conformal_size", value=size, n=len(kept), estimator=told)
+    yield quantity_row("conformal_size", value=size, n=len(kept), estimator=estimator)
 
 
 def _right(matrices: Sequence[ScoredMatrix]) -> NDArray[np.intp]:

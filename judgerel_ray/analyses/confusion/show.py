@@ -24,7 +24,7 @@ from judgerel_ray.analyses.confusion.figures import (
     matched_figures,
     share_figures,
     threshold_figures,
-    told_columns,
+    varying_columns,
 )
 from judgerel_ray.analyses.confusion.lead import Uncertain
 from judgerel_ray.analyses.reliability.page import Questions, question_text
@@ -90,7 +90,7 @@ THRESHOLD_LEGEND = [
     ("share", "share of low uncertainty"),
     ("baseline", "accuracy of all judgments"),
     ("stated", "a threshold the sweep states"),
-    ("lucky", "the threshold that looks best here: optimistic"),
+    ("in_sample", "the threshold that looks best here: optimistic"),
 ]
 _MOST_TINT = 45.0  # percent of the mark's colour: text stays readable on it, light and dark
 
@@ -118,10 +118,10 @@ def uncertainty_blocks(tables: UncertaintyTables) -> list[Block]:
 
 def _alike(worth: pl.DataFrame) -> list[Block]:
     """What all groups have alike, so that none is named by it."""
-    told, row = told_columns(worth), worth.row(0, named=True)
-    names = [name for name in GROUP if name not in told and row[name] is not None]
-    said = ", ".join(f"{name} {cell(row[name])}" for name in names)
-    return [Paragraph(f"All judgments: {said}")] if said else []
+    varying, row = varying_columns(worth), worth.row(0, named=True)
+    names = [name for name in GROUP if name not in varying and row[name] is not None]
+    sentence = ", ".join(f"{name} {cell(row[name])}" for name in names)
+    return [Paragraph(f"All judgments: {sentence}")] if sentence else []
 
 
 def uncertainty_sections(found: Uncertain, questions: Questions) -> list[Block]:
@@ -172,11 +172,11 @@ def _replies(replies: pl.DataFrame) -> list[Block]:
             for name in absent
         ),
     ]
-    told = Paragraph(
+    note = Paragraph(
         "A judgment without a verdict counts as wrong. An option that a judge would not argue is a "
         "column its matrix does not have; means are over the others."
     )
-    return [Table("Verdicts and assessments, counted", columns), *([told] if absent else [])]
+    return [Table("Verdicts and assessments, counted", columns), *([note] if absent else [])]
 
 
 def _accuracy(tables: UncertaintyTables) -> list[Block]:
@@ -208,11 +208,11 @@ def _shares(tables: UncertaintyTables) -> list[Block]:
     figures = share_figures(tables.labels)
     if not figures:
         return []
-    told = Paragraph(
+    intro = Paragraph(
         "Share of the judgments that are of low uncertainty, with 95 % intervals; the rest is "
         "high. Labels are cross-fitted unless a threshold was given."
     )
-    return [told, Figures(figures), *labels_table(tables.labels, by_criterion=True)]
+    return [intro, Figures(figures), *labels_table(tables.labels, by_criterion=True)]
 
 
 def _threshold(tables: UncertaintyTables) -> list[Block]:
@@ -226,7 +226,7 @@ def _threshold(tables: UncertaintyTables) -> list[Block]:
         "labels, so a curve that rises on both sides of one half is arithmetic, not the judge's "
         "doing."
     )
-    told = Paragraph(
+    intro = Paragraph(
         "What every threshold gives on these judgments: low where the second largest u lies below "
         "the threshold and the largest reaches it. A threshold picked for its height here is worth "
         "less on others (the accuracies beside it under Accuracy by label are cross-fitted), and "
@@ -238,7 +238,7 @@ def _threshold(tables: UncertaintyTables) -> list[Block]:
         for entry in THRESHOLD_LEGEND
         if entry[0] != "stated" or _has_stated(tables.labels)
     ]  # fmt: skip
-    return [told, Figures(figures, entries), *curve_tables(tables.curves)]
+    return [intro, Figures(figures, entries), *curve_tables(tables.curves)]
 
 
 def _has_stated(labels: pl.DataFrame) -> bool:
@@ -251,12 +251,12 @@ def _transfer(tables: UncertaintyTables) -> list[Block]:
     found = transfer_tables(tables.transfer)
     if not found:
         return []
-    told = Paragraph(
+    intro = Paragraph(
         "A threshold chosen where the row says (largest share of low among right judgments less "
         "that among wrong ones), used where the column says; on the diagonal labels are "
         "cross-fitted. No judgment is labelled by a threshold it helped to choose."
     )
-    return [told, *found]
+    return [intro, *found]
 
 
 def _acceptance(tables: UncertaintyTables) -> list[Block]:
@@ -264,13 +264,13 @@ def _acceptance(tables: UncertaintyTables) -> list[Block]:
     figures = acceptance_figures(tables.acceptance)
     if not figures:
         return []
-    told = Paragraph(
+    intro = Paragraph(
         "The margin is the largest u less the second largest, 0 where the matrix prefers another "
         "option than the judge did: the share of all thresholds at which a judgment is of low "
         "uncertainty. Accepting judgments from the largest margin down, the line is the share "
         "wrong among those accepted, with 95 % intervals at each point by itself."
     )
-    return [told, Figures(figures), *acceptance_tables(tables.acceptance)]
+    return [intro, Figures(figures), *acceptance_tables(tables.acceptance)]
 
 
 def _scores(tables: UncertaintyTables) -> list[Block]:
@@ -282,7 +282,7 @@ def _gallery(tables: UncertaintyTables, questions: Questions) -> list[Block]:
     """A handful of matrices, and how they were chosen."""
     if not tables.picked:
         return []
-    told = Paragraph(
+    intro = Paragraph(
         "Of each judge, by name the first four: the matrix of the largest margin (not of a wrong "
         "verdict), that whose two largest u lie closest, and that of the largest margin among "
         "wrong verdicts; nothing else was looked at. Rows are options, columns the assessments "
@@ -290,7 +290,7 @@ def _gallery(tables: UncertaintyTables, questions: Questions) -> list[Block]:
         "sums to 1. u is the mean of a row."
     )
     shown = [_picked(one, questions) for one in tables.picked]
-    return [told, Gallery(shown), *_sparsity(tables.sparsity)]
+    return [intro, Gallery(shown), *_sparsity(tables.sparsity)]
 
 
 def _sparsity(sparsity: pl.DataFrame) -> list[Block]:
@@ -328,8 +328,8 @@ def _picked(one: Picked, questions: Questions) -> Heat:
     rows = []
     for option in options:
         marks = [
-            said
-            for name, said in (("chosen", "own verdict"), ("right", "right"))
+            word
+            for name, word in (("chosen", "own verdict"), ("right", "right"))
             if judgment[name] == option
         ]
         tinted = [_tint(by_place[option, assessed]) for assessed in argued]
@@ -344,10 +344,10 @@ def _picked(one: Picked, questions: Questions) -> Heat:
 
 def _standing(judgment: Row) -> str:
     """How sure, and whether right, in words."""
-    said = f"margin {number(judgment['margin'], 2)}"
+    margin = f"margin {number(judgment['margin'], 2)}"
     if judgment["correct"] is None:
-        return f"{said}, right option unknown"
-    return f"{said}, {'right' if judgment['correct'] else 'wrong'}"
+        return f"{margin}, right option unknown"
+    return f"{margin}, {'right' if judgment['correct'] else 'wrong'}"
 
 
 def _tint(place: Mapping[str, object]) -> Tint:

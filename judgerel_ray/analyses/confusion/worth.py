@@ -156,7 +156,7 @@ def _by_label(group: JudgedGroup, labelling: Labelling) -> Iterator[dict[str, ob
     """Accuracy of all, then under each label, and the share of low."""
     shares = label_accuracy(labelling.low_N, group.correct_N, clusters_N=group.text_N)
     yield quantity_row("accuracy", shares.all, estimator=f"{shares.all.method}{_whose(group)}")
-    threshold, estimator = labelling.threshold, labelling.told
+    threshold, estimator = labelling.threshold, labelling.method
     for name, share in (
         ("accuracy_low", shares.low),
         ("accuracy_high", shares.high),
@@ -173,7 +173,7 @@ def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, 
     """The threshold that looks best on what chose it, without intervals: they would be wrong."""
     shares = label_accuracy(in_sample.low_N, group.correct_N)
     yield quantity_row(
-        "wagner2024_threshold", value=in_sample.threshold, estimator=in_sample.told,
+        "wagner2024_threshold", value=in_sample.threshold, estimator=in_sample.method,
         undefined=in_sample.undefined,
     )  # fmt: skip
     for name, share in (
@@ -184,7 +184,7 @@ def _optimistic(group: JudgedGroup, in_sample: Labelling) -> Iterator[dict[str, 
         why = in_sample.undefined or ("no_judgments" if share.value is None else None)
         yield quantity_row(
             f"wagner2024_{name}", value=share.value if in_sample.undefined is None else None,
-            n=share.n, threshold=in_sample.threshold, estimator=in_sample.told, undefined=why,
+            n=share.n, threshold=in_sample.threshold, estimator=in_sample.method, undefined=why,
         )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ def _deviations(
         yield quantity_row(
             f"deviation{name}", None if why else one, n=len(group.judged),
             threshold=labelling.threshold if name else None,
-            estimator=f"steps of the scale; {labelling.told if name else 't over questions'}",
+            estimator=f"steps of the scale; {labelling.method if name else 't over questions'}",
             undefined=why or (None if one.n else "no_judgments"),
         )  # fmt: skip
 
@@ -361,15 +361,15 @@ def _scores(
     group: JudgedGroup, baselines: pl.DataFrame | None, tokens: pl.DataFrame | None
 ) -> Iterator[dict[str, object]]:
     """Every score of one group."""
-    cost = None if tokens is None else _mean_tokens(_mine(group, tokens))
+    cost = None if tokens is None else _mean_tokens(_rows_of_group(group, tokens))
     for name, sign in MATRIX_SCORES.items():
         values = np.array([_value(one.scores, name) for one in group.judged], dtype=np.float64)
         yield _row(name, values, sign, group, cost)
     if baselines is None:
         return
-    mine = _mine(group, baselines)
-    for name in mine["score"].unique(maintain_order=True).to_list():
-        rows = mine.filter(pl.col("score") == name)
+    of_group = _rows_of_group(group, baselines)
+    for name in of_group["score"].unique(maintain_order=True).to_list():
+        rows = of_group.filter(pl.col("score") == name)
         known = {
             (row["item_id"], row["verdict"]): row["value"] for row in rows.iter_rows(named=True)
         }
@@ -398,7 +398,7 @@ def _plain(
     return known.get((item, None), known.get((item, row["chosen"]), 0.0))
 
 
-def _mine(group: JudgedGroup, rows: pl.DataFrame) -> pl.DataFrame:
+def _rows_of_group(group: JudgedGroup, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of the group's judge and benchmark, on the items it judged."""
     items = [one.row["item_id"] for one in group.judged]
     return rows.filter(

@@ -205,8 +205,8 @@ def limit_table(
     rows: list[dict[str, object]] = []
     by = distribution_groups(distributions) if by is None else by
     for name, part in distributions.group_by(*by, maintain_order=True):
-        for one, told in _limits(part, majorities, scales):
-            rows.append({**dict(zip(by, name, strict=True)), **told, **_told(one)})
+        for one, shared in _limits(part, majorities, scales):
+            rows.append({**dict(zip(by, name, strict=True)), **shared, **_own_columns(one)})
     kinds = {name: distributions.schema[name] for name in by}
     return pl.DataFrame(rows, schema={**kinds, **_SCHEMA}).sort(*by, maintain_order=True)
 
@@ -251,14 +251,14 @@ def _limits(
         clusters_U=np.array(clusters),
         majorities=majorities,
     )
-    told: dict[str, object] = {
+    shared: dict[str, object] = {
         "n_items": len(set(clusters)),
         "n_categories": kept.shape[1],
         "undecided": max(undecided),
     }
     at_level = _at_level(found, part[SCALE].unique().to_list(), names, matrix, clusters, scales)
     return [
-        (_undefined(one, GREEDY) if greedy else one, {**told, "measurement": level})
+        (_undefined(one, GREEDY) if greedy else one, {**shared, "measurement": level})
         for one, level in at_level
     ]
 
@@ -301,7 +301,7 @@ def _undefined(one: Coefficient, why: str) -> Coefficient:
     return replace(one, value=None, low=None, high=None, undefined=why)
 
 
-def _told(one: Coefficient) -> dict[str, object]:
+def _own_columns(one: Coefficient) -> dict[str, object]:
     """A coefficient's own columns."""
     return {
         "coefficient": one.name,

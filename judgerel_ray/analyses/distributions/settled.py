@@ -108,11 +108,11 @@ def settled_summary(table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
         stable = clustered_share(
             (ended["state"] == "settled").to_numpy(), clusters_N=ended["item_id"].to_numpy()
         )
-        told = rows.select(pl.len().alias("conditions"), *states, pl.col("replications").sum())
+        totals = rows.select(pl.len().alias("conditions"), *states, pl.col("replications").sum())
         groups.append(
             {
                 **rows.select(by).row(0, named=True),
-                **told.row(0, named=True),
+                **totals.row(0, named=True),
                 "used": sum(ended["replications"]) / sum(ended["most"]) if ended.height else None,
                 "settled_share": stable.value,
                 "low": stable.low,

@@ -152,14 +152,16 @@ def limit_blocks(limits: pl.DataFrame) -> list[Block]:
         Paragraph("Infinitely many replications, nothing sampled; intervals over questions.")
     )
     if (limits["undefined"] == "temperature_0").any():
-        said = "Temperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
-        found.append(Paragraph(said))
+        sentence = (
+            "Temperature 0 draws nothing, so it has no agreement to measure: not scored as 1."
+        )
+        found.append(Paragraph(sentence))
     return found
 
 
 def _limits(limits: pl.DataFrame) -> list[Block]:
     """Coefficients against temperature."""
-    told = Paragraph(
+    intro = Paragraph(
         "Nothing was sampled here: the probability of every verdict was computed at every "
         "temperature, and these are the coefficients that replications would tend to if they never "
         "ended. Bars are 95 % intervals over questions, the only thing left to chance. Temperature "
@@ -172,7 +174,7 @@ def _limits(limits: pl.DataFrame) -> list[Block]:
         )
         if part["temperature"].n_unique() > 1
     ]
-    return [told, Figures(figures, _LEGEND), _limit_table(limits)]
+    return [intro, Figures(figures, _LEGEND), _limit_table(limits)]
 
 
 def _limit_table(limits: pl.DataFrame) -> Table:
@@ -219,21 +221,23 @@ def _figure(part: pl.DataFrame) -> Figure:
     drawn = part.sort("temperature").filter(
         pl.col("value").is_not_null(), pl.col("coefficient").is_in([name for name, _ in _DRAWN])
     )
-    told = [_said(row) for row in drawn.iter_rows(named=True)]
-    drawn = drawn.with_columns(told=pl.Series(told, dtype=pl.String))
+    texts = [_point_text(row) for row in drawn.iter_rows(named=True)]
+    drawn = drawn.with_columns(label=pl.Series(texts, dtype=pl.String))
     heats = part["temperature"].unique().sort().to_list()
     least = drawn.select(pl.min_horizontal("value", "low").min()).item() or 0.0
     marks = []
     for name, style in _DRAWN:
-        mine = drawn.filter(pl.col("coefficient") == name)
+        of_name = drawn.filter(pl.col("coefficient") == name)
         marks += [
-            Mark(shape="line", style="join", data=mine, x="temperature", y="value"),
-            Mark(shape="rule", style="interval", data=mine, x="temperature", y="low", y2="high"),
-            Mark(shape="point", style=style, data=mine, x="temperature", y="value", told="told"),
+            Mark(shape="line", style="join", data=of_name, x="temperature", y="value"),
+            Mark(shape="rule", style="interval", data=of_name, x="temperature", y="low", y2="high"),
+            Mark(
+                shape="point", style=style, data=of_name, x="temperature", y="value", label="label"
+            ),
         ]
     return Figure(
         title=f"Limits of agreement and alpha against temperature, {label}",
-        told="; ".join(told),
+        description="; ".join(texts),
         caption=label,
         x=Axis(title="temperature", end=max(1.0, *heats), values=heats),
         y=Axis(start=max(-1.0, min(0.0, least)), values=_QUARTERS, grid=True),
@@ -241,7 +245,7 @@ def _figure(part: pl.DataFrame) -> Figure:
     )
 
 
-def _said(row: Row) -> str:
+def _point_text(row: Row) -> str:
     """One point in words."""
     name = reason(row["coefficient"])
     return f"temperature {cell(row['temperature'])}: {name} {estimate(row)}"
@@ -251,7 +255,7 @@ def _widths(widths: pl.DataFrame) -> list[Block]:
     """How wide the certified bounds are."""
     if widths.is_empty():
         return []
-    told = Paragraph(
+    intro = Paragraph(
         "Every probability lies between bounds that are certain. The width is how far a verdict's "
         "are apart; open is the probability of replies that were not followed to a verdict."
     )
@@ -273,7 +277,7 @@ def _widths(widths: pl.DataFrame) -> list[Block]:
         "Certain bounds on the probability of verdicts, in probability; settled: whichever way the "
         "rest falls, the most probable verdict stays the same"
     )
-    return [told, Table(caption, columns, cards=True)]
+    return [intro, Table(caption, columns, cards=True)]
 
 
 def reasoning_blocks(split: pl.DataFrame) -> list[Block]:

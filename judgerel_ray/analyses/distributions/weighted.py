@@ -156,8 +156,13 @@ def _of_scale(part: pl.DataFrame, values: Mapping[str, float]) -> pl.DataFrame:
     scores = np.array(list(values.values()))
     found = weighted_scores(laid_out("probability")[:, :-1], scores)
     ends = weighted_bounds(laid_out("low"), laid_out("high"), scores)
-    told = {"score": found.scores_N, "low": ends.low_N, "high": ends.high_N, "mass": found.mass_N}
-    numbers = {name: pl.Series(column, nan_to_null=True) for name, column in told.items()}
+    columns = {
+        "score": found.scores_N,
+        "low": ends.low_N,
+        "high": ends.high_N,
+        "mass": found.mass_N,
+    }
+    numbers = {name: pl.Series(column, nan_to_null=True) for name, column in columns.items()}
     kinds = [pl.col(name).cast(kind) for name, kind in _empty().schema.items()]
     return units.with_columns(**numbers).select(kinds)
 

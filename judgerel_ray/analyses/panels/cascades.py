@@ -429,8 +429,8 @@ def cascaded_table(
     )
     for key, group in known.sort(GROUP, maintain_order=True).group_by(GROUP, maintain_order=True):
         named = dict(zip(GROUP, key, strict=True))
-        told = {**named, "threshold": threshold, "unit": unit}
-        found += [{**told, **row} for row in _rows(group, order, threshold)]
+        shared = {**named, "threshold": threshold, "unit": unit}
+        found += [{**shared, **row} for row in _rows(group, order, threshold)]
     return pl.DataFrame(found, schema=SCHEMA)
 
 
@@ -450,14 +450,18 @@ def _rows(
         share = clustered_share(
             asked_rows["sure"].to_numpy(), clusters_N=asked_rows["item_id"].to_numpy()
         )
-        yield {"asked": name, **_told(asked_rows, answers[-1], share), **_spent(group, took, n_put)}
+        yield {
+            "asked": name,
+            **_counted(asked_rows, answers[-1], share),
+            **_spent(group, took, n_put),
+        }
     given = pl.concat(answers)
     asked = first.select("item_id", "replication").join(
         given.select("item_id", "replication"), on=["item_id", "replication"], how="anti"
     )
     left = first.join(asked, on=["item_id", "replication"], how="semi")
     nobody = clustered_share([], clusters_N=[])
-    yield {"asked": A_PERSON, **_told(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
+    yield {"asked": A_PERSON, **_counted(left, left.clear(), nobody), **_spent(group, 0.0, n_put)}
     is_answered = first.select(
         pl.struct("item_id", "replication").is_in(
             given.select(pl.struct("item_id", "replication").alias("one"))["one"].implode()
@@ -465,7 +469,7 @@ def _rows(
     ).to_series()
     share = clustered_share(is_answered.to_numpy(), clusters_N=first["item_id"].to_numpy())
     took = float(group["spent"].sum())
-    yield {"asked": WHOLE, **_told(first, given, share), **_spent(group, took, n_put)}
+    yield {"asked": WHOLE, **_counted(first, given, share), **_spent(group, took, n_put)}
 
 
 def _spent(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
@@ -475,7 +479,7 @@ def _spent(group: pl.DataFrame, took: float, n_put: int) -> dict[str, object]:
     return {"spent": took / n_put}
 
 
-def _told(asked: pl.DataFrame, given: pl.DataFrame, answered: Share) -> dict[str, object]:
+def _counted(asked: pl.DataFrame, given: pl.DataFrame, answered: Share) -> dict[str, object]:
     """Counts, the share answered, and how much of it is right."""
     known = given.filter(pl.col("gold").is_not_null())
     right = (known["verdict"] == known["gold"]).to_numpy()

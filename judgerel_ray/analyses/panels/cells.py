@@ -113,9 +113,10 @@ def stage_cells(row: Row) -> list[str]:
     ...              "high": None, "confident": None})
     ['2', 'person', '9', '1.000, assumed', '-']
     """
-    told = f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
+    accuracy = f"{number(row['accuracy'])}, assumed" if row["confident"] is None else share(row)
     return [
-        f"{row['stage']}", str(row["member"]), costing(row["cost"]), told, number(row["confident"])
+        f"{row['stage']}", str(row["member"]), costing(row["cost"]), accuracy,
+        number(row["confident"]),
     ]  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def cascaded_cells(row: Row) -> list[str]:
     ['a', '2', '2', '1 (0.500)', '-', '-', '22.5 tokens']
     """
     chance = "-" if row["noise_floor"] is None else number(row["noise_floor"])
-    said = ", not distinguishable from noise" if row["noise"] else ""
+    note = ", not distinguishable from noise" if row["noise"] else ""
     spent = "-" if row["spent"] is None else f"{row['spent']:,.4g} {row['unit']}"
     answered = _share(row, "answered", "answered_low", "answered_high")
     return [
@@ -190,7 +191,7 @@ def cascaded_cells(row: Row) -> list[str]:
         f"{row['n_asked']:,}",
         f"{row['n_answered']:,} ({answered})" if row["answered"] is not None else "-",
         _share(row, "accuracy", "low", "high"),
-        f"{chance}{said}",
+        f"{chance}{note}",
         spent,
     ]
 

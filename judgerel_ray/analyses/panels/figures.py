@@ -40,22 +40,23 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Fig
     Examples
     --------
     >>> step = {"n_members": 1, "accuracy": 0.5, "low": 0.4, "high": 0.6}
-    >>> "1 members: 0.500" in size_figure([step, {**step, "n_members": 2}], [], label="b").told
+    >>> figure = size_figure([step, {**step, "n_members": 2}], [], label="b")
+    >>> "1 members: 0.500" in figure.description
     True
     """
     sized = [row for row in best if row["chosen_by"] == "size"]
     lowest = min(_value(row, "low") for row in (*steps, *sized))
     n = len(steps)
-    told = [f"{row['n_members']} members: {share(row)}" for row in steps]
-    told += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
+    texts = [f"{row['n_members']} members: {share(row)}" for row in steps]
+    texts += [f"best of size {row['limit']:.0f} ({row['members']}): {share(row)}" for row in sized]
     drawn = _frame(steps, "n_members", "accuracy", "low", "high")
     chosen = _frame(sized, "limit", "accuracy", "low", "high").with_columns(
-        told=pl.Series([f"{row['members']}: {share(row)}" for row in sized], dtype=pl.String)
+        label=pl.Series([f"{row['members']}: {share(row)}" for row in sized], dtype=pl.String)
     )
     start = _floor(lowest)
     return Figure(
         title=f"Accuracy against size of panel{label}",
-        told="; ".join(told),
+        description="; ".join(texts),
         caption=label.strip(" ()") or "all members",
         x=Axis(title="members", start=0.5, end=n + 0.5,
                values=range(1, n + 1, max(1, ceil(n / 7)))),
@@ -64,7 +65,7 @@ def size_figure(steps: Sequence[Row], best: Sequence[Row], *, label: str) -> Fig
             Mark(shape="area", style="area", data=drawn, x="n_members", y="low", y2="high"),
             Mark(shape="line", style="line", data=drawn, x="n_members", y="accuracy"),
             Mark(shape="rule", style="interval", data=chosen, x="limit", y="low", y2="high"),
-            Mark(shape="point", style="point", data=chosen, x="limit", y="accuracy", told="told"),
+            Mark(shape="point", style="point", data=chosen, x="limit", y="accuracy", label="label"),
             Mark(shape="rule", style="other", data=chosen.filter(pl.col("limit") == 1),
                  y="accuracy"),
         ],
@@ -90,14 +91,14 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     lowest = min(
         *(_value(row, "low") for row in rows), *(_value(row, "accuracy") for row in stages)
     )
-    told = "; ".join(
+    description = "; ".join(
         f"{costing(row['cost'])}: {share(row)}, over random {share(row, 'over_random')}"
         for row in rows
     )
     drawn = _frame(rows, "cost", "accuracy", "low", "high", "random")
     alone = {row["alone_cost"]: row["alone_accuracy"] for row in rows if row["alone"] is not None}
     members = _frame(stages, "cost", "accuracy").with_columns(
-        told=pl.Series(
+        label=pl.Series(
             [f"{row['member']} alone: {share(row)} for {costing(row['cost'])}" for row in stages],
             dtype=pl.String,
         )
@@ -105,7 +106,7 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
     start = _floor(lowest)
     return Figure(
         title=f"Accuracy against cost{label}",
-        told=told,
+        description=description,
         caption=label.strip(" ()") or "all questions",
         x=Axis(
             title=f"cost, {unit_words(rows[0])}",
@@ -120,7 +121,7 @@ def cost_figure(curve_rows: Sequence[Row], stages: Sequence[Row], *, label: str)
                                    schema={"cost": pl.Float64, "accuracy": pl.Float64})),
             Mark(shape="line", style="other", data=drawn, x="cost", y="random"),
             Mark(shape="line", style="line", data=drawn, x="cost", y="accuracy"),
-            Mark(shape="point", style="noise", data=members, x="cost", y="accuracy", told="told"),
+            Mark(shape="point", style="noise", data=members, x="cost", y="accuracy", label="label"),
         ],
     )  # fmt: skip
 

@@ -149,14 +149,14 @@ def _is_known(judged: Judged) -> bool:
     columns = judged.frame.collect_schema().names()
     if not {"judge", "verdict"} <= set(columns) or (judged.run is None and GOLD not in columns):
         return False
-    said = judged.frame.filter(pl.col("verdict").is_not_null())
-    counted = said.select(pl.len(), judges=pl.col("judge").n_unique()).collect().row(0)
+    with_verdict = judged.frame.filter(pl.col("verdict").is_not_null())
+    counted = with_verdict.select(pl.len(), judges=pl.col("judge").n_unique()).collect().row(0)
     if counted[0] > MOST_ON_PAGE or counted[1] < _LEAST:
         return False
     items = known_items(judged, None)
     right = judged.frame.select(GOLD) if items is None else items.lazy().select(GOLD)
     names = right.drop_nulls().unique().collect()[GOLD].cast(pl.String)
-    verdicts = said.select(pl.col("verdict").cast(pl.String).unique()).collect()["verdict"]
+    verdicts = with_verdict.select(pl.col("verdict").cast(pl.String).unique()).collect()["verdict"]
     return bool(verdicts.is_in(names.implode()).any())
 
 
@@ -195,9 +195,9 @@ def cascaded_of(judged: Judged) -> pl.DataFrame | None:
     items = pl.read_parquet(BytesIO(judged.run.read_bytes("items.parquet")))
     gold = items.select("benchmark", "item_id", "gold")
     models = of_protocols(lambda one: one.models_answer)
-    mine = judged.frame.filter(models & (pl.col("role") == "responder"))
+    answers = judged.frame.filter(models & (pl.col("role") == "responder"))
     casts = {name: pl.String for name in ("benchmark", "judge", "template", "stage", "verdict")}
-    rows = mine.select(_COLUMNS).cast(casts).collect()  # type: ignore[arg-type]
+    rows = answers.select(_COLUMNS).cast(casts).collect()  # type: ignore[arg-type]
     found = []
     for place, ask, threshold in asked:
         named = ask_benchmarks(sweep, place, items)

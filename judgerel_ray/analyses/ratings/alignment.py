@@ -190,8 +190,8 @@ def mean_reference(rows: pl.DataFrame) -> pl.DataFrame:
     """
     scored = rows.filter(pl.col("score").is_not_null()).sort("score")
     there = [name for name in THING if name in rows.columns]
-    told = [name for name in there if scored[name].null_count() < scored.height]
-    names = told if scored.height else there
+    given = [name for name in there if scored[name].null_count() < scored.height]
+    names = given if scored.height else there
     return scored.group_by(names).agg(pl.col("score").mean().alias(REFERENCE_SCORE)).sort(names)
 
 
@@ -222,18 +222,18 @@ def human_reference(items: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     >>> human_reference(items_to_frame([item]), pl.DataFrame({"item_id": ["q"]})).rows()
     [('b', 'q', 3.5)]
     """
-    told = items.select("benchmark", QUESTION, "ratings").explode("ratings").unnest("ratings")
+    ratings = items.select("benchmark", QUESTION, "ratings").explode("ratings").unnest("ratings")
     if "responder" in rows.columns:
         thing = [name for name in ("benchmark", QUESTION) if name in rows.columns]
         answers = rows.group_by(thing).agg(
             __one=pl.col("responder").first().cast(pl.String), __n=pl.col("responder").n_unique()
         )
         # Items of a run of an earlier version name no responder.
-        known = told["responder"] if "responder" in told.columns else pl.lit(None, pl.String)
-        told = told.with_columns(responder=known).join(answers, on=thing)
-        told = told.filter(pl.col("responder").is_not_null() | (pl.col("__n") == 1))
-        told = told.with_columns(pl.coalesce("responder", "__one")).drop("__one", "__n")
-    return mean_reference(told.filter(pl.col("score").is_not_null()))
+        known = ratings["responder"] if "responder" in ratings.columns else pl.lit(None, pl.String)
+        ratings = ratings.with_columns(responder=known).join(answers, on=thing)
+        ratings = ratings.filter(pl.col("responder").is_not_null() | (pl.col("__n") == 1))
+        ratings = ratings.with_columns(pl.coalesce("responder", "__one")).drop("__one", "__n")
+    return mean_reference(ratings.filter(pl.col("score").is_not_null()))
 
 
 def alignment_table(
@@ -333,23 +333,23 @@ def reference_scores(group: RatedGroup, scale: str, reference: pl.DataFrame) -> 
     See ``tests/analyses/ratings/test_alignment.py``.
     """
     alike = {**group.key, SCALE: scale}
-    told = group.units.with_columns(**{name: pl.lit(value) for name, value in alike.items()})
+    units = group.units.with_columns(**{name: pl.lit(value) for name, value in alike.items()})
     # A paper's grid has a hundred groups, and each needs little of the whole reference.
     for name, value in alike.items():
         if name in THING and name in reference.columns:
             same = pl.col(name).cast(pl.String) == pl.lit(value).cast(pl.String)
             reference = reference.filter(same.fill_null(False) | pl.col(name).is_null())
-    by = [name for name in THING if name in reference.columns and name in told.columns]
-    typed = told.with_columns(pl.col(by).cast(pl.String))
-    found = pl.Series([None] * told.height, dtype=pl.Float64)
+    by = [name for name in THING if name in reference.columns and name in units.columns]
+    typed = units.with_columns(pl.col(by).cast(pl.String))
+    found = pl.Series([None] * units.height, dtype=pl.Float64)
     known = reference.with_columns(
         pl.col(by).cast(pl.String),
-        __told=pl.concat_list([pl.col(name).is_not_null() for name in by]),
+        __named=pl.concat_list([pl.col(name).is_not_null() for name in by]),
     )
     # The most particular first: what a reference does not tell holds for all.
-    for mask in sorted(known["__told"].unique().to_list(), key=sum, reverse=True):
+    for mask in sorted(known["__named"].unique().to_list(), key=sum, reverse=True):
         columns = [name for name, there in zip(by, mask, strict=True) if there]
-        rows = known.filter(pl.col("__told") == pl.lit(mask, pl.List(pl.Boolean)))
+        rows = known.filter(pl.col("__named") == pl.lit(mask, pl.List(pl.Boolean)))
         rows = rows.group_by(columns).agg(pl.col(REFERENCE_SCORE).mean())
         joined = typed.join(rows, on=columns, how="left", maintain_order="left")
         found = found.fill_null(joined[REFERENCE_SCORE]) if found.null_count() else found

@@ -52,7 +52,7 @@ def across_cells(row: Row) -> list[str]:
     --------
     See ``tests/cli/test_ratings.py``.
     """
-    said = str(row["statistic"]) if row["undefined"] == "does_not_apply" else remark(row)
+    note = str(row["statistic"]) if row["undefined"] == "does_not_apply" else remark(row)
     return [
         estimate(row),
         floor(row),
@@ -63,7 +63,7 @@ def across_cells(row: Row) -> list[str]:
         around(row, "shift"),
         around(row, "rank_correlation"),
         cell(row["n_items"]),
-        said,
+        note,
     ]
 
 
@@ -104,14 +104,14 @@ def mapped(across: pl.DataFrame) -> str:
     ...                      "tie": [">mid"]}))
     'scores mapped by binarise (1 where > the middle), nominal alpha, all replications paired'
     """
-    said = []
+    ways = []
     for row in across.select("mapping", "level", "pairing", "tie").unique(
         maintain_order=True
     ).iter_rows(named=True):  # fmt: skip
         tie = f" (1 where {row['tie'].removesuffix('mid')} the middle)" if row["tie"] else ""
         how = "all replications" if row["pairing"] == "all" else "first replications"
-        said.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
-    return "; ".join(said)
+        ways.append(f"scores mapped by {row['mapping']}{tie}, {row['level']} alpha, {how} paired")
+    return "; ".join(ways)
 
 
 def aligned_columns(found: pl.DataFrame) -> tuple[list[str], Callable[[Row], list[str]]]:
@@ -178,8 +178,8 @@ def rank_cells(part: pl.DataFrame, mean_ranks: pl.DataFrame) -> tuple[list[str],
     means = mean_ranks.filter(pl.col("temperature").eq_missing(pl.lit(heat, pl.Float64)))
     lines = []
     for row in means.iter_rows(named=True):
-        mine = part.filter(pl.col("judge") == row["judge"])
-        by_measure = {one["measure"]: one for one in mine.iter_rows(named=True)}
+        of_judge = part.filter(pl.col("judge") == row["judge"])
+        by_measure = {one["measure"]: one for one in of_judge.iter_rows(named=True)}
         lines.append(
             [row["judge"], *(rank_cell(by_measure[name]) for name in measures), _mean_rank(row)]
         )
@@ -241,8 +241,8 @@ def averaged_measures(part: pl.DataFrame) -> list[str]:
     given = part.filter(pl.col("rank").is_not_null())
     drawn = given.filter(pl.col("measure") != "outside")
     ranked = (given if drawn.is_empty() else drawn)["judge"].unique().to_list()
-    mine = given.filter(pl.col("judge").is_in(ranked))
-    counts = mine.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
+    of_ranked = given.filter(pl.col("judge").is_in(ranked))
+    counts = of_ranked.group_by("measure", maintain_order=True).agg(pl.col("judge").n_unique())
     return counts.filter(pl.col("judge") == len(ranked))["measure"].to_list()
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgerel_ray.analyses.ratings.cells import MEASURES, rank_cell
 from judgerel_ray.blocks.blocks import Axis, Figure, Mark
-from judgerel_ray.blocks.columns import told_groups
+from judgerel_ray.blocks.columns import varying_groups
 from judgerel_ray.blocks.words import Row, cell, estimate, group_label, number
 
 _ROW = 20.0  # height of a line in a figure
@@ -32,7 +32,9 @@ def own_figures(own: pl.DataFrame) -> list[Figure]:
     """
     groups = [*own.columns[: own.columns.index("coefficient")]]
     names = [name for name in groups if name not in ("scale", *_WITHIN)]
-    return _figures(own, names, told_groups(own, "coefficient"), of="scale", title="Alpha by scale")
+    return _figures(
+        own, names, varying_groups(own, "coefficient"), of="scale", title="Alpha by scale"
+    )
 
 
 def across_figures(across: pl.DataFrame) -> list[Figure]:
@@ -49,12 +51,12 @@ def across_figures(across: pl.DataFrame) -> list[Figure]:
     """
     groups = [*across.columns[: across.columns.index("scales")]]
     names = [name for name in groups if name not in _WITHIN]
-    told = told_groups(across, "scales")
-    return _figures(across, names, told, of="scales", title="Alpha across scales")
+    varying = varying_groups(across, "scales")
+    return _figures(across, names, varying, of="scales", title="Alpha across scales")
 
 
 def _figures(
-    frame: pl.DataFrame, names: Sequence[str], told: Sequence[str], *, of: str, title: str
+    frame: pl.DataFrame, names: Sequence[str], varying: Sequence[str], *, of: str, title: str
 ) -> list[Figure]:
     """A figure for each group of rows that has any value."""
     found = []
@@ -63,15 +65,15 @@ def _figures(
     for part in parts:
         rows = part.filter(pl.col("value").is_not_null()).to_dicts()
         if rows:
-            label = group_label(rows[0], [n for n in names if n == "judge" or n in told])
-            lines = [(_line(row, of, told, ways=ways), row) for row in rows]
+            label = group_label(rows[0], [n for n in names if n == "judge" or n in varying])
+            lines = [(_line(row, of, varying, ways=ways), row) for row in rows]
             found.append(_row_figure(lines, title=title, label=label or "all ratings"))
     return found
 
 
-def _line(row: Row, of: str, told: Sequence[str], *, ways: bool) -> str:
+def _line(row: Row, of: str, varying: Sequence[str], *, ways: bool) -> str:
     """What a line is called."""
-    within = [cell(row[name]) for name in _WITHIN if name in told and row[name] is not None]
+    within = [cell(row[name]) for name in _WITHIN if name in varying and row[name] is not None]
     how = [str(row["mapping"])] if ways and row["mapping"] != "minmax" else []
     return ", ".join([str(row[of]), *how, *within])
 
@@ -83,14 +85,14 @@ def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> 
     floors = drawn.drop_nulls("noise_low")
     return Figure(
         title=f"{title}, {label}",
-        told="; ".join(f"{name}: {_said(row)}" for name, row in lines),
+        description="; ".join(f"{name}: {_value_text(row)}" for name, row in lines),
         caption=label,
         x=Axis(title="alpha", start=start, values=[q for q in _QUARTERS if q >= start], grid=True),
         y=Axis(start=len(lines), end=0, shown=False),
         width=206,
         height=_ROW * len(lines),
         marks=[
-            Mark(shape="text", style="name_before", data=drawn, y="row", told="name"),
+            Mark(shape="text", style="name_before", data=drawn, y="row", label="name"),
             *(
                 Mark(shape="bar", style="band", data=floors, x="noise_low", x2="noise_high",
                      y="row")
@@ -98,7 +100,7 @@ def _row_figure(lines: Sequence[tuple[str, Row]], *, title: str, label: str) -> 
             ),
             Mark(shape="rule", style="stated", data=drawn, x="ceiling", y="above", y2="below"),
             Mark(shape="rule", style="interval", data=drawn, x="low", x2="high", y="row"),
-            Mark(shape="point", style="point", data=drawn, x="alpha", y="row", told="told",
+            Mark(shape="point", style="point", data=drawn, x="alpha", y="row", label="label",
                  hollow="noise"),
         ],
     )  # fmt: skip
@@ -109,7 +111,7 @@ def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
     numbers = ("row", "above", "below", "alpha", "low", "high", "ceiling", "noise_low",
                "noise_high")  # fmt: skip
     kinds = dict.fromkeys(numbers, pl.Float64())
-    words = {"name": pl.String(), "told": pl.String(), "noise": pl.Boolean()}
+    words = {"name": pl.String(), "label": pl.String(), "noise": pl.Boolean()}
     rows = []
     for place, (name, row) in enumerate(lines):
         floor, half = _number(row, "noise_floor", 0.0), _BAND * _number(row, "noise_floor_sd", 0.0)
@@ -119,7 +121,7 @@ def _row_frame(lines: Sequence[tuple[str, Row]]) -> pl.DataFrame:
                 "row": place + 0.5, "above": place + 0.1, "below": place + 0.9,
                 "alpha": row["value"], "low": row["low"], "high": row["high"],
                 "ceiling": row.get("ceiling"), "noise_low": ends[0], "noise_high": ends[1],
-                "name": name, "told": f"{name}: {_said(row)}", "noise": bool(row["noise"]),
+                "name": name, "label": f"{name}: {_value_text(row)}", "noise": bool(row["noise"]),
             }
         )  # fmt: skip
     return pl.DataFrame(rows, schema={**kinds, **words})
@@ -131,7 +133,7 @@ def _least(row: Row) -> float:
     return min(_number(row, "low", 0.0), _number(row, "value", 0.0), floor)
 
 
-def _said(row: Row) -> str:
+def _value_text(row: Row) -> str:
     """A value with its interval, and its ceiling where there is one."""
     ceiling = row.get("ceiling")
     return estimate(row) + ("" if ceiling is None else f", ceiling {number(ceiling)}")
@@ -168,21 +170,21 @@ def _rank_figure(part: pl.DataFrame, label: str) -> Figure:
     measures = part["measure"].unique(maintain_order=True).to_list()
     judges = part["judge"].unique(maintain_order=True).to_list()
     ranked = part.filter(pl.col("rank").is_not_null())
-    told = [
+    texts = [
         f"{row['judge']}, {MEASURES.get(row['measure'], row['measure'])}: {rank_cell(row)}"
         for row in ranked.iter_rows(named=True)
     ]
     place = pl.col("measure").replace_strict(
         measures, range(len(measures)), return_dtype=pl.Float64
     )
-    drawn = ranked.select("judge", "rank", place=place, told=pl.Series(told, dtype=pl.String))
+    drawn = ranked.select("judge", "rank", place=place, label=pl.Series(texts, dtype=pl.String))
     heads = pl.DataFrame(
         [{"place": float(n), "name": MEASURES.get(name, name)} for n, name in enumerate(measures)]
     ).with_columns(rank=pl.lit(len(judges) + 0.9))
     last = drawn.group_by("judge", maintain_order=True).agg(pl.col("place", "rank").last())
     return Figure(
         title=f"Ranks of judges, {label}",
-        told="; ".join(told),
+        description="; ".join(texts),
         caption=label,
         x=Axis(end=max(1.0, len(measures) - 1.0), shown=False),
         y=Axis(title="rank", start=len(judges) + 0.5, end=0.5,
@@ -191,11 +193,11 @@ def _rank_figure(part: pl.DataFrame, label: str) -> Figure:
         height=26.0 * len(judges),
         marks=[
             *(
-                Mark(shape="line", style="join", data=mine, x="place", y="rank")
-                for mine in drawn.partition_by("judge", maintain_order=True)
+                Mark(shape="line", style="join", data=of_judge, x="place", y="rank")
+                for of_judge in drawn.partition_by("judge", maintain_order=True)
             ),
-            Mark(shape="point", style="point", data=drawn, x="place", y="rank", told="told"),
-            Mark(shape="text", style="name_behind", data=last, x="place", y="rank", told="judge"),
-            Mark(shape="text", style="name_at", data=heads, x="place", told="name"),
+            Mark(shape="point", style="point", data=drawn, x="place", y="rank", label="label"),
+            Mark(shape="text", style="name_behind", data=last, x="place", y="rank", label="judge"),
+            Mark(shape="text", style="name_at", data=heads, x="place", label="name"),
         ],
     )  # fmt: skip

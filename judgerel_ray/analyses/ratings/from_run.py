@@ -71,8 +71,8 @@ class Ratings:
         columns = self.judged.frame.collect_schema().names()
         if SCALE not in columns:
             return False
-        mine = self.judged.frame.filter(is_judge(columns), pl.col(SCALE).is_not_null())
-        return not mine.select(SCALE).head(1).collect().is_empty()
+        rated = self.judged.frame.filter(is_judge(columns), pl.col(SCALE).is_not_null())
+        return not rated.select(SCALE).head(1).collect().is_empty()
 
     @cached_property
     def weighted(self) -> pl.DataFrame:

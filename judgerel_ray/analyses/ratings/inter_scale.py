@@ -238,8 +238,8 @@ def _row(group: RatedGroup, names: tuple[str, ...], choice: ScaleChoice) -> Row:
         alpha = inter_scale_alpha(ratings)
     except ValueError as error:
         # Of all pairs some may not allow what others do.
-        said = str(error).partition(": ")[2] or str(error)
-        return {**empty, "statistic": said, "estimator": said, "undefined": "does_not_apply"}
+        why = str(error).partition(": ")[2] or str(error)
+        return {**empty, "statistic": why, "estimator": why, "undefined": "does_not_apply"}
     interval, floor = inter_scale_interval(ratings), inter_scale_floor(ratings)
     taking = ratings.n_scales() >= 2
     made = method_columns(alpha.estimator, interval, floor)

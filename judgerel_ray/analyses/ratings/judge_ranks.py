@@ -309,17 +309,17 @@ def _rank(
     at: Row = {"temperature": heat}
     for rank in found.ranks:
         n_cells, n_left_out = counted[rank.measure]
-        rows[0].append({**at, **_told(rank), "n_cells": n_cells, "n_left_out": n_left_out})
-    rows[1].extend({**at, **_told(one)} for one in found.mean_ranks)
-    rows[2].extend({**at, **_told(one)} for one in found.agreements)
+        rows[0].append({**at, **_fields_of(rank), "n_cells": n_cells, "n_left_out": n_left_out})
+    rows[1].extend({**at, **_fields_of(one)} for one in found.mean_ranks)
+    rows[2].extend({**at, **_fields_of(one)} for one in found.agreements)
 
 
-def _told(one: Rank | MeanRank | RankAgreement) -> Row:
+def _fields_of(one: Rank | MeanRank | RankAgreement) -> Row:
     """The fields of a frozen value; a rank by its measure first."""
-    told: Row = {field.name: getattr(one, field.name) for field in fields(one)}
+    row: Row = {field.name: getattr(one, field.name) for field in fields(one)}
     if isinstance(one, Rank):
-        told = {"measure": told.pop("measure"), "judge": told.pop("judge"), **told}
-    return told
+        row = {"measure": row.pop("measure"), "judge": row.pop("judge"), **row}
+    return row
 
 
 def _frame(rows: list[Row]) -> pl.DataFrame:

@@ -246,22 +246,22 @@ def heat_course(rows: Sequence[Row]) -> str:
     >>> heat_course(rows[:2]), heat_course(rows)
     ('falls', 'does not fall from 0.4 to 1 (intervals overlap)')
     """
-    told = sorted(
+    known = sorted(
         (row for row in rows if row["value"] is not None and row["temperature"] is not None),
         key=lambda row: cast(float, row["temperature"]),
     )
-    if len(told) < _LEAST:
+    if len(known) < _LEAST:
         return "-"
     found = []
-    for one, other in pairwise(told):
+    for one, other in pairwise(known):
         if cast(float, other["value"]) > cast(float, one["value"]):
             low, high = other["low"], one["high"]
             near = low is None or high is None or cast(float, low) <= cast(float, high)
-            said = f"from {cell(one['temperature'])} to {cell(other['temperature'])}"
-            found.append(f"{said} ({'intervals overlap' if near else 'intervals apart'})")
+            between = f"from {cell(one['temperature'])} to {cell(other['temperature'])}"
+            found.append(f"{between} ({'intervals overlap' if near else 'intervals apart'})")
     if found:
         return f"does not fall {', '.join(found)}"
-    return "stays" if told[0]["value"] == told[-1]["value"] else "falls"
+    return "stays" if known[0]["value"] == known[-1]["value"] else "falls"
 
 
 def alignment_blocks(aligned: pl.DataFrame) -> list[Block]:
@@ -311,8 +311,8 @@ def ranking_blocks(
         at = "" if heat is None else f", temperature {cell(heat)}"
         caption = f"Ranks{at}: {'; '.join(cells_said(part))}"
         found.append(Table(caption, row_columns(heads, lines, words=heads[:1])))
-    said = [agreement_line(row) for row in agreements.iter_rows(named=True)]
-    return [*found, *(Paragraph(line, "soft") for line in said if line)]
+    sentences = [agreement_line(row) for row in agreements.iter_rows(named=True)]
+    return [*found, *(Paragraph(line, "soft") for line in sentences if line)]
 
 
 def _table(

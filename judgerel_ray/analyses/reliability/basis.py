@@ -153,6 +153,8 @@ def unfinished(path: str | Given) -> str | None:
     if not asked or landed > sum(asked):  # more than was planned: what says so is lost
         return f"unfinished: rests on {landed:,} requests; how many were asked is not known"
     going = ", and still going on" if status.state == "running" else ""
-    said = [f"unfinished{going}: rests on {landed:,} of {sum(asked):,} requests"]
-    said += [f"judge {one.judge} has none" for one in status.judges if one.asked and not one.landed]
-    return "; ".join(said)
+    clauses = [f"unfinished{going}: rests on {landed:,} of {sum(asked):,} requests"]
+    clauses += [
+        f"judge {one.judge} has none" for one in status.judges if one.asked and not one.landed
+    ]
+    return "; ".join(clauses)

@@ -144,8 +144,8 @@ def _scored_row(group: Group, name: str, level: Level, *, counted: bool) -> Row:
         why = VALUES_UNKNOWN
     if why is not None:
         row = _row(group, name, CompletedRange(), group.n_missing, why=why)
-        told = "no_scores" if named and counted else row["undefined"]
-        return {**row, "measurement": level, "undefined": told}
+        undefined = "no_scores" if named and counted else row["undefined"]
+        return {**row, "measurement": level, "undefined": undefined}
     seen = group.table.counts(number_of_row())
     counts_UK = np.zeros((len(seen.counts_UV), len(scores)), dtype=np.int64)
     place = np.searchsorted(scores, np.array(seen.values, dtype=np.float64))

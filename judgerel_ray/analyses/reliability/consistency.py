@@ -260,13 +260,13 @@ def _hierarchical(scores_NK: NDArray[np.float64]) -> Measured:
 
 def _words(found: Omega) -> tuple[str, list[Noted]]:
     """The estimator, alpha of the same matrix, and what is wrong with the solution."""
-    said = [found.estimator]
+    parts = [found.estimator]
     if found.alpha is not None:
-        said.append(f"standardized alpha of the same correlations {found.alpha:.3f}")
+        parts.append(f"standardized alpha of the same correlations {found.alpha:.3f}")
     noted = list(found.flags)
     if found.heywood:
         noted.append((Flag.HEYWOOD, () if found.improper is None else (found.improper,)))
-    return "; ".join(said), noted
+    return "; ".join(parts), noted
 
 
 def _interval(name: Known, found: ItemScores, choice: IntervalChoice) -> Interval:

@@ -90,9 +90,9 @@ def moments_of(rows: UnitRows, *, unit: Sequence[str]) -> Moments | None:
         for column in (pl.when(SCORED).then("score").cast(pl.Float64), SCORED)
     )
     order = rows.units.select(pl.arg_sort_by(unit)).to_series()
-    told = rows.units.select(unit)[order]
+    sorted_units = rows.units.select(unit)[order]
     place = np.empty(rows.units.height, dtype=np.int64)
-    place[order.to_numpy()] = told.to_struct().rle_id().to_numpy()
+    place[order.to_numpy()] = sorted_units.to_struct().rle_id().to_numpy()
     unit_R = np.repeat(place, rows.units[N].list.len().to_numpy())
     code_R, n_R = (rows.units[name].explode().to_numpy() for name in (KIND, N))
     kept = scored_K[code_R] & (n_R > 0)

@@ -177,8 +177,10 @@ def question_table(
         keys = [pl.lit(part[name].first(), part.schema[name]).alias(name) for name in groups]
         if groups and said_of_greedy(part.select(groups).row(0, named=True), counted, counted):
             # Accuracy at temperature 0 is what it is; agreement of its repeats is the server's.
-            told = pl.when(pl.col("undefined") == "no_gold").then(pl.lit("no_gold; serving_noise"))
-            named = told.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
+            reasons = pl.when(pl.col("undefined") == "no_gold").then(
+                pl.lit("no_gold; serving_noise")
+            )
+            named = reasons.otherwise(pl.coalesce("undefined", pl.lit("serving_noise")))
             table = table.with_columns(named.alias("undefined"))
         silent_Q = _silent(part)
         flag = pl.concat_str("undefined", pl.lit(LeadCode.FEW_VERDICTS.value), separator="; ",
@@ -214,7 +216,7 @@ def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
         for column in (counts.sum(axis=1), counts[:, 0])
     )
     ends = [clopper_pearson(int(k), int(n)) for k, n in zip(right_Q, n_Q, strict=True)]
-    told = pl.DataFrame(
+    table = pl.DataFrame(
         {
             "n_judgments": n_Q,
             "accuracy": values["accuracy"],
@@ -233,9 +235,9 @@ def _questions(found: UnitCounts, *, gold_Q: NDArray[np.bool_]) -> pl.DataFrame:
         .when(pl.col("agreement_right").is_null()).then(pl.lit("single_replication"))
         .when(~gold).then(pl.lit("no_gold"))
     )  # fmt: skip
-    told = told.with_columns(why.alias("undefined"))
-    needs_gold = [name for name in told.columns if name not in _WITHOUT_GOLD]
-    return told.with_columns(pl.when(gold).then(pl.col(name)).alias(name) for name in needs_gold)
+    table = table.with_columns(why.alias("undefined"))
+    needs_gold = [name for name in table.columns if name not in _WITHOUT_GOLD]
+    return table.with_columns(pl.when(gold).then(pl.col(name)).alias(name) for name in needs_gold)
 
 
 def _counts(

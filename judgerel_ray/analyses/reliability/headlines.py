@@ -85,10 +85,10 @@ def lead(rows: Sequence[Row]) -> Lead | None:
     >>> lead([row]).code.value
     'undefined'
     """
-    told = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
-    if told is None:
+    stated = rows[0].get("lead") if rows and "lead" in rows[0] else lead_code(rows)
+    if stated is None:
         return None
-    code, _, answer = str(told).partition(":")
+    code, _, answer = str(stated).partition(":")
     row = leading_row(rows)
     same = [one for one in rows if row is not None and one["coefficient"] == row["coefficient"]]
     again = [one for one in same if one.get("conditions") == REPEATABILITY]
@@ -142,8 +142,8 @@ def lead_text(found: Lead) -> str:
         )
     if row is None:
         return "none of the coefficients asked for leads."
-    said = rating_headline if row["coefficient"] == "standard_error" else headline
-    return f"{said(row, found.repeated)}{_without(found)}{_few(row, found.n_items)}"
+    writer = rating_headline if row["coefficient"] == "standard_error" else headline
+    return f"{writer(row, found.repeated)}{_without(found)}{_few(row, found.n_items)}"
 
 
 def _few(row: Row | None, n_items: int) -> str:
@@ -203,14 +203,14 @@ def _without(found: Lead) -> str:
     if replies is None or replies.flag is None or found.code is LeadCode.UNDEFINED:
         return ""
     n = replies.n_replies - replies.n_valid
-    said = f" {n:,} of {replies.n_replies:,} replies hold no verdict"
+    sentence = f" {n:,} of {replies.n_replies:,} replies hold no verdict"
     if found.row is None or found.row["coefficient"] == "standard_error":
-        return f"{said}."
+        return f"{sentence}."
     alone = found.apart
     if alone is None or alone["value"] is None or found.row.get("missing") != "category":
-        return f"{said}."
+        return f"{sentence}."
     return (
-        f"{said}, and two of these count as the same; between verdicts alone it is "
+        f"{sentence}, and two of these count as the same; between verdicts alone it is "
         f"{percent(alone['value'])}."
     )
 
@@ -302,10 +302,10 @@ def first_rows(coefficients: pl.DataFrame, name: str) -> list[Row]:
     [{'coefficient': 'x', 'missing': 'category'}]
     """
     columns = list(group_columns(coefficients))
-    mine = coefficients.filter(coefficient=name)
+    of_name = coefficients.filter(coefficient=name)
     if not columns:
-        return [*mine.head(1).to_dicts()]
-    return [*mine.unique(columns, keep="first", maintain_order=True).to_dicts()]
+        return [*of_name.head(1).to_dicts()]
+    return [*of_name.unique(columns, keep="first", maintain_order=True).to_dicts()]
 
 
 def repeats(coefficients: pl.DataFrame, name: str) -> dict[tuple[object, ...], Row]:
@@ -387,11 +387,11 @@ def cautions(coefficients: pl.DataFrame) -> tuple[str, ...]:
     >>> print(cautions(reduce_judgments(rows))[0])
     This judge answers A whatever the options are (4 of 4 verdicts, 2 questions): agreement says nothing about its judgment.
     """  # noqa: E501
-    said = [text for found, text in group_leads(coefficients) if found.code in WARNINGS]
-    if len(said) > _MOST:
-        more = f"{len(said) - _MOST:,} groups more: see the remarks below."
-        said = [*said[:_MOST], more]
-    return (*said, *unasked(coefficients), *_greedy(coefficients))
+    sentences = [text for found, text in group_leads(coefficients) if found.code in WARNINGS]
+    if len(sentences) > _MOST:
+        more = f"{len(sentences) - _MOST:,} groups more: see the remarks below."
+        sentences = [*sentences[:_MOST], more]
+    return (*sentences, *unasked(coefficients), *_greedy(coefficients))
 
 
 def unasked(coefficients: pl.DataFrame) -> list[str]:
@@ -421,8 +421,8 @@ def unasked(coefficients: pl.DataFrame) -> list[str]:
         return []
     if len(lacking) == len(groups):
         return [UNASKED]
-    told = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
-    return [f"Of {'; '.join(told)}: {UNASKED}"]
+    labels = [group_label(dict(zip(names, key, strict=True)), names) for key in lacking]
+    return [f"Of {'; '.join(labels)}: {UNASKED}"]
 
 
 def _greedy(coefficients: pl.DataFrame) -> list[str]:

@@ -131,10 +131,10 @@ def replies_of(group: Group, rows: UnitRows, *, continuous: bool = False) -> Rep
     --------
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> told = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "A"],
+    >>> rows = pl.DataFrame({"item_id": ["q", "q", "r"], "verdict": ["A", None, "A"],
     ...                      "score": [None] * 3, "outcome": ["scored", "refused", "scored"],
     ...                      "n": [2, 1, 3]}, schema_overrides={"score": pl.Float64})
-    >>> nested = nest_rows(told, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> group = Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...               unit=("item_id",), level="nominal", n_categories=1, n_outcomes=1)
     >>> replies_of(group, nested)
@@ -156,8 +156,8 @@ def replies_in(rows: pl.DataFrame) -> Replies:
 
     Examples
     --------
-    >>> told = {"outcome": ["scored", "refused", "failed"], "n": [3, 1, 1]}
-    >>> replies_in(pl.DataFrame(told)).n_replies
+    >>> counted = {"outcome": ["scored", "refused", "failed"], "n": [3, 1, 1]}
+    >>> replies_in(pl.DataFrame(counted)).n_replies
     4
     """
     held = rows.select(n_valid=_rows(SCORED), n_replies=_rows(~FAILED)).row(0)
@@ -174,10 +174,10 @@ def _places(rows: UnitRows, n_valid: int) -> frozenset[str]:
     stood = rows.by_place()
     n_placed = stood.totals()
     named = [name for name, n in zip(rows.places or (), n_placed, strict=True) if n]
-    return _told([*named, *([None] if n_placed.sum() < n_valid else [])])
+    return _place_set([*named, *([None] if n_placed.sum() < n_valid else [])])
 
 
-def _told(places: Sequence[str | None]) -> frozenset[str]:
+def _place_set(places: Sequence[str | None]) -> frozenset[str]:
     """Places by name; a verdict that names none, such as a tie, is a place of its own."""
     named = {one for one in places if one is not None}
     return frozenset(named | {""}) if named and None in places else frozenset(named)
@@ -190,10 +190,10 @@ def steady_within_units(group: Group) -> bool:
     --------
     >>> from judgerel_ray.counting.groups.matrix import unit_table
     >>> from judgerel_ray.counting.nesting import nest_rows
-    >>> told = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "score": [None] * 2,
+    >>> rows = pl.DataFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "score": [None] * 2,
     ...                      "outcome": ["scored"] * 2, "n": [2, 3]},
     ...                     schema_overrides={"score": pl.Float64})
-    >>> nested = nest_rows(told, unit=["item_id"], kinds=["verdict", "score", "outcome"])
+    >>> nested = nest_rows(rows, unit=["item_id"], kinds=["verdict", "score", "outcome"])
     >>> steady_within_units(
     ...     Group(table=unit_table(nested, unit=["item_id"], cluster=["item_id"]),
     ...           unit=("item_id",), level="nominal", n_categories=1, n_outcomes=1))
@@ -226,12 +226,12 @@ def named_places(
 
     Examples
     --------
-    >>> told = pl.LazyFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "label": ["A", "A"]})
-    >>> named_places(told, ["item_id", "verdict", "label"], [], [{}])
+    >>> rows = pl.LazyFrame({"item_id": ["q", "r"], "verdict": ["x", "y"], "label": ["A", "A"]})
+    >>> named_places(rows, ["item_id", "verdict", "label"], [], [{}])
     [frozenset({'A'})]
     """
-    said = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns]
-    rows = rows.filter(is_judge(columns), pl.any_horizontal(said))
+    answered = [pl.col(name).is_not_null() for name in ("verdict", "score") if name in columns]
+    rows = rows.filter(is_judge(columns), pl.any_horizontal(answered))
     if "outcome" in columns:
         rows = rows.filter(pl.col("outcome").cast(pl.String).fill_null("scored") == "scored")
     wanted = [
@@ -243,7 +243,7 @@ def named_places(
         rows = rows.filter(pl.any_horizontal(wanted))
     found = rows.select(*groups, place()).unique().collect(engine="streaming").to_dicts()
     return [
-        _told([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
+        _place_set([row[SHOWN] for row in found if all(row[name] == key[name] for name in groups)])
         for key in keys
     ]
 

@@ -72,10 +72,10 @@ def class_statistic(name: str, place: int, n_values: int) -> CountStatistic:
     chosen[place, place] = 1.0
 
     def terms(counts: Floats) -> Floats:
-        m, mine = row_sums(counts), counts[..., place]
+        m, n_of_class = row_sums(counts), counts[..., place]
         paired = m > 1
-        both = np.divide(mine * (mine - 1), m - 1, out=np.zeros_like(m), where=paired)
-        return np.stack([both, mine * paired], axis=-1)
+        both = np.divide(n_of_class * (n_of_class - 1), m - 1, out=np.zeros_like(m), where=paired)
+        return np.stack([both, n_of_class * paired], axis=-1)
 
     return CountStatistic(
         name=name,

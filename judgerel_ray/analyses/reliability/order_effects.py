@@ -288,17 +288,17 @@ def _swap_row(
         return _row(group, policy, none)
     share = float(terms.value(terms.terms_CT.sum(axis=0)))
     interval = student_interval(share, terms.left_out(), 0.95, chance_corrected=False)
-    told = replace(
+    estimated = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
         n_ratings=n_ratings, n_units=terms.questions_C.size,
     )  # fmt: skip
     if of_places:  # shuffled over the questions, verdicts that go by place still do
-        return _row(group, policy, told) | method_columns(words, interval)
+        return _row(group, policy, estimated) | method_columns(words, interval)
     floor = facet_floors(laid, levels, [Wanted(name="percent_agreement")])[0]
-    told = replace(
-        told, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
+    estimated = replace(
+        estimated, noise_floor=floor.mean, noise_floor_sd=floor.sd, p_noise=floor.p,
     )  # fmt: skip
-    return _row(group, policy, told) | method_columns(words, interval, floor)
+    return _row(group, policy, estimated) | method_columns(words, interval, floor)
 
 
 def _row(group: Group, policy: Missing, found: Coefficient, *, crossed: bool = True) -> Row:

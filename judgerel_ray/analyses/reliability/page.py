@@ -103,7 +103,7 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
     apart = coefficients.reverse() if any(kept) else coefficients
     options = beside(first_rows(apart, "swap_consistency"))
     notes = Notes()
-    said = [_remark(row) for row in agreements]
+    remark_cells = [_remark(row) for row in agreements]
     error = _values("error of one rating, points", errors)
     rated = any(row and row["value"] is not None for row in errors)
     columns = [
@@ -120,7 +120,7 @@ def headline_table(coefficients: pl.DataFrame) -> list[Block]:
         _values("Krippendorff's alpha", alphas, notes),
         _floors([row or {"noise_floor": None, "noise_floor_sd": None} for row in alphas]),
         _shares("valid verdicts", valid),
-        Column(head="remark", cells=said, kind="remark"),
+        Column(head="remark", cells=remark_cells, kind="remark"),
     ]
     caption = "How steady each judge is, with 95 % intervals"
     return [Table(caption, columns, cards=True, notes=notes.texts)]
@@ -143,11 +143,11 @@ def _said_of(row: Row) -> Row:
 def _remark(row: Row) -> str:
     """What makes a row's agreement worth little."""
     code, _, answer = str(row.get("lead")).partition(":")
-    said = [f"answers {answer} only"] if answer else []
-    said += [_REMARKS[code]] if code in _REMARKS else []
-    said += flag_words(row, Flag.SOME_WITHOUT)
-    said += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
-    return "; ".join(said)
+    parts = [f"answers {answer} only"] if answer else []
+    parts += [_REMARKS[code]] if code in _REMARKS else []
+    parts += flag_words(row, Flag.SOME_WITHOUT)
+    parts += [text for text in remarks(row) if text in (NOISE, *GREEDY)]
+    return "; ".join(parts)
 
 
 def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
@@ -155,8 +155,8 @@ def _marked(rows: Sequence[Row | None], notes: Notes | None) -> list[list[int]]:
     if notes is None:
         return []
     apart = (NOISE, *GREEDY)
-    said = [[text for text in remarks(row) if text not in apart] if row else [] for row in rows]
-    return [[notes.number(explanation(text)) for text in texts] for texts in said]
+    marking = [[text for text in remarks(row) if text not in apart] if row else [] for row in rows]
+    return [[notes.number(explanation(text)) for text in texts] for texts in marking]
 
 
 def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
@@ -170,12 +170,13 @@ def coefficient_section(coefficients: pl.DataFrame) -> list[Block]:
     1
     """
     names = group_columns(coefficients)
-    told = [name for name in names if coefficients[name].n_unique() > 1]
+    varying = [name for name in names if coefficients[name].n_unique() > 1]
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in coefficients.iter_rows(named=True):
         groups.setdefault(tuple(row[name] for name in names), []).append(row)
     return [
-        _folded(group_label(rows[0], told) or "All coefficients", rows) for rows in groups.values()
+        _folded(group_label(rows[0], varying) or "All coefficients", rows)
+        for rows in groups.values()
     ]
 
 
@@ -190,9 +191,9 @@ def _folded(label: str, rows: Sequence[Row]) -> Folded:
     ]
     first = rows[0]
     units = dict.fromkeys((row["conditions"], row["unit"]) for row in rows if row["conditions"])
-    told = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
+    unit_names = [f"{unit} ({kind})" if len(units) > 1 else f"{unit}" for kind, unit in units]
     basis = (
-        f"Unit of agreement: {', '.join(told) or first['unit']}. Questions asked: "
+        f"Unit of agreement: {', '.join(unit_names) or first['unit']}. Questions asked: "
         f"{first['n_items']:,}, each "
         f"{'' if first['n_replications'] == 1 else 'up to '}{times(first['n_replications'])}; "
         f"judgments: {first['n_judgments']:,}."
@@ -301,8 +302,8 @@ def alpha_charts(coefficients: pl.DataFrame) -> tuple[Figure, ...]:
     parts = alphas.partition_by(rest, maintain_order=True) if rest else [alphas]
     hottest = float(alphas.select(pl.col("temperature").max()).item())
     start, hottest = max(-1.0, min(0.0, _least(alphas))), max(1.0, hottest)
-    told = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
-    return tuple(_figure(part, told, start, hottest) for part in parts)
+    varying = [name for name in rest if name == "judge" or alphas[name].n_unique() > 1]
+    return tuple(_figure(part, varying, start, hottest) for part in parts)
 
 
 def _least(alphas: pl.DataFrame) -> float:
@@ -314,14 +315,14 @@ def _least(alphas: pl.DataFrame) -> float:
 def _figure(part: pl.DataFrame, rest: Sequence[str], start: float, hottest: float) -> Figure:
     """One figure with its caption and, for those who cannot see it, its numbers in words."""
     rows = part.to_dicts()
-    told = [f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows]
+    texts = [f"temperature {cell(row['temperature'])}: {estimate(row)}" for row in rows]
     drawn = part.select(
-        *("temperature", "value", "low", "high", "noise"), told=pl.Series(told, dtype=pl.String)
+        *("temperature", "value", "low", "high", "noise"), label=pl.Series(texts, dtype=pl.String)
     ).rename({"value": "alpha"})
     label = group_label(rows[0], rest) or "all judgments"
     return Figure(
         title=f"Alpha against temperature, {label}",
-        told="; ".join(told),
+        description="; ".join(texts),
         caption=label,
         x=Axis(title="temperature", end=hottest, values=drawn["temperature"].to_list()),
         y=Axis(
@@ -333,7 +334,7 @@ def _figure(part: pl.DataFrame, rest: Sequence[str], start: float, hottest: floa
             Mark(shape="line", style="join", data=drawn, x="temperature", y="alpha"),
             Mark(shape="rule", style="interval", data=drawn, x="temperature", y="low", y2="high"),
             Mark(shape="point", style="point", data=drawn, x="temperature", y="alpha",
-                 told="told", hollow="noise"),
+                 label="label", hollow="noise"),
         ],
     )  # fmt: skip
 
@@ -424,11 +425,11 @@ def unstable_section(
     rows = unstable.filter(pl.col("agreement") < 1).to_dicts()
     if not rows:
         return [Paragraph("No question that was asked twice got two different verdicts.")]
-    told = unstable.columns[: unstable.columns.index("agreement")]
+    facets = unstable.columns[: unstable.columns.index("agreement")]
     # Facets that say nothing, or the same everywhere, would only widen the table.
     names = [
         name
-        for name in told
+        for name in facets
         if name == "item_id" or (name in groups or unstable[name].n_unique() > 1)
     ]
     columns = [

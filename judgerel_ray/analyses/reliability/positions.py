@@ -83,10 +83,12 @@ def _counts(frame: pl.LazyFrame, columns: Sequence[str], groups: Sequence[str]) 
         rows = rows.filter(pl.col("block").fill_null(0) == 0)
     if "outcome" in columns:
         rows = rows.filter(pl.col("outcome").cast(pl.String).fill_null("scored") == "scored")
-    told = rows.select(*kept, order.fill_null(0).alias(_ORDER), verdict=answer, label=label).filter(
-        pl.col("verdict").is_not_null()
+    answered = rows.select(
+        *kept, order.fill_null(0).alias(_ORDER), verdict=answer, label=label
+    ).filter(pl.col("verdict").is_not_null())
+    counted = answered.group_by([*kept, _ORDER, "verdict", "label"]).agg(
+        n=pl.len().cast(pl.Float64)
     )
-    counted = told.group_by([*kept, _ORDER, "verdict", "label"]).agg(n=pl.len().cast(pl.Float64))
     # Sums of floats depend on their order in the last digit: pages must not.
     return counted.collect(engine="streaming").sort([*kept, _ORDER, "verdict", "label"])
 
@@ -97,8 +99,8 @@ def _menu(counts: pl.DataFrame, menus: Mapping[str, Mapping[str, int]]) -> Mappi
     if {"protocol", "benchmark"} <= set(counts.columns):
         for protocol, menu in menus.items():
             for benchmark, n in menu.items():
-                mine = (pl.col("protocol") == protocol) & (pl.col("benchmark") == benchmark)
-                size = pl.when(mine).then(pl.lit(n, pl.Int64)).otherwise(size)
+                of_menu = (pl.col("protocol") == protocol) & (pl.col("benchmark") == benchmark)
+                size = pl.when(of_menu).then(pl.lit(n, pl.Int64)).otherwise(size)
     alike = (size.n_unique() == 1) if menus else pl.lit(True)
     return {"n_options": pl.when(alike).then(size.first())}
 

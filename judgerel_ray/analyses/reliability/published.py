@@ -295,11 +295,14 @@ def _accuracy(group: Group, rows: pl.DataFrame, name: str) -> _Found:
         return _Found(name=name, words=words, undefined="no_verdicts")
     if name == _ACCURACY:
         interval = _by_question(group, codes)
-        error, told = found.sampling_se, "sampling s.e. (other questions might have been asked)"
+        error, error_name = (
+            found.sampling_se,
+            "sampling s.e. (other questions might have been asked)",
+        )
     else:
-        error, told = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
+        error, error_name = found.monte_carlo_se, "Monte-Carlo s.e. (as printed)"
         interval = _by_replication(found.value, error, found.n_replications)
-    words += f"; {told} {'unknown' if error is None else f'{error:.2g}'}"
+    words += f"; {error_name} {'unknown' if error is None else f'{error:.2g}'}"
     noted: tuple[Noted, ...] = ((Flag.MONTE_CARLO_ONLY, ()),) if name == _MONTE_CARLO else ()
     return _Found(name=name, words=words, value=found.value, interval=interval, noted=noted)
 

@@ -220,8 +220,10 @@ def strangers_of(judged: Judged, gold: pl.DataFrame | None = None) -> Strangers 
     if counts is not None:
         kinds = counts.kinds
     else:
-        said = [name for name in ("verdict", "score") if name in judged.frame.collect_schema()]
-        kinds = judged.frame.select(said).unique().collect(engine="streaming")
+        answer_columns = [
+            name for name in ("verdict", "score") if name in judged.frame.collect_schema()
+        ]
+        kinds = judged.frame.select(answer_columns).unique().collect(engine="streaming")
     found = gold_strangers(asked.group_by(GOLD).agg(pl.col("n").sum()), kinds)
     differing = contradicting(asked) if gold is None else None
     warn_of(line for line in (found and found.line(), differing) if line)

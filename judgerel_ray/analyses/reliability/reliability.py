@@ -247,9 +247,9 @@ def reduce_judgments(
             found += published_rows(
                 group, label_rows, [name for name in chosen if name in PUBLISHED]
             )
-        said = said_of_greedy(key, counted, everything)
+        greedy = said_of_greedy(key, counted, everything)
         replies = replies_of(group, part, continuous=bool(moments))
-        reported = [_said(row, said, items, replies) for row in found]
+        reported = [_reported_row(row, greedy, items, replies) for row in found]
         if not verdicts_known and holds_names(part.seen()):
             reported = [withheld(row, group.nuisance) for row in reported]
         steady = not moments and steady_within_units(group)
@@ -296,7 +296,7 @@ def _agreement_rows(
         yield from bound_rows(group, asked, levels=levels, counted=moments is None)
 
 
-def _said(row: Row, said: Flag | None, items: str | None, replies: Replies) -> Row:
+def _reported_row(row: Row, greedy: Flag | None, items: str | None, replies: Replies) -> Row:
     """A row with what its reader must know of temperature 0, and of replies without a verdict."""
     name = str(row["coefficient"])
     if replies.flag and name != "valid_rate" and row["missing"] in MISSING:
@@ -306,8 +306,8 @@ def _said(row: Row, said: Flag | None, items: str | None, replies: Replies) -> R
     )
     of_repeats = of_repeats and row["conditions"] != REPRODUCIBILITY
     all_of_it = items == TEMPERATURE and name in CONSISTENCY
-    told = of_repeats if said == Flag.SERVING_NOISE else not all_of_it
-    return with_flags(row, [(said, ())]) if said and told else row
+    is_flagged = of_repeats if greedy == Flag.SERVING_NOISE else not all_of_it
+    return with_flags(row, [(greedy, ())]) if greedy and is_flagged else row
 
 
 def _of_items(

@@ -71,9 +71,9 @@ def failed_text(reasons: Mapping[str, int], *, of: int | None = None) -> str:
     ('8 requests failed (prompt_too_long)', '2 of 3 requests failed (1 a, 1 b)')
     """
     n = sum(reasons.values())
-    said = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
+    parts = [f"{many:,} {name}" if len(reasons) > 1 else name for name, many in reasons.items()]
     whole = f"{n:,} of {of:,} requests" if of else f"{n:,} request{'s' if n != 1 else ''}"
-    return f"{whole} failed ({', '.join(said)})"
+    return f"{whole} failed ({', '.join(parts)})"
 
 
 def failure_lines(failures: pl.DataFrame | None, outcomes: pl.DataFrame) -> Iterator[str]:
@@ -190,14 +190,14 @@ def print_coefficients(
 
     notes: dict[str, int] = {}
     names = group_columns(coefficients)
-    told = [name for name in names if coefficients[name].n_unique() > 1]
+    varying = [name for name in names if coefficients[name].n_unique() > 1]
     one_unit = coefficients["unit"].n_unique() == 1
     for name in (*names, *(["unit"] if one_unit else [])):
-        if name not in told and coefficients.height:
+        if name not in varying and coefficients.height:
             say(f"{name.replace('_', ' ')}: {cell(coefficients[name][0])}")
     groups = [_in_order(rows if named else _of_their_kind(rows)) for rows in _groups(coefficients)]
     failed = failed_by_group(failures, group_columns(coefficients))
-    compact = _compact(coefficients, told, notes, failed) if len(groups) > 1 else None
+    compact = _compact(coefficients, varying, notes, failed) if len(groups) > 1 else None
     if compact and max(len(rows) for rows in groups) <= _COMPACT and _width(compact) <= WIDTH:
         say(compact)
         for found, text in group_leads(coefficients):  # the rest is in the table
@@ -209,7 +209,7 @@ def print_coefficients(
         notes.clear()
         for rows in groups:
             say("")
-            if label := group_label(rows[0], told):
+            if label := group_label(rows[0], varying):
                 say(label, style="bold")
             failures_here = failed.get(
                 tuple(cell(rows[0][name]) for name in group_columns(coefficients))
@@ -274,13 +274,13 @@ def _in_order(rows: Sequence[Row]) -> list[Row]:
 
 def _compact(
     coefficients: pl.DataFrame,
-    told: Sequence[str],
+    varying: Sequence[str],
     notes: dict[str, int],
     failed: Mapping[tuple[str, ...], Mapping[str, int]],
 ) -> str:
     """All groups in one table; what is the same in every row is said above it."""
     rows = coefficients.to_dicts()
-    columns = {name: [cell(row[name]) for row in rows] for name in told} | {
+    columns = {name: [cell(row[name]) for row in rows] for name in varying} | {
         "coefficient": [coefficient_name(row) for row in rows],
         "no verdict": [_COUNTED.get(str(row["missing"]), "-") for row in rows],
         "questions": [f"{row['n_items']:,}" for row in rows],
@@ -298,10 +298,10 @@ def _compact(
     }
     shown = ("value [95 %]", "noise floor", "remark")
     alike = [name for name, cells in columns.items() if len(set(cells)) == 1 and name not in shown]
-    said = [f"{name}: {columns[name][0]}" for name in alike if columns[name][0] != "-"]
+    shared = [f"{name}: {columns[name][0]}" for name in alike if columns[name][0] != "-"]
     kept = {name: cells for name, cells in columns.items() if name not in alike}
     table = plain_table(list(kept), list(zip(*kept.values(), strict=True)))
-    return "\n".join([*said, "", table])
+    return "\n".join([*shared, "", table])
 
 
 def _failed(reasons: Mapping[str, int] | None) -> str:
@@ -331,8 +331,8 @@ def _basis(rows: Sequence[Row], notes: dict[str, int], failed: Mapping[str, int]
     found = lead(rows)
     if found is None:
         return lines
-    said = lead_text(found)
-    return lines + _wrapped(said[0].upper() + said[1:])
+    sentence = lead_text(found)
+    return lines + _wrapped(sentence[0].upper() + sentence[1:])
 
 
 def _often(row: Row) -> str:
@@ -356,14 +356,14 @@ def _blocks(rows: Sequence[Row], notes: dict[str, int]) -> Iterator[str]:
     both = any(row["conditions"] == REPRODUCIBILITY for row in rest)
     for policy in dict.fromkeys(row["missing"] for row in rest):
         of_policy = [row for row in rest if row["missing"] == policy]
-        said = [] if whole and policy == "category" else [_POLICIES.get(str(policy), "")]
-        if said and both:
-            yield said.pop()
+        heading = [] if whole and policy == "category" else [_POLICIES.get(str(policy), "")]
+        if heading and both:
+            yield heading.pop()
         kinds = dict.fromkeys(row["conditions"] for row in of_policy) if both else [None]
         for kind in kinds:
             of_kind = [row for row in of_policy if not both or row["conditions"] == kind]
             yield _block(
-                of_kind, [*said, *(_compared(of_kind[0], of_policy) if both else [])], notes
+                of_kind, [*heading, *(_compared(of_kind[0], of_policy) if both else [])], notes
             )
 
 
@@ -396,11 +396,11 @@ def _value(row: Row) -> str:
 
 def _marks(row: Row, notes: dict[str, int]) -> str:
     """What takes from a value: noise by name, the rest by its number among the notes."""
-    said = remarks(row)
+    texts = remarks(row)
     if row["undefined"] and row["value"] is None:
-        said = [*said, reason(row["undefined"])]
-    numbers = [f"[{notes.setdefault(text, len(notes) + 1)}]" for text in said if text != NOISE]
-    return " ".join([*(["noise"] if NOISE in said else []), *numbers])
+        texts = [*texts, reason(row["undefined"])]
+    numbers = [f"[{notes.setdefault(text, len(notes) + 1)}]" for text in texts if text != NOISE]
+    return " ".join([*(["noise"] if NOISE in texts else []), *numbers])
 
 
 def _legend(coefficients: pl.DataFrame, notes: dict[str, int]) -> Iterator[str]:
@@ -459,8 +459,8 @@ def tolerance_text(coefficients: pl.DataFrame, *, source: str = "") -> str:
         for row in rows.iter_rows(named=True)
     ]
     heads = [*groups, "coefficient", "no verdict", "value [95 %]", *shown]
-    said = f"Tolerances of {source}. " if source and tolerated else ""
-    return f"{said}The whole interval decides, never the point:\n{plain_table(heads, lines)}"
+    prefix = f"Tolerances of {source}. " if source and tolerated else ""
+    return f"{prefix}The whole interval decides, never the point:\n{plain_table(heads, lines)}"
 
 
 def questions_text(questions: pl.DataFrame) -> str:

@@ -71,8 +71,8 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
     bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
     if "lead" in coefficients.columns:
         few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
-        said = ~few | (pl.col("coefficient") == "valid_rate")
-        good, bad = good & said, bad & said
+        has_verdicts = ~few | (pl.col("coefficient") == "valid_rate")
+        good, bad = good & has_verdicts, bad & has_verdicts
     standing = (
         pl.when(limit.is_null()).then(None)
         .when(good.fill_null(False)).then(pl.lit(MEETS))

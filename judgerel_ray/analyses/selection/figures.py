@@ -52,9 +52,9 @@ def role_figures(acceptance: pl.DataFrame, names: Sequence[str]) -> list[Figure]
         return []
     setting = [name for name in names if name not in _NOT_SETTING]
     start = _start(acceptance)  # one for all, so that judges can be compared by eye
-    told = [name for name in setting if name == "judge" or acceptance[name].n_unique() > 1]
+    varying = [name for name in setting if name == "judge" or acceptance[name].n_unique() > 1]
     return [
-        _role_figure(part, start, group_label(part.row(0, named=True), told))
+        _role_figure(part, start, group_label(part.row(0, named=True), varying))
         for part in _figure_parts(acceptance, setting)
     ]
 
@@ -67,39 +67,39 @@ def _figure_parts(acceptance: pl.DataFrame, setting: Sequence[str]) -> Iterator[
     alone = acceptance.filter(pl.col("role") == "responder")
     judged = acceptance.filter(pl.col("role") != "responder")
     without_heat = [name for name in setting if name != "temperature"]
-    told: set[str] = set()
+    drawn: set[str] = set()
     for part in judged.partition_by(list(setting), maintain_order=True):
         same = alone.join(part.select(setting).unique(), on=setting, how="semi", nulls_equal=True)
         if same.is_empty() and without_heat:
             here = part.select(without_heat).unique()
             same = alone.join(here, on=without_heat, how="semi", nulls_equal=True)
-        told |= set(same["system"])
+        drawn |= set(same["system"])
         yield pl.concat([part, same])
-    rest = alone.filter(~pl.col("system").is_in(sorted(told)))
+    rest = alone.filter(~pl.col("system").is_in(sorted(drawn)))
     yield from rest.partition_by(list(setting), maintain_order=True)
 
 
 def _role_figure(part: pl.DataFrame, start: float, label: str) -> Figure:
     """One judge in its roles."""
     marks: list[Mark] = []
-    said = []
-    for (system,), mine in part.group_by("system", maintain_order=True):
-        rows = mine.sort("acceptance")
+    texts = []
+    for (system,), of_system in part.group_by("system", maintain_order=True):
+        rows = of_system.sort("acceptance")
         role = str(rows["role"][0]) if "role" in rows.columns else "judge"
         style, name = LINES.get(role, LINES["judge"])
         marks += [_step(rows, style), *_bars(rows, str(system))]
-        said.append(f"{name}: {_told(rows.to_dicts())}")
+        texts.append(f"{name}: {_points_text(rows.to_dicts())}")
     caption = f"{label or 'all answers'}, {part['confidence'][0]} confidence"
-    return _acceptance_figure(f", {label}", "; ".join(said), marks, start, caption)
+    return _acceptance_figure(f", {label}", "; ".join(texts), marks, start, caption)
 
 
 def _acceptance_figure(
-    of: str, told: str, marks: Sequence[Mark], start: float, caption: str
+    of: str, description: str, marks: Sequence[Mark], start: float, caption: str
 ) -> Figure:
     """Accuracy against the share accepted."""
     return Figure(
         title=f"Accuracy against share accepted{of}",
-        told=told,
+        description=description,
         caption=caption,
         x=Axis(title="share accepted, surest first", values=_QUARTERS),
         y=Axis(title="accuracy", start=start, values=_ys(start), grid=True),
@@ -139,13 +139,13 @@ def confidence_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
     for (system,), part in acceptance.group_by("system", maintain_order=True):
         if part["confidence"].n_unique() < 2:
             continue
-        marks, said = [], []
-        for (kind,), mine in part.group_by("confidence", maintain_order=True):
-            rows = mine.sort("acceptance")
+        marks, texts = [], []
+        for (kind,), of_kind in part.group_by("confidence", maintain_order=True):
+            rows = of_kind.sort("acceptance")
             marks.append(_step(rows, CONFIDENCE_LINES[str(kind)][0]))
-            said.append(f"{kind}: {_told(rows.to_dicts())}")
+            texts.append(f"{kind}: {_points_text(rows.to_dicts())}")
         name, of = str(system), f" by confidence, {system}"
-        found.append((name, _acceptance_figure(of, "; ".join(said), marks, start, name)))
+        found.append((name, _acceptance_figure(of, "; ".join(texts), marks, start, name)))
     return found
 
 
@@ -177,8 +177,10 @@ def band_figures(acceptance: pl.DataFrame) -> list[tuple[str, Figure]]:
             _step(rows, "line"),
         ]
         label = f"{system}, {kind}"
-        told = f"{_told(rows.to_dicts())}; band: {rows['band'][0]}"
-        found.append((label, _acceptance_figure(f", {label}", told, marks, _start(part), label)))
+        description = f"{_points_text(rows.to_dicts())}; band: {rows['band'][0]}"
+        found.append(
+            (label, _acceptance_figure(f", {label}", description, marks, _start(part), label))
+        )
     return found
 
 
@@ -205,16 +207,16 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
     found = []
     shown = reliability.filter(pl.col("binning") == "mass")
     for (system, kind), part in shown.group_by("system", "confidence", maintain_order=True):
-        said = [
+        texts = [
             f"at {number(row['mean_confidence'], 2)}: {row['n_right']} of {row['n']} right"
             for row in part.to_dicts()
         ]
-        rows = part.with_columns(told=pl.Series(said, dtype=pl.String))
+        rows = part.with_columns(label=pl.Series(texts, dtype=pl.String))
         even = pl.DataFrame({"confidence": [0.0, 1.0], "accuracy": [0.0, 1.0]})
         label = f"{system}, {kind}"
         figure = Figure(
             title=f"Accuracy against confidence, {label}",
-            told="; ".join(said),
+            description="; ".join(texts),
             caption=label,
             x=Axis(title="confidence", values=_QUARTERS),
             y=Axis(title="accuracy", values=_QUARTERS, grid=True),
@@ -223,7 +225,7 @@ def reliability_figures(reliability: pl.DataFrame) -> list[tuple[str, Figure]]:
                 Mark(shape="rule", style="interval", data=rows, x="mean_confidence", y="low",
                      y2="high"),
                 Mark(shape="point", style="point", data=rows, x="mean_confidence", y="accuracy",
-                     told="told"),
+                     label="label"),
             ],
         )  # fmt: skip
         found.append((label, figure))
@@ -246,20 +248,20 @@ def _ys(start: float) -> list[float]:
 def _bars(rows: pl.DataFrame, system: str) -> list[Mark]:
     """Operating points with their intervals, where there are not too many to see."""
     some = rows.gather_every(max(1, -(-rows.height // _MOST_BARS)))
-    said = [
+    texts = [
         f"{system}: {row['n_accepted']} of {row['n_answers']}, {number(row['accuracy'])}"
         for row in some.iter_rows(named=True)
     ]
     some = some.with_columns(
-        (1 - pl.col("low", "high")).name.keep(), told=pl.Series(said, dtype=pl.String)
+        (1 - pl.col("low", "high")).name.keep(), label=pl.Series(texts, dtype=pl.String)
     )
     return [
         Mark(shape="rule", style="whisker", data=some, x="acceptance", y="low", y2="high"),
-        Mark(shape="point", style="speck", data=some, x="acceptance", y="accuracy", told="told"),
+        Mark(shape="point", style="speck", data=some, x="acceptance", y="accuracy", label="label"),
     ]
 
 
-def _told(rows: Sequence[Row]) -> str:
+def _points_text(rows: Sequence[Row]) -> str:
     """A few operating points in words."""
     return ", ".join(
         f"of the surest {number(row['acceptance'], 2)} right {number(row['accuracy'])}"

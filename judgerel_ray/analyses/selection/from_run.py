@@ -145,8 +145,8 @@ def answer_temperature(judged: Judged, options: ComparisonOptions) -> float | No
     from judgerel_ray.config import parse_sweep
 
     sweep = parse_sweep(judged.run.read_text("sweep.toml"), source=judged.run.address("sweep.toml"))
-    told = (protocol_named(ask.protocol).answer_temperature(ask) for ask in sweep.ask)
-    asked = {temperature for temperature in told if temperature is not None}
+    stated = (protocol_named(ask.protocol).answer_temperature(ask) for ask in sweep.ask)
+    asked = {temperature for temperature in stated if temperature is not None}
     return asked.pop() if len(asked) == 1 else None
 
 
@@ -231,9 +231,9 @@ def exact_answers(run: RunDirectory, sampled: pl.LazyFrame) -> pl.DataFrame | No
     """
     if not run.exists(DISTRIBUTIONS):
         return None
-    told = read_distributions(run).filter(pl.col("criterion").is_null())
+    distributions = read_distributions(run).filter(pl.col("criterion").is_null())
     best = (
-        told.sort(*_PLACE, "verdict", nulls_last=True)
+        distributions.sort(*_PLACE, "verdict", nulls_last=True)
         .sort("probability", descending=True, maintain_order=True)
         .unique(_PLACE, keep="first", maintain_order=True)
     )

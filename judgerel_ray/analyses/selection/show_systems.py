@@ -152,13 +152,14 @@ def _matched(rows: Sequence[Row]) -> list[Block]:
         [
             str(row["second"]), str(row["baseline"]),
             *([str(row["first"]), _replies(row), costing(row["first_cost"]),
-               costing(row["second_cost"])] if told else [""] * 4),
+               costing(row["second_cost"])] if is_known else [""] * 4),
         ]
-        for row, told in zip(rows, known, strict=True)
+        for row, is_known in zip(rows, known, strict=True)
     ]  # fmt: skip
     tests = [[p_value(row["p"]), p_value(row["p_holm"])] for row in rows]
     remarks = [
-        "" if told else reason(row["undefined"]) for row, told in zip(rows, known, strict=True)
+        "" if is_known else reason(row["undefined"])
+        for row, is_known in zip(rows, known, strict=True)
     ]
     columns = [
         *row_columns(heads, lines, words=heads[:3]),

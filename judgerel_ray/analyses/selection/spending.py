@@ -61,12 +61,12 @@ class Spending:
         >>> read_spending(rows).of({"judge": "a"})
         {'': 1.5}
         """
-        mine = [
+        of_name = [
             pl.col(key).eq_missing(pl.lit(value))
             for key, value in name.items()
             if key in self.means.columns
         ]
-        rows = self.means.filter(pl.all_horizontal(pl.lit(True), *mine))
+        rows = self.means.filter(pl.all_horizontal(pl.lit(True), *of_name))
         weighted = rows.group_by("stage").agg(
             (pl.col(_SPENT) * pl.col("n")).sum() / pl.col("n").sum()
         )
@@ -191,8 +191,8 @@ def _priced(judgments: pl.LazyFrame, prices: Mapping[str, Price], whole: set[str
         raise SweepError("prices of tokens need prompt_tokens and completion_tokens in every row")
 
     def part(name: str) -> pl.Expr:
-        told = {judge: float(getattr(price, name)) for judge, price in prices.items()}
-        return pl.col("judge").cast(pl.String).replace_strict(told, return_dtype=pl.Float64)
+        price_of = {judge: float(getattr(price, name)) for judge, price in prices.items()}
+        return pl.col("judge").cast(pl.String).replace_strict(price_of, return_dtype=pl.Float64)
 
     if not by_token:
         return part("reply")

@@ -97,26 +97,26 @@ def _with_chances(rows: pl.DataFrame, chances: pl.DataFrame) -> pl.DataFrame:
 
 def _with_votes(rows: pl.DataFrame, unit: Sequence[str]) -> pl.DataFrame:
     """Agreement and support among the other replications of the question."""
-    votes = rows.group_by(*unit, "verdict").agg(__mine=pl.len().cast(pl.Int64))
+    votes = rows.group_by(*unit, "verdict").agg(__votes=pl.len().cast(pl.Int64))
     spoken = votes.with_columns(
-        __spoken=pl.when(pl.col("verdict").is_not_null()).then(pl.col("__mine")).otherwise(0)
+        __spoken=pl.when(pl.col("verdict").is_not_null()).then(pl.col("__votes")).otherwise(0)
     )
     # Only the two most frequent verdicts can be the most frequent one of the others.
     most = spoken.group_by(*unit).agg(
-        __all=pl.col("__mine").sum(),
+        __all=pl.col("__votes").sum(),
         __first=pl.col("__spoken").max(),
         __second=pl.col("__spoken").sort(descending=True).slice(1, 1).first().fill_null(0),
     )
     keyed = rows.join(votes, on=[*unit, "verdict"], how="left", nulls_equal=True)
     keyed = keyed.join(most, on=list(unit), how="left", nulls_equal=True)
-    own_votes, first, second = pl.col("__mine"), pl.col("__first"), pl.col("__second")
+    own_votes, first, second = pl.col("__votes"), pl.col("__first"), pl.col("__second")
     spoke = pl.col("verdict").is_not_null()
     alone_on_top = spoke & (own_votes == first) & (second < first)
     others = pl.when(pl.col("__all") > 1).then(pl.col("__all") - 1)
     leading = pl.when(alone_on_top).then(pl.max_horizontal(first - 1, second)).otherwise(first)
     return keyed.with_columns(
         agreement=leading / others, support=pl.when(spoke).then((own_votes - 1) / others)
-    ).drop("__mine", "__all", "__first", "__second")
+    ).drop("__votes", "__all", "__first", "__second")
 
 
 SYSTEM = (
@@ -225,8 +225,8 @@ def read_systems(
     rows = with_confidences(with_right(rows, gold), unit=_unit(rows, names), chances=chances)
     known = _numbered(rows.filter(pl.col(GOLD).is_not_null()))
     refuse_strangers(known)
-    told = [name for name in names if known[name].n_unique() > 1]
-    told = [name for name in names if name in ("judge", *told)]
+    varying = [name for name in names if known[name].n_unique() > 1]
+    varying = [name for name in names if name in ("judge", *varying)]
     keys = known.select(names).unique().sort(names, nulls_last=False).to_dicts() or [{}]
     found = []
     for key in keys:
@@ -236,7 +236,7 @@ def read_systems(
         found.append(
             System(
                 name=key,
-                label=system_label(key, told),
+                label=system_label(key, varying),
                 rows=known.filter(of_system).sort(QUESTION, "replication", nulls_last=True),
                 n_without_gold=rows.filter(of_system & pl.col(GOLD).is_null()).height,
             )
@@ -277,7 +277,7 @@ def answer_rows(judgments: pl.LazyFrame, *, more: Sequence[str] = ()) -> pl.Data
     return _without_selections(rows)
 
 
-def system_label(name: Mapping[str, object], told: Sequence[str]) -> str:
+def system_label(name: Mapping[str, object], columns: Sequence[str]) -> str:
     """Name a system by the columns that tell it from others.
 
     Examples
@@ -288,12 +288,12 @@ def system_label(name: Mapping[str, object], told: Sequence[str]) -> str:
     >>> system_label({}, []), system_label({"template": "short"}, [])
     ('all rows (no judge named)', 'template short')
     """
-    told = [one for one in told if name[one] is not None]
-    told = told or [one for one, value in name.items() if value is not None]
-    plain = [str(name[one]) for one in ("judge", "role") if one in told]
+    columns = [one for one in columns if name[one] is not None]
+    columns = columns or [one for one, value in name.items() if value is not None]
+    plain = [str(name[one]) for one in ("judge", "role") if one in columns]
     rest = [
         f"{one} {value:g}" if isinstance(value := name[one], float) else f"{one} {value}"
-        for one in told
+        for one in columns
         if one not in ("judge", "role")
     ]
     return ", ".join([*([" ".join(plain)] if plain else []), *rest]) or NOBODY

@@ -157,12 +157,14 @@ def family_pairs(
     """
     benchmarks = sorted({str(_benchmark(one)) for one in systems})
     for benchmark in benchmarks:
-        mine = sorted((one for one in systems if str(_benchmark(one)) == benchmark), key=_rank)
+        of_benchmark = sorted(
+            (one for one in systems if str(_benchmark(one)) == benchmark), key=_rank
+        )
         if options.family == "best":
-            best = best_alone(mine, options)
-            yield from ((best, one) for one in mine if best is not None and one is not best)
+            best = best_alone(of_benchmark, options)
+            yield from ((best, one) for one in of_benchmark if best is not None and one is not best)
             continue
-        for first, second in combinations(mine, 2):
+        for first, second in combinations(of_benchmark, 2):
             same = first.name.get("judge") == second.name.get("judge")
             roles = first.name.get("role") != second.name.get("role")
             if options.family == "all" or (same and roles):

@@ -91,7 +91,7 @@ def preference_table(
             continue
         name = {**participant.name, "role": "evaluator_only"}
         other = next((one for one in judges if dict(one.name) == name), None)
-        mine = one_answer(participant.rows, options.answer)
+        answers = one_answer(participant.rows, options.answer)
         alone = None if other is None else one_answer(other.rows, options.answer)
         row: _Row = {
             **{key: participant.name.get(key) for key in ("benchmark", "judge", "template")},
@@ -99,19 +99,19 @@ def preference_table(
             "answer": options.answer,
         }
         if alone is not None:
-            found = joined_accuracy(alone, mine)
+            found = joined_accuracy(alone, answers)
             row |= {
                 "n_questions": found.n_questions, "participant": found.second,
                 "evaluator_only": found.first, "difference": found.difference,
                 "low": found.low, "high": found.high, "p": found.p,
             }  # fmt: skip
-        rows.append(row | _picks(participant, mine, alone, systems, options))
+        rows.append(row | _picks(participant, answers, alone, systems, options))
     return pl.DataFrame(_judged(rows), schema=PREFERENCE_COLUMNS)
 
 
 def _picks(
     participant: System,
-    mine: pl.DataFrame,
+    answers: pl.DataFrame,
     alone: pl.DataFrame | None,
     systems: Sequence[System],
     options: ComparisonOptions,
@@ -126,7 +126,7 @@ def _picks(
     models = [name for name in shown.columns if name not in (QUESTION, "__gold")]
     differ = pl.concat_list(models).list.drop_nulls().list.n_unique() > 1
     disputed = shown.filter(differ & pl.col(own).is_not_null())
-    picked = _picked(mine, disputed, own)
+    picked = _picked(answers, disputed, own)
     found: _Row = {"n_disputed": disputed.height, "own_picked": _mean(picked["own"])}
     if alone is not None:
         as_evaluator = _picked(alone, disputed, own).select(QUESTION, control="own")
@@ -245,8 +245,8 @@ def _shown_answers(
 def _picked(answers: pl.DataFrame, disputed: pl.DataFrame, own: str) -> pl.DataFrame:
     """Whether each disputed question's answer is the model's own; judges may name the model."""
     asked = answers.join(disputed.select(QUESTION, __own=own), on=QUESTION)
-    said = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(own))
-    return asked.select(QUESTION, own=said.fill_null(False)).sort(QUESTION)
+    picks_own = (pl.col("verdict") == pl.col("__own")) | (pl.col("verdict") == pl.lit(own))
+    return asked.select(QUESTION, own=picks_own.fill_null(False)).sort(QUESTION)
 
 
 def _same_place(one: System, other: System) -> bool:

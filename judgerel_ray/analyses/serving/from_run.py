@@ -146,14 +146,14 @@ def serving_between(a: Judged, b: Judged) -> SharedRequests | None:
     Effects: reads. Retry: safe.
     """
     alike = _judges_asked_alike(a.run, b.run) if a.run and b.run else ()
-    ours, theirs = a.keyed(), b.keyed()
-    rows = shared_requests(ours, theirs, judges=alike)
+    keyed_a, keyed_b = a.keyed(), b.keyed()
+    rows = shared_requests(keyed_a, keyed_b, judges=alike)
     if rows.is_empty():
         return None
     if a.run and b.run:
         try:
             texts = (hashed_texts(_texts(a.run)), hashed_texts(_texts(b.run)))
-            rows = shared_requests(ours, theirs, judges=alike, texts=texts)
+            rows = shared_requests(keyed_a, keyed_b, judges=alike, texts=texts)
         except FileGone:  # texts are lost, verdicts are not
             pass
     judges = rows["judge"].unique(maintain_order=True).to_list()
@@ -191,8 +191,8 @@ def with_shared(
             }
         )  # fmt: skip
     kinds = {name: kind for name, kind in differences.schema.items() if name in rows[0]}
-    told = [{name: row[name] for name in kinds} for row in rows]
-    below = pl.DataFrame(told, schema=kinds, orient="row")
+    kept = [{name: row[name] for name in kinds} for row in rows]
+    below = pl.DataFrame(kept, schema=kinds, orient="row")
     return pl.concat([differences, below], how="diagonal_relaxed").select(differences.columns)
 
 
@@ -216,14 +216,15 @@ def _sweep(run: RunDirectory) -> Mapping[str, object]:
 
 def _judges_asked_alike(a: RunDirectory, b: RunDirectory) -> tuple[str, ...]:
     """Judges that both runs ask the same prompts: same weights, same asks but for how often."""
-    ours, theirs = _sweep(a), _sweep(b)
-    if not ours or _asks(ours) is None or _asks(ours) != _asks(theirs):
+    sweep_a, sweep_b = _sweep(a), _sweep(b)
+    if not sweep_a or _asks(sweep_a) is None or _asks(sweep_a) != _asks(sweep_b):
         return ()
-    mine, others = _judges(ours), _judges(theirs)
+    judges_a, judges_b = _judges(sweep_a), _judges(sweep_b)
     return tuple(
         name
-        for name in mine
-        if name in others and all(mine[name].get(part) == others[name].get(part) for part in OWN)
+        for name in judges_a
+        if name in judges_b
+        and all(judges_a[name].get(part) == judges_b[name].get(part) for part in OWN)
     )
 
 
@@ -269,10 +270,10 @@ def _settings(run: RunDirectory) -> dict[str, dict[str, str]]:
     return found
 
 
-def _differing(ours: Mapping[str, str], theirs: Mapping[str, str]) -> tuple[str, ...]:
+def _differing(settings_a: Mapping[str, str], settings_b: Mapping[str, str]) -> tuple[str, ...]:
     """Settings that are not the same in both, where both are known."""
     return tuple(
-        f"{name} {ours.get(name, 'not set')} against {theirs.get(name, 'not set')}"
-        for name in sorted(ours.keys() | theirs.keys())
-        if ours.get(name) != theirs.get(name)
+        f"{name} {settings_a.get(name, 'not set')} against {settings_b.get(name, 'not set')}"
+        for name in sorted(settings_a.keys() | settings_b.keys())
+        if settings_a.get(name) != settings_b.get(name)
     )

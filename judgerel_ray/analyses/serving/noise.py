@@ -164,12 +164,12 @@ def _rows(units: pl.DataFrame, groups: Sequence[str], *, texts: bool) -> Iterato
 def _both(found: Differing, *, texts: bool) -> Iterator[Row]:
     """The share of pairs, and that of questions."""
     what, names = ("texts", SERVING[2:]) if texts else ("verdicts", SERVING[:2])
-    told = (
+    shares = (
         (found.pairs, found.pairs_interval, f"share of pairs of replies with other {what}"),
         (found.questions, found.questions_interval, f"share of questions with other {what}"),
     )
-    for name, (value, ends, said) in zip(names, told, strict=True):
-        made = method_columns(said, ends, noted=[(Flag.SERVING_NOISE, ())])
+    for name, (value, ends, estimator) in zip(names, shares, strict=True):
+        made = method_columns(estimator, ends, noted=[(Flag.SERVING_NOISE, ())])
         yield {
             "coefficient": name, "value": value, "low": ends.low, "high": ends.high,
             "measurement": "nominal", "missing": "category",
@@ -248,9 +248,9 @@ def shared_requests(
     # One key is one seed, unless an earlier version made it otherwise.
     found = [*_shared_requests_rows(same.filter(pl.col("seed").eq_missing(pl.col("seed_b"))), KEY)]
     if judges:
-        mine = pl.col("judge").is_in(list(judges)) & (pl.col("temperature") == 0)
-        rest_a = a.filter(mine).join(b.select("key"), on="key", how="anti")
-        rest_b = b.filter(mine)
+        greedy_rows = pl.col("judge").is_in(list(judges)) & (pl.col("temperature") == 0)
+        rest_a = a.filter(greedy_rows).join(b.select("key"), on="key", how="anti")
+        rest_b = b.filter(greedy_rows)
         there = [set(side.collect_schema().names()) for side in (a, b)]
         on = [name for name in _ASKED if name in there[0] & there[1]]
         asked = rest_a.join(rest_b, on=on, how="inner", suffix="_b", nulls_equal=True)

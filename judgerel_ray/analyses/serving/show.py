@@ -41,10 +41,10 @@ sampling: it is in no number of another temperature.
     columns = group_columns(serving)
     groups: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in serving.iter_rows(named=True):
-        mine = groups.setdefault(tuple(row[name] for name in columns), {})
-        mine[str(row["coefficient"])] = row
-    told = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
-    return [Paragraph(_line(rows, told)) for rows in groups.values()]
+        by_name = groups.setdefault(tuple(row[name] for name in columns), {})
+        by_name[str(row["coefficient"])] = row
+    varying = [name for name in columns if name == "judge" or serving[name].n_unique() > 1]
+    return [Paragraph(_line(rows, varying)) for rows in groups.values()]
 
 
 def shared_blocks(
@@ -107,10 +107,10 @@ def _engines(settings: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"Engines of {judge} differ in nothing that is recorded."
 
 
-def _line(rows: Mapping[str, Row], told: Sequence[str]) -> str:
+def _line(rows: Mapping[str, Row], varying: Sequence[str]) -> str:
     """One group in a sentence or two."""
     first = next(iter(rows.values()))
-    who = group_label(first, [name for name in told if name != "temperature"])
+    who = group_label(first, [name for name in varying if name != "temperature"])
     n = cast(int, first["n_items"])
     often = times(first["n_replications"])
     head = f"temperature 0, {n:,} question{'s' * (n != 1)} asked up to {often}"
@@ -127,11 +127,11 @@ def _line(rows: Mapping[str, Row], told: Sequence[str]) -> str:
         )
         if (row := rows.get(name))
     ]
-    said = [f"two replies to one prompt differ {', '.join(pairs)}"] if pairs else []
-    said += [f"questions that ever differ: {', '.join(ever)}"] if ever else []
+    clauses = [f"two replies to one prompt differ {', '.join(pairs)}"] if pairs else []
+    clauses += [f"questions that ever differ: {', '.join(ever)}"] if ever else []
     return (
-        f"Serving noise{f' of {who}' if who else ''} ({head}): {'; '.join(said)}. Not sampling: it "
-        "is in no number of another temperature."
+        f"Serving noise{f' of {who}' if who else ''} ({head}): {'; '.join(clauses)}. Not sampling: "
+        "it is in no number of another temperature."
     )
 
 

@@ -159,7 +159,7 @@ def test_what_all_groups_have_alike_is_told_once(tables):
 def test_the_best_threshold_here_is_called_optimistic(page, text):
     assert "the threshold that looks best here: optimistic" in text
     assert "a threshold the sweep states" in text
-    assert page.count('<g class="lucky">') == 4
+    assert page.count('<g class="in_sample">') == 4
     assert page.count('<g class="stated">') == 2
     rows = re.findall(r"the best on these judgments.*?optimistic", text)
     assert len(rows) == 4

@@ -46,10 +46,10 @@ def test_the_threshold_of_the_paper_is_lucky_and_what_is_cross_fitted_is_not():
         table = label_table(*noise(seed))
         for row in table.iter_rows(named=True):
             counts[row["kind"]].append((row["k_low"], row["n_low"]))
-    lucky = np.mean([k / n for k, n in counts["in-sample"] if n])
+    in_sample = np.mean([k / n for k, n in counts["in-sample"] if n])
     right, of = np.sum(counts["cross-fitted"], axis=0)
     # What is low is right in 60 % of the cases, whatever the threshold.
-    assert lucky > SHARE_RIGHT + 0.12
+    assert in_sample > SHARE_RIGHT + 0.12
     assert right / of == pytest.approx(SHARE_RIGHT, abs=3 * np.sqrt(0.24 / of))
 
 

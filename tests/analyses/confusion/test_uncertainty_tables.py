@@ -87,17 +87,17 @@ def test_criteria_add_up_to_all(tables):
 
 
 def test_the_best_threshold_here_is_marked_and_has_no_interval(tables):
-    lucky = tables.worth.filter(pl.col("quantity").str.starts_with("wagner2024"))
-    assert set(lucky["quantity"]) == {
+    in_sample = tables.worth.filter(pl.col("quantity").str.starts_with("wagner2024"))
+    assert set(in_sample["quantity"]) == {
         "wagner2024_threshold", "wagner2024_accuracy_low", "wagner2024_accuracy_high",
         "wagner2024_share_low",
     }  # fmt: skip
-    assert lucky["estimator"].str.starts_with("optimistic").all()
-    assert lucky["low"].is_null().all()
+    assert in_sample["estimator"].str.starts_with("optimistic").all()
+    assert in_sample["low"].is_null().all()
     drawn = tables.labels.filter(kind="in-sample")
     assert drawn["low_from"].is_null().all()
     assert drawn["all_from"].is_not_null().all()
-    for row in lucky.filter(quantity="wagner2024_accuracy_low").iter_rows(named=True):
+    for row in in_sample.filter(quantity="wagner2024_accuracy_low").iter_rows(named=True):
         curve = tables.curves.filter(judge=row["judge"], benchmark=row["benchmark"])
         assert row["value"] == curve["low"].max()
 

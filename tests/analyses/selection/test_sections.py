@@ -47,7 +47,7 @@ def test_a_line_a_role_in_steps_at_points_that_occur():
         assert (x1, y2) != (x2, y3)
     bars = re.findall(r'<g class="whisker">.*?</g>', drawn)
     assert sum(group.count("<line") for group in bars) == drawn.count("<title>ada ") == 4
-    assert "of the surest 0.40 right 0.900" in figure.told
+    assert "of the surest 0.40 right 0.900" in figure.description
 
 
 def test_roles_at_one_temperature_stand_together_and_others_apart():
@@ -72,7 +72,7 @@ def test_the_band_is_drawn_around_the_interval():
     )
     assert (wide > narrow).all()
     assert near.data[near.y].to_list() == pytest.approx([1.0, 0.8])  # of accuracy, not of error
-    assert "Bonferroni over 2 thresholds" in figure.told
+    assert "Bonferroni over 2 thresholds" in figure.description
 
 
 def test_confidences_of_a_system_lie_on_the_same_axes():
@@ -80,8 +80,8 @@ def test_confidences_of_a_system_lie_on_the_same_axes():
     [(name, figure)] = confidence_figures(pl.DataFrame(ALONE + JUDGE + agreed))
     assert name == "ada judges"
     assert [mark.style for mark in _lines(figure)] == ["line", "share"]
-    assert "stated: of the surest" in figure.told
-    assert "support: of the surest" in figure.told
+    assert "stated: of the surest" in figure.description
+    assert "support: of the surest" in figure.description
 
 
 def test_nothing_selected_draws_nothing():

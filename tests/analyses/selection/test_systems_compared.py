@@ -233,9 +233,9 @@ def test_money_that_buys_seven_replies_exactly_buys_seven(thinking):
 def test_the_best_model_is_the_best_on_questions_all_were_asked(thinking):
     rows = thinking(60, skills=(0.3, 0.0, -0.1))
     alone = (pl.col("judge") == "cyd") & (pl.col("role") == "responder")
-    lucky = rows.filter(~alone | (pl.col("verdict") == pl.col("gold")))
-    best = _compared(lucky, ComparisonOptions(resamples=40, family="best")).pairs
-    answers = {name: one_answer(one.rows, "first") for name, one in _alone(lucky).items()}
+    answered = rows.filter(~alone | (pl.col("verdict") == pl.col("gold")))
+    best = _compared(answered, ComparisonOptions(resamples=40, family="best")).pairs
+    answers = {name: one_answer(one.rows, "first") for name, one in _alone(answered).items()}
     shared = answers["ada"].join(answers["cyd"], on="question", how="semi")
     assert answers["cyd"]["right"].mean() == 1.0 > shared["right"].mean()
     assert all("cyd" in one for one in best["first"])  # right on every question all were asked
