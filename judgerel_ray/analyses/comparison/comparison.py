@@ -368,15 +368,10 @@ def _policy(name: str) -> Missing:
 
 
 def _compared(
-    pair: Pair,
-    named: Sequence[str] | None,
-    policies: Sequence[Missing],
-    measurement: Level | None,
-    tolerance: float | None,
-    declared: _Menus,
-    shown: int | None,
+    pair: Pair, named: Sequence[str] | None, policies: Sequence[Missing],
+    measurement: Level | None, tolerance: float | None, declared: _Menus, shown: int | None,
     confidence: float,
-) -> Iterator[Row]:
+) -> Iterator[Row]:  # fmt: skip
     """The rows of one pair."""
     both = pl.concat(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],

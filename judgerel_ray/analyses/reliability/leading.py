@@ -189,9 +189,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
     }  # fmt: skip
 
 
-def positive_interval(
-    terms: QuestionTerms, value: float, *, confidence: float = 0.95
-) -> Interval:
+def positive_interval(terms: QuestionTerms, value: float, *, confidence: float = 0.95) -> Interval:
     """Compute the jackknife-t interval of a positive number, on the scale of its logarithm.
 
     Examples
