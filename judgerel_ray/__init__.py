@@ -34,6 +34,7 @@ from judgerel_ray.analyses.selection.verb import select, systems  # isort: skip
 from judgerel_ray.analyses.panels.verb import cascade, panels  # isort: skip
 from judgerel_ray.analyses.advice.verb import advise  # isort: skip
 from judgerel_ray.analyses.comparison.verb import compare  # isort: skip
+from judgerel_ray.analyses.gate.verb import gate  # isort: skip
 from judgerel_ray.reporting.verb import report  # isort: skip
 from judgerel_ray.examples import example  # isort: skip
 from judgerel_ray.core import ReadingWarning, UnfinishedRunWarning  # isort: skip
@@ -50,6 +51,7 @@ __all__ = [
     "distributions",
     "exact",
     "example",
+    "gate",
     "import_judgments",
     "items",
     "load_sweep",

@@ -20,6 +20,7 @@ from judgerel_ray.cli.measuring import (
     print_coefficients,
     print_differences,
     print_found,
+    print_gate,
     write_page,
 )
 from judgerel_ray.cli.parsing import Asked, parse
@@ -49,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 done, 1 some requests failed and are recorded, 2 the caller's mistake (one line), 3 the
-        cluster or an engine failed, or who asks judges was stopped, 130 anything else was.
+        cluster or an engine failed, or who asks judges was stopped, 4 and 5 what ``gate`` fails or
+        leaves open, 130 anything else was stopped.
 
     Examples
     --------
@@ -274,6 +276,7 @@ ACTS: dict[str, Callable[[Asked], int]] = {
     "import": write_judgments,
     "reduce": print_coefficients,
     "compare": print_differences,
+    "gate": print_gate,
     "report": write_page,
 }
 """Verbs that do more than to print the tables they give."""

@@ -13,6 +13,7 @@ from judgerel_ray.core import SweepError
 from judgerel_ray.core.verb import comma_names
 
 if TYPE_CHECKING:
+    from judgerel_ray.analyses.gate.gated import Gated
     from judgerel_ray.analyses.printed import Printed
     from judgerel_ray.cli.parsing import Asked
     from judgerel_ray.counting.given import Given
@@ -174,6 +175,26 @@ def print_differences(asked: Asked) -> int:
     return DONE
 
 
+def print_gate(asked: Asked) -> int:
+    """Print a gate's verdict, and leave with its code.
+
+    Effects: reads; with ``--ledger`` appends a line to it. Retry: safe.
+    """
+    formats = _formats(asked, (*FORMATS, "markdown", "junit"))
+    request = asked.request()
+    path = judged(asked.source, request)
+    found: Gated = asked.verb.act(path, request)
+    tell_basis(path, [name for name in formats if name != "table"] and ["json"])
+    written = {"json": found.as_json, "markdown": found.as_markdown, "junit": found.as_junit}
+    for name in formats:
+        if name == "table":
+            assert asked.verb.show is not None
+            tell(asked.verb.show(found).text())
+        else:
+            print(written[name]())
+    return found.exit_code
+
+
 def write_page(asked: Asked) -> int:
     """Write the report, and say where it is."""
     request = asked.request()
@@ -181,13 +202,13 @@ def write_page(asked: Asked) -> int:
     return DONE
 
 
-def _formats(asked: Asked) -> Sequence[str]:
+def _formats(asked: Asked, known: Sequence[str] = FORMATS) -> Sequence[str]:
     """What is printed."""
     names = comma_names(asked.printing.get("format", "table"))
     for name in names or ("nothing",):
-        if name not in FORMATS:
+        if name not in known:
             got = repr(name) if names else name
-            raise SweepError(f"--format must be of {', '.join(FORMATS)}, got {got}")
+            raise SweepError(f"--format must be of {', '.join(known)}, got {got}")
     return names
 
 

@@ -33,12 +33,14 @@ COMPLETION = "_JUDGEREL_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 MISTAKE = 2
 _FORMAT = flag("table (default), json, or both with a comma between", "NAMES")["flag"]
+_GATE = flag("table (default), json, markdown, junit, with a comma between", "NAMES")["flag"]
 _FILE = flag("also write .parquet, .csv or .json", "FILE")["flag"]
 PRINTING: dict[str, dict[str, Flag]] = {
     "": {},
     "json": {"json": flag("print JSON")["flag"]},
     "format": {"format": _FORMAT},
     "file": {"format": _FORMAT, "out": _FILE, "force": FORCE["flag"]},
+    "gate": {"format": _GATE},
 }
 """Flags of printing, by the kind that a verb has."""
 SWITCHES = ("json", "force")

@@ -38,11 +38,15 @@ class IntervalChoice:
         Resamples of the bootstrap, at least 40.
     seed : int
         Seed of its draws: equal seeds give equal digits, whatever the order of the rows.
+    confidence : float
+        Coverage asked for, in (0, 1); of every interval but those of items, of the published
+        estimator and of serving noise, which are 95 % ones.
     """
 
     method: IntervalMethod = "auto"
     n_resamples: int = 2000
     seed: int = 0
+    confidence: float = 0.95
 
     def interval(
         self,
@@ -73,13 +77,22 @@ class IntervalChoice:
                 clusters_U=clusters_U,
                 n_resamples=self.n_resamples,
                 seed=self.seed,
+                confidence=self.confidence,
             )
-        left_out = jackknife_interval(counts_UV, statistic, clusters_U=clusters_U)
+        left_out = jackknife_interval(
+            counts_UV, statistic, clusters_U=clusters_U, confidence=self.confidence
+        )
         failing = left_out.few_informative or left_out.undefined == _ONE_DECIDES
         wanted = failing and np.count_nonzero(np.asarray(counts_UV).any(axis=0)) == _VERDICTS
         if self.method == "jackknife" or (self.method == "auto" and not wanted):
             return left_out
-        found = posterior_interval(counts_UV, statistic, clusters_U=clusters_U, p_noise=p_noise)
+        found = posterior_interval(
+            counts_UV,
+            statistic,
+            clusters_U=clusters_U,
+            confidence=self.confidence,
+            p_noise=p_noise,
+        )
         if found is None or found.undefined:
             return left_out
         return replace(found, few_informative=failing, biased=left_out.biased)

@@ -67,8 +67,9 @@ def share_interval(
     'Clopper-Pearson over 3 questions'
     """
     replies = np.bincount(found.clusters_U, weights=found.counts_UV.sum(axis=1))
-    if replies.max(initial=0) == 1 and choice == AUTO:
-        return clopper_pearson(int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum()))
+    if replies.max(initial=0) == 1 and choice.method == AUTO.method:
+        n_first, n = int(found.counts_UV[:, 0].sum()), int(found.counts_UV.sum())
+        return clopper_pearson(n_first, n, confidence=choice.confidence)
     return choice.interval(found.counts_UV, statistic, found.clusters_U)
 
 

@@ -143,6 +143,14 @@ OPTIONS = {
         *READ, *BY,
         "--format NAMES",
     ],
+    "gate": [
+        "PATH",
+        "--require RULE",
+        "--rules FILE",
+        "--ledger FILE",
+        *READ, *BY,
+        "--format NAMES",
+    ],
     "report": [
         "PATH",
         "--out report.html",
@@ -161,7 +169,7 @@ GROUPS = {
     "Data": ["items", "import"],
     "Analyse": ["reduce", "questions", "serving", "uncertainty", "distributions", "scales", "align",
                 "rank", "select", "systems", "panels", "cascade"],
-    "Decide": ["advise", "compare", "report"],
+    "Decide": ["advise", "compare", "gate", "report"],
 }  # fmt: skip
 
 

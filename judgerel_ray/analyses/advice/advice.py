@@ -10,6 +10,7 @@ import polars as pl
 
 from judgerel_ray.analyses.advice.facets import (
     COMPONENT_COLUMNS,
+    FacetGroup,
     Row,
     component_rows,
     facet_groups,
@@ -148,17 +149,8 @@ def advise_judgments(
     [('generalizability', 'replications', 3)]
     """
     targets = checked_targets(TARGETS if target is None else target)
-    if populations is None:  # else labels were read where facets were declared
-        read = placed(frame)
-        warn_of(read.notes)
-        frame = read.rows
-    places = read_places(frame, frame.collect_schema().names())
-    if places and places.own_menus:
-        frame = by_place(frame, places)
-    groups = tuple(
-        facet_groups(
-            frame, by=by, nested=nested, missing=missing, block=block, populations=populations
-        )
+    frame, groups = laid_out_groups(
+        frame, by=by, nested=nested, missing=missing, block=block, populations=populations
     )
     keys = key_schema(groups)
     measured = measured_costs(frame, tuple(keys), gpu_seconds=costs)
@@ -194,6 +186,40 @@ def advise_judgments(
         splits=pl.DataFrame(splits, schema={**keys, **SPLIT_COLUMNS}, orient="row"),
         panel=panel_table(frame, by=by, block=block),
     )
+
+
+def laid_out_groups(
+    frame: pl.LazyFrame,
+    *,
+    by: Sequence[str] | None = None,
+    nested: Sequence[str] = (),
+    missing: Missing = "category",
+    block: Block = 0,
+    populations: Populations | None = None,
+) -> tuple[pl.LazyFrame, tuple[FacetGroup, ...]]:
+    """Lay every group of judgments out as a design; and the judgments, by place where they are.
+
+    Parameters: as of :func:`advise_judgments`.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["q", "q", "r", "r"], "replication": [0, 1, 0, 1],
+    ...         "verdict": ["A", "B", "A", "A"]}
+    >>> _, (group,) = laid_out_groups(pl.LazyFrame(rows))
+    >>> group.found.n_questions
+    2
+    """
+    if populations is None:  # else labels were read where facets were declared
+        read = placed(frame)
+        warn_of(read.notes)
+        frame = read.rows
+    places = read_places(frame, frame.collect_schema().names())
+    if places and places.own_menus:
+        frame = by_place(frame, places)
+    groups = facet_groups(
+        frame, by=by, nested=nested, missing=missing, block=block, populations=populations
+    )
+    return frame, tuple(groups)
 
 
 def checked_targets(target: Mapping[str, float]) -> Mapping[str, float]:

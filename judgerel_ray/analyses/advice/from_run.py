@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgerel_ray.analyses.advice.advice import Advice, advise_judgments
-from judgerel_ray.analyses.advice.plans import UNITS, Budget, Unit
-from judgerel_ray.analyses.reliability.reducing import open_judgments, with_gold
+from judgerel_ray.analyses.advice.advice import Advice, advise_judgments, laid_out_groups
+from judgerel_ray.analyses.advice.plans import UNITS, Budget, Costs, Plan, Unit, make_plan
+from judgerel_ray.analyses.reliability.reducing import Judged, open_judgments, with_gold
 from judgerel_ray.config import parse_sweep
 from judgerel_ray.core import SweepError
 from judgerel_ray.core.assigned import by_name, number
+from judgerel_ray.core.codes import Flag
 from judgerel_ray.counting.given import Given
 from judgerel_ray.counting.right_answers import GOLD
 from judgerel_ray.counting.verdict_names import refuse_unknown
@@ -69,6 +70,23 @@ def advise_path(
         with_gold(judged).frame, target=target, budget=spendable, costs=seconds, by=by,
         populations=populations,
     )  # fmt: skip
+
+
+def plans_of(judged: Judged, *, by: Sequence[str] | None = None) -> dict[tuple[object, ...], Plan]:
+    """Plans of the groups of judgments, by the values of their columns, without costs.
+
+    Groups that have nothing to plan are left out: repeats of temperature 0, and those of whose
+    replies few hold a verdict.
+    """
+    _, groups = laid_out_groups(
+        judged.frame, by=by,
+        populations=Populations(n_options=judged.n_options, own_orders=judged.run is not None),
+    )  # fmt: skip
+    return {
+        tuple(group.key.values()): make_plan(group, Costs())
+        for group in groups
+        if group.greedy != Flag.SERVING_NOISE and not group.replies.are_few
+    }
 
 
 def gpu_seconds(run: RunDirectory) -> dict[str, float]:

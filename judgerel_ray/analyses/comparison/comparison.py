@@ -180,6 +180,7 @@ def compare_judgments(
     block: Block = 0,
     n_options: Mapping[str, int] | None = None,
     scales: Mapping[str, Scale] | None = None,
+    confidence: float = 0.95,
 ) -> pl.DataFrame:
     """Compare how far judges agree with themselves, question by question.
 
@@ -218,6 +219,8 @@ def compare_judgments(
         without a benchmark. By default `n_categories`.
     scales : mapping of str to Scale, optional
         Scales besides the shipped ones.
+    confidence : float
+        Of the intervals, in (0, 1); p-values and standings do not know of it.
 
     Returns
     -------
@@ -270,7 +273,9 @@ def compare_judgments(
     rows = [
         {**pair.key, **row}
         for pair in pairs
-        for row in _compared(pair, coefficients, policies, measurement, tolerance, menus, shown)
+        for row in _compared(
+            pair, coefficients, policies, measurement, tolerance, menus, shown, confidence
+        )
     ]
     keys = {name: pairs[0].a.schema[name] for name in pairs[0].key}
     table = pl.DataFrame(rows, schema={**keys, **COMPARISON_COLUMNS}, orient="row")
@@ -363,14 +368,10 @@ def _policy(name: str) -> Missing:
 
 
 def _compared(
-    pair: Pair,
-    named: Sequence[str] | None,
-    policies: Sequence[Missing],
-    measurement: Level | None,
-    tolerance: float | None,
-    declared: _Menus,
-    shown: int | None,
-) -> Iterator[Row]:
+    pair: Pair, named: Sequence[str] | None, policies: Sequence[Missing],
+    measurement: Level | None, tolerance: float | None, declared: _Menus, shown: int | None,
+    confidence: float,
+) -> Iterator[Row]:  # fmt: skip
     """The rows of one pair."""
     both = pl.concat(
         [pair.a.with_columns(__side=pl.lit(0)), pair.b.with_columns(__side=pl.lit(1))],
@@ -414,7 +415,7 @@ def _compared(
             # Of numbers there is one analysis of variance, whatever alpha makes of their order.
             at = (level if name == COMPARED[0] else "interval") if of_scores else "nominal"
             reproduced = sides is not None and name in PAIR_COEFFICIENTS
-            asked = (both, unit, name, policy, at, tolerance, declared)
+            asked = (both, unit, name, policy, at, tolerance, declared, confidence)
             if reproduced or name in OF_ORDERS:
                 found, n_sides, n_items = _of_facets(*asked, sides=sides)
             else:
@@ -475,6 +476,7 @@ def _of_facets(
     level: Level,
     tolerance: float | None,
     declared: _Menus,
+    confidence: float,
     *,
     sides: ComparedSides | None,
 ) -> tuple[Difference, tuple[int, int], int]:
@@ -500,7 +502,7 @@ def _of_facets(
     if name in PAIR_COEFFICIENTS and len(asked_again) > 1:
         # Judgments at different levels alone agree otherwise than any two do.
         return Difference(name=name, undefined="repeats_on_one_side"), *_n_items(both, unit)
-    found = terms_difference(first, second, margin=tolerance)
+    found = terms_difference(first, second, margin=tolerance, confidence=confidence)
     return found, *_n_items(both, unit)
 
 
@@ -520,6 +522,7 @@ def _difference(
     level: Level,
     tolerance: float | None,
     declared: _Menus,
+    confidence: float,
 ) -> tuple[Difference, tuple[int, int], int]:
     """One coefficient's difference, and questions of a, of b, and of both."""
     cluster = ("item_id", *(one for one in unit if one == "benchmark"))
@@ -540,6 +543,7 @@ def _difference(
         first_clusters_U=found.clusters_U[:n_first],
         second_clusters_U=found.clusters_U[n_first:],
         margin=tolerance,
+        confidence=confidence,
     )
     halves = slice(None, n_first), slice(n_first, None)
     in_a, in_b = (np.unique(found.clusters_U[half]) for half in halves)

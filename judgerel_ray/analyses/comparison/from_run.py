@@ -24,6 +24,7 @@ def compare_with_serving(
     coefficients: Sequence[str] | None = None,
     tolerance: float | None = None,
     serving: bool = True,
+    confidence: float = 0.95,
 ) -> tuple[pl.DataFrame, SharedRequests | None]:
     """Compare two run directories or files, or what is inside one; and the requests two share.
 
@@ -42,6 +43,8 @@ def compare_with_serving(
         Largest difference that does not matter.
     serving : bool
         Whether requests that both hold are compared one by one, too.
+    confidence : float
+        Of the intervals, in (0, 1).
 
     Raises
     ------
@@ -64,6 +67,7 @@ def compare_with_serving(
         n_categories=declared,
         n_options=shown,
         scales=dict(first.scales) | dict(second.scales if second else {}),
+        confidence=confidence,
     )
     if second is not None and (line := otherwise_line(_items(first), _items(second))):
         warn_of([line])

@@ -175,7 +175,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
         yield {**row, "undefined": value.undefined}
         return
     terms = count_terms(moments_U3, statistic, questions_U=group.table.clusters_U)
-    interval = positive_interval(terms, value.value)
+    interval = positive_interval(terms, value.value, confidence=group.intervals.confidence)
     n, total, squares = moments_U3.sum(axis=0)
     spread = float(np.sqrt(max(0.0, squares - total**2 / n) / (n - 1))) if n > 1 else 0.0
     # alpha = 1 - (error / spread)^2: the floor of alpha is that of the error, in other units.
@@ -189,7 +189,7 @@ def error_rows(group: Group, moments: Moments | None) -> Iterator[Row]:
     }  # fmt: skip
 
 
-def positive_interval(terms: QuestionTerms, value: float) -> Interval:
+def positive_interval(terms: QuestionTerms, value: float, *, confidence: float = 0.95) -> Interval:
     """Compute the jackknife-t interval of a positive number, on the scale of its logarithm.
 
     Examples
@@ -207,7 +207,7 @@ def positive_interval(terms: QuestionTerms, value: float) -> Interval:
         return Interval(undefined="depends_on_one_question", n_questions=n)
     logs = np.log(left_out)
     error = float(np.sqrt((n - 1) / n * ((logs - logs.mean()) ** 2).sum()))
-    half = t_quantile(n - 1, 0.95) * error
+    half = t_quantile(n - 1, confidence) * error
     return Interval(
         low=float(value * np.exp(-half)),
         high=float(value * np.exp(half)),

@@ -207,15 +207,19 @@ def order_rows(
         for policy in policies:
             counted = rows.long(group.unit)
             found = unit_counts(counted, value_of(policy), unit=group.unit, cluster=apart)
-            yield _row(group, policy, order_effect(found.counts_UV, found.clusters_U))
+            effect = order_effect(
+                found.counts_UV, found.clusters_U, confidence=group.intervals.confidence
+            )
+            yield _row(group, policy, effect)
     placed = [name for name in names if name in ("position_bias", "first_place")]
     if placed:
         labels, questions = _labels_by_order(group)
         first = first_of(_named_places(rows)) if rows.places and labels.size else 0
         for name in placed:
             bias = name == "position_bias"
-            shown = position_bias(labels, questions) if bias else first_place(
-                labels, questions, first=first
+            at = group.intervals.confidence
+            shown = position_bias(labels, questions, confidence=at) if bias else first_place(
+                labels, questions, first=first, confidence=at
             )  # fmt: skip
             yield _row(group, verdicts, shown, crossed=_ORDER in group.unit)
 
@@ -287,7 +291,9 @@ def _swap_row(
     if not terms.questions_C.size:
         return _row(group, policy, none)
     share = float(terms.value(terms.terms_CT.sum(axis=0)))
-    interval = student_interval(share, terms.left_out(), 0.95, chance_corrected=False)
+    interval = student_interval(
+        share, terms.left_out(), group.intervals.confidence, chance_corrected=False
+    )
     estimated = replace(
         none, value=share, undefined=None, low=interval.low, high=interval.high,
         n_ratings=n_ratings, n_units=terms.questions_C.size,

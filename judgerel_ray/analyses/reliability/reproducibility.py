@@ -442,7 +442,7 @@ def _interval(
     """The interval by question, with what weakens it."""
     n = len(terms.terms_CT)
     if one.name == "standard_error":
-        return positive_interval(terms, value)
+        return positive_interval(terms, value, confidence=group.intervals.confidence)
     like = "percent_agreement" if one.name == "class_agreement" else one.name
     statistic = count_statistic(like, n_values=1 if pooled_CV is None else pooled_CV.shape[1])
     choice = group.intervals
@@ -451,11 +451,11 @@ def _interval(
             return Interval(undefined="too_few_units", n_questions=n)
         draws = bootstrap_weights(n, n_resamples=choice.n_resamples, seed=choice.seed)
         values = np.concatenate([terms.at(weights) for weights in draws])
-        found = between(value, values, 0.95, "percentile", n)
+        found = between(value, values, choice.confidence, "percentile", n)
     else:
         without = terms.left_out() if left_out is None else left_out
         found = student_interval(
-            value, without, 0.95, chance_corrected=statistic.chance_corrected,
+            value, without, choice.confidence, chance_corrected=statistic.chance_corrected,
             less_bias=statistic.less_bias,
         )  # fmt: skip
     if found.undefined or pooled_CV is None:

@@ -66,20 +66,46 @@ def with_tolerance(coefficients: pl.DataFrame, tolerance: Mapping[str, float]) -
         sampling = ~pl.col("flags").list.contains(Flag.SERVING_NOISE.value)
         limit = pl.when(sampling.fill_null(True)).then(limit)
     limit = pl.when(leads(coefficients)).then(limit)
-    at_most = pl.col("coefficient").is_in(AT_MOST)
+    told = standing(coefficients, limit, at_most=pl.col("coefficient").is_in(AT_MOST))
+    return coefficients.with_columns(limit.alias("tolerance"), told.alias("standing"))
+
+
+def standing(coefficients: pl.DataFrame, limit: pl.Expr, *, at_most: pl.Expr) -> pl.Expr:
+    """Say where the whole interval of each row lies.
+
+    Parameters
+    ----------
+    coefficients : pl.DataFrame
+        With the columns coefficient, low and high.
+    limit : pl.Expr
+        What is allowed; null where nothing is asked.
+    at_most : pl.Expr
+        Whether that is the most allowed, and not the least.
+
+    Returns
+    -------
+    pl.Expr
+        "meets" where the whole interval does, "fails" where none of it does, else "undecided", as
+        of agreement where fewer than half of the replies hold a verdict.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"coefficient": ["valid_rate"], "low": [0.9], "high": [0.94]})
+    >>> rows.select(standing(rows, pl.lit(0.95), at_most=pl.lit(False))).item()
+    'fails'
+    """
     good = pl.when(at_most).then(pl.col("high") <= limit).otherwise(pl.col("low") >= limit)
     bad = pl.when(at_most).then(pl.col("low") > limit).otherwise(pl.col("high") < limit)
     if "lead" in coefficients.columns:
         few = (pl.col("lead") == LeadCode.FEW_VERDICTS.value).fill_null(False)
         has_verdicts = ~few | (pl.col("coefficient") == "valid_rate")
         good, bad = good & has_verdicts, bad & has_verdicts
-    standing = (
+    return (
         pl.when(limit.is_null()).then(None)
         .when(good.fill_null(False)).then(pl.lit(MEETS))
         .when(bad.fill_null(False)).then(pl.lit(FAILS))
         .otherwise(pl.lit(UNDECIDED))
     )  # fmt: skip
-    return coefficients.with_columns(limit.alias("tolerance"), standing.alias("standing"))
 
 
 BANDED = (

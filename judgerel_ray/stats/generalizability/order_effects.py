@@ -105,7 +105,9 @@ def swap_layout(laid: LaidOut) -> LaidOut:
     )
 
 
-def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
+def order_effect(
+    counts_UV: ArrayLike, questions_U: ArrayLike, *, confidence: float = 0.95
+) -> Coefficient:
     """Compute how much agreement is lost when the order of the options changes.
 
     The chance that two verdicts on a question agree when it was asked in the same order, less that
@@ -118,6 +120,8 @@ def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
         stood).
     questions_U : array-like, shape (n_units,)
         The question of each unit.
+    confidence : float
+        Of the interval, in (0, 1).
 
     Returns
     -------
@@ -171,10 +175,13 @@ def order_effect(counts_UV: ArrayLike, questions_U: ArrayLike) -> Coefficient:
         why,
         left_out,
         m_Q[taking],
+        confidence,
     )
 
 
-def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) -> Coefficient:
+def position_bias(
+    labels_QL: ArrayLike, questions_Q: ArrayLike | None = None, *, confidence: float = 0.95
+) -> Coefficient:
     r"""Compute how far verdicts go by where an option stands.
 
     With the shares s of the labels (first option, second, ...) on each question, orders drawn at
@@ -192,6 +199,8 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
         label on the menu has a column.
     questions_Q : array-like, shape (n_questions,), optional
         The question of each row, where a row is a question in one order; its orders weigh the same.
+    confidence : float
+        Of the interval, in (0, 1).
 
     Returns
     -------
@@ -231,7 +240,7 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
     if why is None and n > 2:
         left_out = terms.left_out()
     m_Q = _ratings_of(counts, questions_Q)
-    found = _coefficient("position_bias", words, value, why, left_out, m_Q)
+    found = _coefficient("position_bias", words, value, why, left_out, m_Q, confidence)
     if p is None:
         return found
     drawn = _PERMUTATIONS if how is NullMethod.PLACE_PERMUTATIONS else 0
@@ -241,8 +250,9 @@ def position_bias(labels_QL: ArrayLike, questions_Q: ArrayLike | None = None) ->
 
 
 def first_place(
-    labels_QL: ArrayLike, questions_Q: ArrayLike | None = None, *, first: int | None = 0
-) -> Coefficient:
+    labels_QL: ArrayLike, questions_Q: ArrayLike | None = None, *, first: int | None = 0,
+    confidence: float = 0.95,
+) -> Coefficient:  # fmt: skip
     """Compute the share of verdicts that name the first place, mean over questions.
 
     Parameters
@@ -251,6 +261,8 @@ def first_place(
         As of :func:`position_bias`.
     first : int or None
         The column of the first place; None where it is not known which that is.
+    confidence : float
+        Of the interval, in (0, 1).
 
     Returns
     -------
@@ -286,6 +298,7 @@ def first_place(
         why,
         left_out,
         _ratings_of(labels_QL, questions_Q),
+        confidence,
         chance_corrected=False,
     )
     return found if value is None else replace(found, noise_floor=1 / n_labels)
@@ -391,12 +404,14 @@ def chi_square_tail(degrees: int, x: float) -> float:
 
 def _coefficient(
     name: str, words: str, value: float | None, why: str | None, left_out_Q: Floats, m_Q: Floats,
-    *, chance_corrected: bool = True,
+    confidence: float, *, chance_corrected: bool = True,
 ) -> Coefficient:  # fmt: skip
     """A coefficient with its interval over questions."""
     interval = Interval(undefined="undefined")
     if value is not None:
-        interval = student_interval(value, left_out_Q, 0.95, chance_corrected=chance_corrected)
+        interval = student_interval(
+            value, left_out_Q, confidence, chance_corrected=chance_corrected
+        )
     n_ratings, most = int(m_Q.sum()), int(m_Q.max(initial=0))
     return Coefficient(
         name=name,

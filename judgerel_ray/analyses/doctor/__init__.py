@@ -1,0 +1,1 @@
+"""What a machine lacks, and what a file of judgments supports."""

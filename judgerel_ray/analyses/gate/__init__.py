@@ -1,0 +1,1 @@
+"""May this judge decide: requirements that the whole confidence interval meets or misses."""

@@ -1,0 +1,199 @@
+"""From judgments to a gate's verdict: one look, every requirement in every group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from judgerel_ray.analyses.advice.from_run import plans_of
+from judgerel_ray.analyses.comparison.compared_facets import pairs_between
+from judgerel_ray.analyses.comparison.from_run import compare_with_serving
+from judgerel_ray.analyses.gate.deciding import needs_a_plan, with_needs
+from judgerel_ray.analyses.gate.gated import Gated
+from judgerel_ray.analyses.gate.looks import Look, look_at
+from judgerel_ray.analyses.gate.requirement import Requirement
+from judgerel_ray.analyses.gate.standing import COLUMNS, of_requirement, overall
+from judgerel_ray.analyses.reliability.correctness import question_table
+from judgerel_ray.analyses.reliability.reducing import (
+    Judged,
+    ReduceOptions,
+    open_judgments,
+    reduce_judged,
+    with_gold,
+)
+from judgerel_ray.core import SweepError
+from judgerel_ray.counting.given import Given, looked_at, reading_of
+from judgerel_ray.counting.intervals import IntervalChoice
+from judgerel_ray.counting.right_answers import GOLD
+from judgerel_ray.stats.agreement.correctness import CORRECTNESS
+from judgerel_ray.stats.selective.paired_accuracy import paired_accuracy
+
+_OF_A_DROP = "accuracy"
+_NOT_GATED = ("cronbach_alpha", "mcdonald_omega", "omega_hierarchical", "schroeder2024_alpha",
+              "schroeder2024_omega")  # fmt: skip
+
+
+def gate_path(
+    path: str | Given,
+    asked: Sequence[Requirement],
+    *,
+    baselines: Mapping[str, str | Given] | None = None,
+    by: Sequence[str] | None = None,
+    ledger: str | None = None,
+) -> Gated:
+    """Judge a run directory or a file of judgments by requirements.
+
+    Effects: reads; with a ledger, appends a line to it where the data are new. Retry: safe.
+
+    Parameters
+    ----------
+    path : str
+        Run directory or file.
+    asked : sequence of Requirement
+        What must be met.
+    baselines : mapping of str to str, optional
+        Judgments that drops are against, by the name that requirements have for them.
+    by : sequence of str, optional
+        Columns that make a group.
+    ledger : str, optional
+        Where looks are counted.
+
+    Raises
+    ------
+    SweepError
+        If a name, a file or the ledger is wrong, or judgments are fewer than at an earlier look.
+    """
+    _check_names(asked)
+    path = looked_at(path)
+    own = tuple(dict.fromkeys(one.coefficient for one in asked if one.against is None))
+    options = ReduceOptions(by=None if by is None else tuple(by), coefficients=own or None)
+    right = any(one.coefficient in CORRECTNESS for one in asked)
+    known = baselines or {}
+    with reading_of(path):
+        judged = open_judgments(path, extra=[*(by or ()), *([GOLD] if right else [])])
+        others = {name: open_judgments(one, extra=[*(by or ())]) for name, one in known.items()}
+        look = look_at(
+            {"": judged.frame, **{name: one.frame for name, one in others.items()}}, ledger
+        )
+        options = replace(options, intervals=IntervalChoice(confidence=look.confidence))
+        tables = [*_of_levels(judged, asked, options), *_of_drops(path, known, asked, by, look)]
+        found = pl.concat([table for _, table in tables], how="diagonal_relaxed")
+        groups = [name for name in found.columns if name not in COLUMNS]
+        planned = found.filter(needs_a_plan()).height and judged.verdicts_known
+        plans = plans_of(judged, by=by) if planned else {}
+    found = with_needs(
+        found, groups, plans, confidence=look.confidence, then=look.next_confidence
+    ).select(*groups, *COLUMNS)
+    written = [one.text for one in asked]
+    place = found["requirement"].map_elements(written.index, return_dtype=pl.Int64)
+    found = found.with_columns(place.alias("__place")).sort("__place", maintain_order=True)
+    return Gated(
+        verdict=overall(found["verdict"].to_list()).value,
+        requirements=found.drop("__place"),
+        look=look,
+    )
+
+
+def _check_names(asked: Sequence[Requirement]) -> None:
+    """Refuse coefficients that no gate judges."""
+    for one in asked:
+        if one.coefficient in _NOT_GATED or one.coefficient.startswith("serving_"):
+            raise SweepError(
+                f"{one.coefficient} is not gated: it has intervals of its own, or none",
+                where={"require": one.text},
+                hint="judgerel reduce --tolerance",
+            )
+        if one.against and one.coefficient in CORRECTNESS and one.name != _OF_A_DROP:
+            raise SweepError(
+                f"a drop of {one.name} is not computed",
+                where={"require": one.text},
+                hint=f"a drop of {_OF_A_DROP}, or of agreement",
+            )
+
+
+def _of_levels(
+    judged: Judged, asked: Sequence[Requirement], options: ReduceOptions
+) -> list[tuple[Requirement, pl.DataFrame]]:
+    """Requirements of coefficients themselves."""
+    wanted = [one for one in asked if one.against is None]
+    if not wanted:
+        return []
+    if set(options.coefficients or ()) & set(CORRECTNESS):
+        judged = with_gold(judged)
+    table = reduce_judged(judged, options)
+    groups = table.columns[: table.columns.index("coefficient")]
+    return [(one, of_requirement(one, table, groups, options.intervals.confidence))
+            for one in wanted]  # fmt: skip
+
+
+def _of_drops(
+    path: str | Given,
+    baselines: Mapping[str, str | Given],
+    asked: Sequence[Requirement],
+    by: Sequence[str] | None,
+    look: Look,
+) -> list[tuple[Requirement, pl.DataFrame]]:
+    """Requirements of differences to a baseline, on the questions that both have."""
+    found = []
+    for one in asked:
+        if one.against is None:
+            continue
+        baseline = baselines[one.against]
+        if one.name == _OF_A_DROP:
+            table = _accuracy_drop(path, baseline, by, look.confidence, one)
+        else:
+            table, _ = compare_with_serving(
+                path, baseline, by=by, coefficients=[one.coefficient], serving=False,
+                confidence=look.confidence,
+            )  # fmt: skip
+        groups = table.columns[: table.columns.index("a")]
+        found.append((one, of_requirement(one, table, groups, look.confidence)))
+    return found
+
+
+def _accuracy_drop(
+    path: str | Given,
+    baseline: str | Given,
+    by: Sequence[str] | None,
+    confidence: float,
+    asked: Requirement,
+) -> pl.DataFrame:
+    """The baseline's accuracy less this one's, question by question, as rows of a comparison."""
+    both = [with_gold(open_judgments(one, extra=[*(by or ()), GOLD])) for one in (path, baseline)]
+    frames = [one.frame for one in both]
+    names = (str(path), str(baseline))
+    pairs = [*pairs_between(frames[0], frames[1], by, 0, names)]
+    shared = list(pairs[0].key)
+    tables = [question_table(one.source, by=shared) for one in both]
+    rows = []
+    for pair in pairs:
+        same = [pl.col(name).eq_missing(pl.lit(value)) for name, value in pair.key.items()]
+        sides = [
+            table.filter(*same, pl.col("accuracy").is_not_null()).select("item_id", "accuracy",
+                                                                         "n_judgments")
+            for table in tables
+        ]  # fmt: skip
+        joined = sides[0].join(sides[1], on="item_id", suffix="_b")
+        difference = paired_accuracy(
+            joined["accuracy"].to_numpy(), joined["accuracy_b"].to_numpy(), confidence=confidence
+        )
+        rows.append({
+            **pair.key, "a": names[0], "b": names[1], "coefficient": asked.name,
+            "missing": "category", "measurement": "nominal", "conditions": None,
+            "difference": difference.difference, "value_b": difference.second,
+            "low": difference.low, "high": difference.high, "n_items": joined.height,
+            "n_judgments_a": int(joined["n_judgments"].sum()), "reason": None,
+            "undefined": None if joined.height else "no_gold",
+        })  # fmt: skip
+    if not any(row["n_items"] for row in rows):
+        raise SweepError(
+            "no question with a right verdict is on both sides",
+            where={"require": asked.text, "a": names[0], "b": names[1]},
+        )
+    kinds = {name: pl.Float64() for name in ("difference", "value_b", "low", "high")}
+    texts = {name: pl.String() for name in ("conditions", "reason", "undefined")}
+    keys = {name: pairs[0].a.schema[name] for name in shared}
+    order = [*shared, *(name for name in rows[0] if name not in shared)]
+    return pl.DataFrame(rows, schema_overrides={**keys, **kinds, **texts}).select(order)

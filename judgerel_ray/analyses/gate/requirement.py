@@ -1,0 +1,172 @@
+"""What a judge must meet, as a person writes it: ``krippendorff_alpha >= .7``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from judgerel_ray.core import SweepError
+
+FORM = "[drop of] NAME >= NUMBER [where COL=VALUE, ...] [against FILE]"
+_NAME = r"[A-Za-z][A-Za-z0-9_]*(?::.+?)?"
+_PATTERN = re.compile(
+    rf"(?P<drop>drop\s+of\s+)?(?P<name>{_NAME})\s*(?P<sign>>=|<=)\s*(?P<limit>[^\s,]+)"
+    r"(?:\s+where\s+(?P<where>.+?))?(?:\s+against\s+(?P<against>.+))?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One requirement.
+
+    Attributes
+    ----------
+    text : str
+        As it was written, but for spaces.
+    name : str
+        The row that must meet it: a coefficient, or one class of ``class_agreement``.
+    limit : float
+        What is allowed.
+    at_most : bool
+        Whether that is the most allowed; else the least.
+    against : str, optional
+        The baseline: what must meet it is the drop, the baseline's value less this one.
+    where : mapping of str to str
+        Groups of these values alone must meet it.
+    """
+
+    text: str
+    name: str
+    limit: float
+    at_most: bool = False
+    against: str | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def coefficient(self) -> str:
+        """What has to be computed for it."""
+        return self.name.partition(":")[0]
+
+
+def requirement(text: str) -> Requirement:
+    """Read a requirement.
+
+    Raises
+    ------
+    SweepError
+        If it is written otherwise.
+
+    Examples
+    --------
+    >>> found = requirement("drop of accuracy <= .02 where judge=a against baseline.parquet")
+    >>> found.name, found.at_most, found.limit, dict(found.where), found.against
+    ('accuracy', True, 0.02, {'judge': 'a'}, 'baseline.parquet')
+    >>> requirement("krippendorff_alpha > .7")
+    Traceback (most recent call last):
+    ...
+    judgerel_ray.core.errors.SweepError: a requirement is [drop of] NAME >= NUMBER [where ...
+    """
+    written = " ".join(text.split())
+    found = _PATTERN.fullmatch(written)
+    if found is None:
+        raise SweepError(
+            f"a requirement is {FORM} (or <=), got {text!r}", hint="'krippendorff_alpha >= .7'"
+        )
+    try:
+        limit = float(found["limit"])
+    except ValueError:
+        limit = float("nan")
+    if not abs(limit) < float("inf"):
+        raise SweepError(
+            f"the limit of a requirement must be a finite number, got {found['limit']!r}",
+            where={"require": written},
+        )
+    if (found["drop"] is None) is not (found["against"] is None):
+        raise SweepError(
+            "a drop needs a baseline, and a baseline a drop",
+            where={"require": written},
+            hint=f"'drop of {found['name']} <= .02 against FILE'",
+        )
+    of_a_drop = found["drop"] is not None
+    most = 2.0 if of_a_drop else 1.0
+    # A standard error is in points of its scale; anything else is 1 at most.
+    if limit > most and found["name"] != "standard_error":
+        raise SweepError(
+            f"the limit of {found['name']} must be at most {most:g}, which is all it can be, "
+            f"got {limit:g}",
+            where={"require": written},
+            hint=f"{limit / 100:g}, if {limit:g} % was meant",
+        )
+    return Requirement(
+        text=written,
+        name=found["name"].strip(),
+        limit=limit,
+        at_most=found["sign"] == "<=",
+        against=found["against"],
+        where=_where(found["where"], written),
+    )
+
+
+def _where(text: str | None, written: str) -> dict[str, str]:
+    """Columns and their values."""
+    found: dict[str, str] = {}
+    for part in (text or "").split(",") if text else ():
+        name, sign, value = (one.strip() for one in part.partition("="))
+        if not (name and sign and value) or name in found:
+            raise SweepError(
+                f"where is written COL=VALUE, got {part.strip()!r}", where={"require": written}
+            )
+        found[name] = value
+    return found
+
+
+def requirements(texts: Sequence[str], rules: str | None) -> tuple[Requirement, ...]:
+    """Read all requirements: those given, then those of the table ``[gate]`` of a file of rules.
+
+    Effects: reads the file. Retry: safe.
+
+    Raises
+    ------
+    SweepError
+        If there is none, one is written otherwise or twice, or the file has no such table.
+
+    Examples
+    --------
+    >>> [one.name for one in requirements(["valid_rate >= .95", "flip_rate <= .1"], None)]
+    ['valid_rate', 'flip_rate']
+    """
+    written = [*texts, *([] if rules is None else _of_file(rules))]
+    found = tuple(requirement(text) for text in written)
+    if not found:
+        raise SweepError(
+            "no requirement given",
+            hint="--require 'krippendorff_alpha >= .7', or --rules FILE with a table [gate]",
+        )
+    names = [one.text for one in found]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise SweepError(f"a requirement is given twice: {twice!r}", hint="leave one out")
+    return found
+
+
+def _of_file(rules: str) -> list[str]:
+    """The requirements of a TOML file."""
+    import tomllib
+
+    where, form = {"rules": rules}, "[gate]\nrequire = ['krippendorff_alpha >= .7']"
+    try:
+        told = tomllib.loads(Path(rules).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SweepError(f"--rules cannot be read: {error}", where=where) from error
+    table = told.get("gate")
+    if not isinstance(table, dict):
+        raise SweepError("--rules has no table [gate]", where=where, hint=form)
+    if unknown := set(table) - {"require"}:
+        raise SweepError(
+            f"[gate] has the key require alone, got {', '.join(sorted(unknown))}", where=where
+        )
+    found = table.get("require")
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise SweepError("[gate] require must be a list of texts", where=where, hint=form)
+    return found

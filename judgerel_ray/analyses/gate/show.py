@@ -1,0 +1,229 @@
+"""A gate's verdict as blocks, as Markdown for a pull request, as JUnit XML and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.gate.standing import AT_LIMIT, COLUMNS, CROSSES
+from judgerel_ray.blocks.blocks import Block, Lines, Paragraph, Table, row_columns
+from judgerel_ray.blocks.words import Row, cell, explanation, group_label, interval, number, reason
+from judgerel_ray.core import printable
+from judgerel_ray.core.codes import no_interval_words
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.gate.gated import Gated
+
+_SAID = {
+    CROSSES: "the interval crosses the limit",
+    AT_LIMIT: "the value is at the limit: no number of judgments decides",
+}
+_HEADS = ("verdict", "requirement", "group", "no verdict", "value", "interval", "decided by")
+
+
+def gate_blocks(gated: Gated) -> list[Block]:
+    """Say a gate's verdict, then every requirement in every group.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9")
+    >>> gate_blocks(found)[0].text
+    'PASS: 2 of 2 met'
+    """
+    told = [*gated.requirements.iter_rows(named=True)]
+    lines = [_cells(row, _groups(gated)) for row in told]
+    table = Table(
+        f"Requirements, judged by the whole {_percent(gated.look.confidence)} interval",
+        row_columns(_HEADS, lines, words=_HEADS),
+        cards=True,
+    ).compact()
+    why = dict.fromkeys(_why(row) for row in told if row["reason"] and row["reason"] != CROSSES)
+    blocks: list[Block] = [Paragraph(headline(gated), kind="lead"), table]
+    if why:
+        blocks.append(Lines([*why]))
+    return [*blocks, Paragraph(look_words(gated), kind="soft")]
+
+
+def headline(gated: Gated) -> str:
+    """Give the verdict and how many requirements are met, missed and open.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> headline(gate(example("judgments.csv"), require="krippendorff_alpha >= .99"))
+    'FAIL: 1 missed, 1 open, of 2'
+    """
+    found = Counter(gated.requirements["verdict"].to_list())
+    n = gated.requirements.height
+    if gated.verdict == "PASS":
+        return f"PASS: {n} of {n} met"
+    words = {"PASS": "met", "FAIL": "missed", "INCONCLUSIVE": "open"}
+    parts = [f"{found[name]} {word}" for name, word in words.items() if found[name]]
+    return f"{gated.verdict}: {', '.join(parts)}, of {n}"
+
+
+def look_words(gated: Gated) -> str:
+    """Say which look it was, and what that means for the intervals.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> look_words(gate(example("judgments.csv"), require="flip_rate <= .9"))
+    'One look, counted nowhere: whoever looks again until it passes needs --ledger FILE.'
+    """
+    look = gated.look
+    if look.ledger is None:
+        return "One look, counted nowhere: whoever looks again until it passes needs --ledger FILE."
+    again = ", the data of last time" if look.again else ""
+    return (
+        f"Look {look.number}{again}, at {look.n_judgments:,} judgments: intervals at "
+        f"{_percent(look.confidence)}, so that all looks together, stopped at any, err as "
+        "rarely as one at 95 %."
+    )
+
+
+def gate_text(gated: Gated) -> str:
+    """Lay a gate's verdict out for a terminal."""
+    from judgerel_ray.blocks.terminal import printed
+
+    return printed(gate_blocks(gated))
+
+
+def gate_json(gated: Gated) -> str:
+    """Write a gate's verdict as one JSON object.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite.
+    """
+    told = {
+        "verdict": gated.verdict,
+        "exit_code": gated.exit_code,
+        "look": asdict(gated.look),
+        "requirements": gated.requirements.to_dicts(),
+    }
+    return json.dumps(told, indent=1, allow_nan=False, default=str)
+
+
+def gate_markdown(gated: Gated) -> str:
+    """Write a gate's verdict as Markdown: nothing in a name or a path acts as markup.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9", by=["judge"])
+    >>> print(gate_markdown(found).splitlines()[0])
+    ### Judge gate: PASS: 2 of 2 met
+    """
+    groups = _groups(gated)
+    lines = [f"### Judge gate: {headline(gated)}", "", _row(_HEADS), _row(["---"] * len(_HEADS))]
+    rows = [*gated.requirements.iter_rows(named=True)]
+    lines += [_row([_escaped(text) for text in _cells(row, groups)]) for row in rows]
+    why = dict.fromkeys(_why(row) for row in rows if row["reason"] and row["reason"] != CROSSES)
+    lines += ["", *(f"- {_escaped(text)}" for text in why)] if why else []
+    return "\n".join([*lines, "", _escaped(look_words(gated))])
+
+
+def gate_junit(gated: Gated) -> str:
+    """Write a gate's verdict as JUnit XML: FAIL is a failure, INCONCLUSIVE an error.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example, gate
+    >>> found = gate(example("judgments.csv"), require="flip_rate <= .9")
+    >>> gate_junit(found).splitlines()[1]
+    '<testsuite name="judgerel gate" tests="2" failures="0" errors="0">'
+    """
+    from xml.etree import ElementTree as Xml
+
+    verdicts = gated.requirements["verdict"].to_list()
+    suite = Xml.Element("testsuite", {
+        "name": "judgerel gate", "tests": str(len(verdicts)),
+        "failures": str(verdicts.count("FAIL")), "errors": str(verdicts.count("INCONCLUSIVE")),
+    })  # fmt: skip
+    groups = _groups(gated)
+    for row in gated.requirements.iter_rows(named=True):
+        _, required, group, missing, value, ends, more = map(printable, _cells(row, groups))
+        case = Xml.SubElement(suite, "testcase", {
+            "classname": required, "name": f"{group or 'all'} ({missing})", "time": "0",
+        })  # fmt: skip
+        said = " ".join(part for part in (required + ":", value, ends, more) if part)
+        kind = {"FAIL": "failure", "INCONCLUSIVE": "error"}.get(row["verdict"])
+        if kind:
+            Xml.SubElement(case, kind, {"type": row["verdict"], "message": said})
+    Xml.SubElement(suite, "system-out").text = look_words(gated)
+    Xml.indent(suite)
+    head = '<?xml version="1.0" encoding="utf-8"?>'
+    return f"{head}\n{Xml.tostring(suite, encoding='unicode')}"
+
+
+def _groups(gated: Gated) -> list[str]:
+    """Columns that make a group."""
+    return [name for name in gated.requirements.columns if name not in COLUMNS]
+
+
+def _cells(row: Row, groups: Sequence[str]) -> list[str]:
+    """One requirement in one group, in the order of the heads."""
+    known = [name for name in groups if row[name] is not None]
+    told = {"low": row["low"], "high": row["high"]}
+    value = "" if row["value"] is None else number(row["value"])
+    return [
+        cell(row["verdict"]), cell(row["requirement"]), group_label(row, known),
+        cell(row["missing"]), value, interval(told), _more(row),
+    ]  # fmt: skip
+
+
+def _more(row: Row) -> str:
+    """What would decide, or why nothing is decided; nothing where it is."""
+    questions, again = row["more_questions"], row["more_replications"]
+    if row["reason"] is None:
+        return ""
+    if row["reason"] != CROSSES:
+        return _short(row)
+    ways = [f"{questions:,} more question{'s' * (questions != 1)}"] if questions else []
+    if again:
+        ways.append(f"{again:,} more replication{'s' * (again != 1)} of these {row['n_items']:,}")
+    return ", or ".join(ways) or "no number of questions"
+
+
+def _short(row: Row) -> str:
+    """Why nothing is decided, in few words."""
+    said = str(row["reason"])
+    return {AT_LIMIT: "the value is at the limit"}.get(said, reason(said))
+
+
+def _why(row: Row) -> str:
+    """Why nothing is decided, in a sentence."""
+    said = str(row["reason"])
+    if said in _SAID:
+        return _SAID[said]
+    if row["undefined"] if "undefined" in row else row["value"] is None:
+        return explanation(reason(said))
+    n = row["n_items"]
+    words = no_interval_words(said, n=n) if isinstance(n, int) and n else reason(said)
+    return (
+        words
+        if words.startswith("no interval") and row["low"] is None
+        else explanation(reason(said))
+    )
+
+
+def _percent(share: float) -> str:
+    """A confidence in percent, with as many digits as it needs."""
+    return f"{100 * share:.4g} %" if share < 0.9999 else f"{100 * share:.6g} %"
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A row of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Text that is no markup, in one line."""
+    kept = printable(" ".join(text.split()))
+    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|~!@" else one for one in kept)

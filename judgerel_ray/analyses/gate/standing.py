@@ -1,0 +1,210 @@
+"""Each requirement in each group: met by the whole interval, missed by it, or still open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+import polars as pl
+
+from judgerel_ray.analyses.gate.requirement import Requirement
+from judgerel_ray.analyses.reliability.lead_codes import LeadCode
+from judgerel_ray.analyses.reliability.reproducibility import leads
+from judgerel_ray.analyses.reliability.tolerance import FAILS, MEETS, standing
+from judgerel_ray.core import SweepError
+from judgerel_ray.core.codes import ALIKE, UNANIMOUS, UNANIMOUS_UNITS, Flag
+from judgerel_ray.counting.verdicts.policy import Row
+from judgerel_ray.stats import clopper_pearson
+
+SHARES = frozenset({
+    "percent_agreement", "flip_rate", "valid_rate", "total_agreement", "accuracy",
+    "majority_accuracy", "swap_consistency", "place_consistency", "first_place",
+})  # fmt: skip
+"""Coefficients that are a mean, over questions, of what lies between 0 and 1."""
+_ALL_ALIKE = (ALIKE, UNANIMOUS, UNANIMOUS_UNITS)
+CROSSES, AT_LIMIT = "interval_crosses_limit", "value_at_limit"
+COLUMNS = {
+    "requirement": pl.String(), "verdict": pl.String(), "coefficient": pl.String(),
+    "missing": pl.String(), "conditions": pl.String(), "value": pl.Float64(),
+    "low": pl.Float64(), "high": pl.Float64(), "at_most": pl.Boolean(), "limit": pl.Float64(),
+    "baseline": pl.Float64(), "reason": pl.String(), "more_questions": pl.Int64(),
+    "more_replications": pl.Int64(), "n_items": pl.Int64(), "n_replications": pl.Int64(),
+    "n_judgments": pl.Int64(),
+}  # fmt: skip
+"""Columns of the table of requirements, after those of the groups. Of a drop, ``value`` is the
+baseline's less this one, on the questions both have, and ``baseline`` the first of the two."""
+
+
+class Verdict(StrEnum):
+    """What a gate says."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+def overall(verdicts: Sequence[str]) -> Verdict:
+    """One verdict of all: FAIL where any fails, else INCONCLUSIVE where any is, else PASS.
+
+    Examples
+    --------
+    >>> overall(["PASS", "INCONCLUSIVE"]).value, overall(["PASS", "INCONCLUSIVE", "FAIL"]).value
+    ('INCONCLUSIVE', 'FAIL')
+    """
+    return next(
+        (one for one in (Verdict.FAIL, Verdict.INCONCLUSIVE) if one in verdicts), Verdict.PASS
+    )
+
+
+def of_requirement(
+    asked: Requirement, table: pl.DataFrame, groups: Sequence[str], confidence: float
+) -> pl.DataFrame:
+    """Judge the groups of a table by one requirement.
+
+    Parameters
+    ----------
+    asked : Requirement
+        What they must meet.
+    table : pl.DataFrame
+        Coefficients of :func:`.reduce_judgments`, or differences of
+        :func:`.compare_judgments`, b being the baseline.
+    groups : sequence of str
+        Columns that make a group.
+    confidence : float
+        Of the intervals of the table.
+
+    Returns
+    -------
+    pl.DataFrame
+        The groups, and the columns of `COLUMNS`. What leads is judged: reproducibility where it is
+        known. A share of 1 (or 0) on every question, which leaves an interval no spread, has the
+        exact one of as many questions.
+
+    Raises
+    ------
+    SweepError
+        If no group is what the requirement is about.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"judge": ["a", "b"], "coefficient": ["valid_rate"] * 2,
+    ...                      "missing": ["category"] * 2, "measurement": ["nominal"] * 2,
+    ...                      "value": [0.99, 0.96], "low": [0.97, 0.94], "high": [1.0, 0.98],
+    ...                      "undefined": [None] * 2})
+    >>> from judgerel_ray.analyses.gate.requirement import requirement
+    >>> found = of_requirement(requirement("valid_rate >= .95"), rows, ["judge"], 0.95)
+    >>> found.select("judge", "verdict", "reason").rows()
+    [('a', 'PASS', None), ('b', 'INCONCLUSIVE', 'interval_crosses_limit')]
+    """
+    rows = table.filter(pl.col("coefficient") == asked.name)
+    if asked.against is None:
+        rows = rows.filter(leads(rows))
+    rows = rows.filter(*_in_groups(asked, rows, groups))
+    kept = [name for name in groups if name in rows.columns]
+    # A reply without a verdict has no place on a scale of numbers: the row without such is there.
+    either = pl.col("undefined").ne_missing("category_needs_nominal")
+    rows = rows.filter(either | ~either.any().over(kept or pl.lit(0)))
+    if rows.is_empty():
+        raise SweepError(
+            "nothing that the requirement is about is there",
+            where={"require": asked.text},
+            hint="judgerel reduce lists groups, and judgerel reduce --coefficient their rows",
+        )
+    rows = _filled(rows, asked.against is not None)
+    ends = [_ends(row, confidence) for row in rows.iter_rows(named=True)]
+    rows = rows.with_columns(
+        pl.Series("low", [low for low, _ in ends], pl.Float64()),
+        pl.Series("high", [high for _, high in ends], pl.Float64()),
+    )
+    told = standing(rows, pl.lit(asked.limit), at_most=pl.lit(asked.at_most))
+    rows = rows.with_columns(
+        pl.lit(asked.text).alias("requirement"),
+        pl.lit(asked.at_most).alias("at_most"),
+        pl.lit(asked.limit).alias("limit"),
+        pl.when(_of_sampling(rows)).then(told).otherwise(pl.lit("")).alias("__standing"),
+    )
+    known = {MEETS: Verdict.PASS.value, FAILS: Verdict.FAIL.value}
+    found = [
+        {
+            **{name: row[name] for name in kept},
+            **{name: row.get(name) for name in COLUMNS},
+            "verdict": known.get(row["__standing"], Verdict.INCONCLUSIVE.value),
+            "reason": None if row["__standing"] in known else _reason(row),
+        }
+        for row in rows.iter_rows(named=True)
+    ]
+    keys = {name: rows.schema[name] for name in kept}
+    return pl.DataFrame(found, schema={**keys, **COLUMNS}, orient="row")
+
+
+def _in_groups(asked: Requirement, rows: pl.DataFrame, groups: Sequence[str]) -> list[pl.Expr]:
+    """What rows the requirement is about."""
+    wanted = []
+    for name, value in asked.where.items():
+        if name not in groups or name not in rows.columns:
+            raise SweepError(
+                f"where names no column of the groups: {name!r}, expected one of "
+                f"{', '.join(groups) or 'none, as there is one group'}",
+                where={"require": asked.text},
+                hint=f"--by {','.join((*groups, name))}",
+            )
+        number = _number(value) if rows.schema[name].is_numeric() else None
+        same = (
+            pl.col(name) == number if number is not None else pl.col(name).cast(pl.String) == value
+        )
+        wanted.append(same.fill_null(False))
+    return wanted
+
+
+def _number(text: str) -> float | None:
+    """A number, where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _filled(rows: pl.DataFrame, of_a_drop: bool) -> pl.DataFrame:
+    """Rows of coefficients and of differences with the same columns."""
+    if not of_a_drop:
+        return rows
+    few = pl.col("reason") == LeadCode.FEW_VERDICTS.value
+    return rows.with_columns(
+        pl.col("difference").alias("value"),
+        pl.col("value_b").alias("baseline"),
+        pl.when(few).then(pl.lit(LeadCode.FEW_VERDICTS.value)).alias("lead"),
+        pl.col("n_judgments_a").alias("n_judgments"),
+    )
+
+
+def _ends(row: Row, confidence: float) -> tuple[float | None, float | None]:
+    """The interval; of a share that every question has alike the exact one."""
+    low, high, value = row["low"], row["high"], row["value"]
+    n = row.get("n_compared") or 0
+    alike = row.get("no_interval") in _ALL_ALIKE and row["coefficient"] in SHARES
+    # The chance that n means of [0, 1] are all 1 is at most their mean's n-th power.
+    if low is None and alike and value in (0.0, 1.0) and isinstance(n, int) and n:
+        found = clopper_pearson(n if value else 0, n, confidence=confidence)
+        return found.low, found.high
+    return (None, None) if not isinstance(low, float) else (low, float(str(high)))
+
+
+def _of_sampling(rows: pl.DataFrame) -> pl.Expr:
+    """Tell rows that say something of a judge, and not how steady a server is."""
+    if "flags" not in rows.columns:
+        return pl.lit(True)
+    noise = pl.col("flags").list.contains(Flag.SERVING_NOISE.value).fill_null(False)
+    return ~noise | pl.col("coefficient").is_in(["valid_rate", "accuracy", "majority_accuracy"])
+
+
+def _reason(row: Mapping[str, object]) -> str:
+    """Why nothing is decided, as a code."""
+    if row["__standing"] == "":
+        return Flag.SERVING_NOISE.value
+    if row.get("lead") == LeadCode.FEW_VERDICTS.value and row["coefficient"] != "valid_rate":
+        return LeadCode.FEW_VERDICTS.value
+    if row["undefined"]:
+        return str(row["undefined"])
+    if row["low"] is None:
+        return str(row.get("no_interval") or "no_interval")
+    return AT_LIMIT if row["value"] == row["limit"] else CROSSES

@@ -1,0 +1,110 @@
+"""``gate``: may this judge decide? PASS, FAIL or INCONCLUSIVE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from judgerel_ray.analyses.printed import Printed
+from judgerel_ray.analyses.reliability.said import basis_of
+from judgerel_ray.core.verb import BY, Named, Names, flag, names_of, verb
+from judgerel_ray.counting.given import given
+
+if TYPE_CHECKING:
+    from judgerel_ray.analyses.gate.gated import Gated
+    from judgerel_ray.counting.given import Given, Judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRequest(Named):
+    """What ``gate`` is asked for."""
+
+    require: Sequence[str] | str = field(
+        default=(),
+        metadata=flag(
+            "what the whole interval must meet: NAME >= NUMBER or <=, of any coefficient; 'drop of "
+            "NAME <= NUMBER against FILE'; 'where COL=VALUE, ...' names the groups that must",
+            "RULE",
+            repeats=True,
+        ),
+    )
+    rules: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag("a TOML file whose table [gate] has a list require", "FILE"),
+    )
+    ledger: str | PathLike[str] | None = field(
+        default=None,
+        metadata=flag(
+            "count looks in this file, so that looking again errs no more often: each needs all "
+            "judgments of the looks before, and wider intervals",
+            "FILE",
+        ),
+    )
+    by: Names = field(default=None, metadata=BY)
+
+
+def _show(found: Gated) -> Printed:
+    """Print a verdict."""
+    from judgerel_ray.analyses.gate.show import gate_text
+
+    return Printed(
+        tables=found.requirements, text=lambda: gate_text(found), rows=found.requirements
+    )
+
+
+@verb(
+    GateRequest,
+    group="Decide",
+    help="PASS, FAIL or INCONCLUSIVE: requirements that the whole interval must meet",
+    prints="gate",
+    show=_show,
+    basis=basis_of,
+)
+def gate(path: Judgments | Given, asked: GateRequest) -> Gated:
+    """Judge judgments by requirements: met by the whole interval, missed by it, or still open.
+
+    A requirement of reproducibility where it is known, else of repeatability. Each errs, over all
+    looks that a ledger counts, in at most 2.5 % of the cases towards PASS and as many towards
+    FAIL, as far as intervals cover what they say.
+
+    Parameters
+    ----------
+    path : str, path or frame
+        As of :func:`judgerel_ray.reduce`.
+
+    Returns
+    -------
+    Gated
+        ``verdict``, ``exit_code``, ``requirements`` (a row a requirement and group) and ``look``.
+
+    Raises
+    ------
+    SweepError, StoreError
+        If a requirement, a name, a path or the ledger is wrong, or some of the judgments of an
+        earlier look are gone.
+
+    Examples
+    --------
+    >>> from judgerel_ray import example
+    >>> found = gate(example("judgments.csv"), require=["flip_rate <= .5", "valid_rate >= .9"])
+    >>> found.verdict, found.exit_code
+    ('INCONCLUSIVE', 5)
+    """
+    from judgerel_ray.analyses.gate.from_run import gate_path
+    from judgerel_ray.analyses.gate.requirement import requirements
+
+    texts = [asked.require] if isinstance(asked.require, str) else asked.require
+    wanted = requirements(texts, None if asked.rules is None else fspath(asked.rules))
+    names = dict.fromkeys(one.against for one in wanted if one.against is not None)
+    return gate_path(
+        given(path, exact_values=asked.exact_values, verdict_names=asked.verdict_names),
+        wanted,
+        baselines={
+            name: given(name, exact_values=asked.exact_values, verdict_names=asked.verdict_names)
+            for name in names
+        },
+        by=names_of(asked.by),
+        ledger=None if asked.ledger is None else fspath(asked.ledger),
+    )

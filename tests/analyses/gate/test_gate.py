@@ -1,0 +1,295 @@
+"""What a gate says of judgments, look by look."""
+
+import json
+from functools import partial
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import polars as pl
+import pytest
+
+import judgerel_ray
+from judgerel_ray.analyses.gate.requirement import requirement, requirements
+from judgerel_ray.core import SweepError
+from judgerel_ray.stats import clopper_pearson
+
+# Spellings of verdicts are nothing that a gate does, and most of the time it takes.
+gate = partial(judgerel_ray.gate, exact_values=True)
+
+
+def judged(n_items=30, n_replications=4, steady=0.9, *, seed=0, judge="j", valid=1.0):
+    """Judgments of questions with a right answer, each kept with a probability."""
+    rng = np.random.default_rng(seed)
+    n = n_items * n_replications
+    right = np.repeat(rng.choice(["a", "b"], n_items), n_replications)
+    other = np.where(right == "a", "b", "a")
+    verdict = np.where(rng.random(n) < steady, right, other)
+    return pl.DataFrame({
+        "judge": judge, "item_id": np.repeat([f"q{one}" for one in range(n_items)], n_replications),
+        "replication": np.tile(np.arange(n_replications), n_items), "gold": right,
+        "verdict": pl.Series(verdict).to_frame().select(
+            pl.when(pl.Series(rng.random(n) < valid)).then(pl.first())
+        ).to_series(),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "verdict", "code"),
+    [
+        ("percent_agreement >= .3", "PASS", 0),
+        ("percent_agreement >= .99", "FAIL", 4),
+        ("percent_agreement <= .99", "PASS", 0),
+        ("flip_rate <= .01", "FAIL", 4),
+        ("accuracy >= .9", "INCONCLUSIVE", 5),
+    ],
+)
+def test_the_whole_interval_decides(rule, verdict, code):
+    found = gate(judged(), require=rule)
+    assert (found.verdict, found.exit_code) == (verdict, code)
+    low, high, limit = found.requirements.select("low", "high", "limit").row(0)
+    met, missed = (high <= limit, low > limit) if "<=" in rule else (low >= limit, high < limit)
+    assert (met, missed) == (verdict == "PASS", verdict == "FAIL")
+
+
+def test_one_failure_fails_all_and_each_group_counts():
+    rows = pl.concat([judged(steady=0.97, judge="good"), judged(steady=0.6, judge="bad")])
+    found = gate(rows, require=["accuracy >= .85", "valid_rate >= .5"])
+    assert found.verdict == "FAIL"
+    told = found.requirements.filter(requirement="accuracy >= .85").select("judge", "verdict")
+    assert dict(told.rows()) == {"good": "PASS", "bad": "FAIL"}
+    assert gate(rows, require="accuracy >= .85 where judge=good").verdict == "PASS"
+
+
+def test_where_reads_numbers_as_numbers():
+    rows = judged().with_columns(temperature=pl.lit(0.7))
+    assert gate(rows, require="accuracy >= .5 where temperature=0.70").verdict == "PASS"
+    with pytest.raises(SweepError, match="nothing that the requirement is about"):
+        gate(rows, require="accuracy >= .5 where temperature=1")
+    with pytest.raises(SweepError, match="names no column of the groups: 'criterion'"):
+        gate(rows, require="accuracy >= .5 where criterion=style")
+
+
+def test_asked_once_is_undecided_with_its_reason():
+    found = gate(judged(n_replications=1), require="krippendorff_alpha >= .7")
+    assert found.requirements.select("verdict", "reason").row(0) == (
+        "INCONCLUSIVE", "single_replication",
+    )  # fmt: skip
+
+
+def test_repeats_at_temperature_0_are_not_the_judge_s():
+    rows = judged().with_columns(temperature=pl.lit(0.0))
+    found = gate(rows, require=["percent_agreement >= .1", "accuracy >= .1"])
+    assert found.requirements["verdict"].to_list() == ["INCONCLUSIVE", "PASS"]
+
+
+def test_few_verdicts_decide_nothing_of_agreement():
+    found = gate(judged(valid=0.3), require=["percent_agreement >= .01", "valid_rate <= .5"])
+    missing = found.requirements.filter(requirement="percent_agreement >= .01")
+    assert set(missing["verdict"]) == {"INCONCLUSIVE"}
+    assert set(missing["reason"]) == {"few_verdicts"}
+    assert found.requirements.filter(requirement="valid_rate <= .5")["verdict"].item() == "PASS"
+
+
+def test_where_all_questions_are_alike_the_interval_is_exact():
+    found = gate(judged(n_items=80), require="valid_rate >= .95").requirements
+    low, high, verdict = found.select("low", "high", "verdict").row(0)
+    assert (low, high, verdict) == (clopper_pearson(80, 80).low, 1.0, "PASS")
+    few = gate(judged(n_items=30), require="valid_rate >= .95").requirements
+    more = few["more_questions"].item()
+    assert clopper_pearson(30 + more, 30 + more).low >= 0.95
+    assert clopper_pearson(29 + more, 29 + more).low < 0.95
+
+
+def test_reproducibility_is_judged_where_it_is_known():
+    """A judge that goes by place repeats itself: its repeatability must not pass for it."""
+    n = 20
+    rows = pl.DataFrame({
+        "item_id": np.repeat([f"q{one}" for one in range(n)], 4),
+        "option_order": np.tile([0, 0, 1, 1], n), "replication": np.tile([0, 1], 2 * n),
+        "label": "A", "verdict": np.tile(["x", "x", "y", "y"], n),
+    })  # fmt: skip
+    steady = pl.col("item_id").is_in(["q0", "q7"])
+    rows = rows.with_columns(
+        verdict=pl.when(steady).then(pl.lit("x")).otherwise("verdict"),
+        label=pl.when(steady & (pl.col("option_order") == 1))
+        .then(pl.lit("B")).otherwise("label"),
+    )  # fmt: skip
+    found = gate(rows, require="percent_agreement >= .9").requirements
+    assert found.select("conditions", "verdict").rows() == [("reproducibility", "FAIL")]
+
+
+def test_a_drop_is_paired_and_the_baseline_s_less_ours(tmp_path):
+    judged(60, steady=0.95).write_parquet(tmp_path / "baseline.parquet")
+    judged(60, steady=0.7, seed=0).write_parquet(tmp_path / "worse.parquet")
+    rule = f"accuracy <= .02 against {tmp_path}/baseline.parquet"
+    worse = gate(tmp_path / "worse.parquet", require=f"drop of {rule}")
+    assert worse.verdict == "FAIL"
+    ours, theirs = (
+        pl.read_parquet(tmp_path / name).select((pl.col("verdict") == pl.col("gold")).mean()).item()
+        for name in ("worse.parquet", "baseline.parquet")
+    )  # fmt: skip
+    row = worse.requirements.row(0, named=True)
+    assert row["value"] == pytest.approx(theirs - ours)
+    assert row["baseline"] == pytest.approx(theirs)
+    better = gate(tmp_path / "baseline.parquet",
+                  require=f"drop of accuracy <= .02 against {tmp_path}/worse.parquet")  # fmt: skip
+    assert better.verdict == "PASS"
+
+
+def test_a_drop_of_agreement_is_that_of_compare(tmp_path):
+    from judgerel_ray import compare
+
+    judged(40, steady=0.97).write_csv(tmp_path / "baseline.csv")
+    judged(40, steady=0.8, seed=1).write_csv(tmp_path / "now.csv")
+    rule = f"drop of percent_agreement <= .01 against {tmp_path}/baseline.csv"
+    row = gate(tmp_path / "now.csv", require=rule).requirements.row(0, named=True)
+    expected = compare(tmp_path / "now.csv", tmp_path / "baseline.csv",
+                       coefficients="percent_agreement").row(0, named=True)  # fmt: skip
+    assert [row[name] for name in ("value", "low", "high")] == [
+        expected[name] for name in ("difference", "low", "high")
+    ]
+    assert row["verdict"] == "FAIL"
+
+
+def test_what_would_decide_decides():
+    """Alpha of 24 questions is open; of as many more as are asked for it is decided."""
+    rows = judged(24, 4, steady=0.93)
+    row = gate(rows, require="krippendorff_alpha >= .6").requirements.row(0, named=True)
+    assert row["verdict"] == "INCONCLUSIVE"
+    assert row["more_questions"] > 0
+    assert row["more_replications"] is None or row["more_replications"] > 0
+    times = -(-row["more_questions"] // 24) + 1
+    again = [rows.with_columns(pl.col("item_id") + f"-{k}") for k in range(times)]
+    side = "PASS" if row["value"] > 0.6 else "FAIL"
+    assert gate(pl.concat(again), require="krippendorff_alpha >= .6").verdict == side
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "looks.jsonl"
+
+
+def test_looks_are_counted_and_their_intervals_widen(ledger):
+    rows = judged(40, 6)
+    widths = []
+    for n in (2, 4, 6):
+        found = gate(rows.filter(pl.col("replication") < n), require="valid_rate >= .5",
+                     ledger=ledger)  # fmt: skip
+        row = found.requirements.row(0, named=True)
+        widths.append(row["high"] - row["low"])
+        assert (found.look.number, found.look.again) == (n // 2, False)
+    assert widths == sorted(widths)
+    again = gate(rows.sample(fraction=1, shuffle=True, seed=1), require="flip_rate <= .5",
+                 ledger=ledger)  # fmt: skip
+    assert (again.look.number, again.look.again) == (3, True)
+    assert len(ledger.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("change", ["fewer", "other", "changed verdicts", "earlier look"])
+def test_a_re_roll_is_refused(ledger, change):
+    rows = judged(40, 3)
+    first = rows.filter(pl.col("replication") < 2)
+    gate(first, require="valid_rate >= .5", ledger=ledger)
+    if change == "earlier look":
+        gate(rows, require="valid_rate >= .5", ledger=ledger)
+    then = {
+        "fewer": first.head(60),
+        "other": judged(40, 3, seed=9),
+        "changed verdicts": first.with_columns(
+            verdict=pl.when(pl.col("item_id") == "q3").then(pl.lit("zz")).otherwise("verdict")
+        ),
+        "earlier look": first,
+    }[change]
+    before = ledger.read_bytes()
+    with pytest.raises(SweepError, match="a re-roll: look"):
+        gate(then, require="valid_rate >= .5", ledger=ledger)
+    assert ledger.read_bytes() == before
+
+
+def test_a_ledger_is_never_put_into_a_run_nor_misread(tmp_path, ledger):
+    from judgerel_ray import example
+
+    with pytest.raises(SweepError, match="lies in a run directory"):
+        gate(judged(), require="valid_rate >= .5", ledger=f"{example('run')}/data/looks.jsonl")
+    with pytest.raises(SweepError, match="the folder of --ledger is not there"):
+        gate(judged(), require="valid_rate >= .5", ledger=tmp_path / "none" / "looks.jsonl")
+    for text in ("judge,item_id\n", '{"a": 1}\n', "[]\n", '{"": {"digest": 1}}\n'):
+        ledger.write_text(text)
+        with pytest.raises(SweepError, match="no ledger of looks, or damaged"):
+            gate(judged(), require="valid_rate >= .5", ledger=ledger)
+        assert ledger.read_text() == text
+
+
+def test_a_run_directory_is_gated_and_stays_as_it_is(ledger):
+    from pathlib import Path
+
+    from judgerel_ray import example
+
+    run = Path(example("run"))
+    before = sorted((one, one.stat().st_mtime_ns) for one in run.rglob("*"))
+    found = gate(run, require=["valid_rate >= .5", "accuracy >= .1"], ledger=ledger)
+    assert found.look.number == 1
+    assert set(found.requirements["requirement"]) == {"valid_rate >= .5", "accuracy >= .1"}
+    assert sorted((one, one.stat().st_mtime_ns) for one in run.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("alpha > .7", "a requirement is"),
+        ("krippendorff_alpha >= seven", "must be a finite number, got 'seven'"),
+        ("krippendorff_alpha >= 70", "must be at most 1"),
+        ("drop of accuracy <= .02", "a drop needs a baseline"),
+        ("accuracy <= .02 against x.csv", "a drop needs a baseline"),
+        ("accuracy >= .5 where judge", "where is written COL=VALUE"),
+        ("krippendorf_alpha >= .7", "unknown coefficient 'krippendorf_alpha'"),
+        ("cronbach_alpha >= .7", "cronbach_alpha is not gated"),
+        ("drop of majority_accuracy <= .1 against x.csv", "a drop of majority_accuracy"),
+    ],
+)
+def test_a_wrong_requirement_is_refused(rule, says):
+    with pytest.raises(SweepError, match=says):
+        gate(judged(), require=rule)
+
+
+def test_rules_stand_in_a_file(tmp_path):
+    rules = tmp_path / "gate.toml"
+    rules.write_text("[gate]\nrequire = ['valid_rate >= .5']\n")
+    assert gate(judged(), rules=rules).verdict == "PASS"
+    assert [one.text for one in requirements(["flip_rate <= .5"], str(rules))] == [
+        "flip_rate <= .5", "valid_rate >= .5",
+    ]  # fmt: skip
+    for text, says in (
+        ("", "has no table"), ("[gate]\nneed = []", "got need"), ("[gate]\nrequire = 3", "a list"),
+        ("[gate", "cannot be read"),
+    ):  # fmt: skip
+        rules.write_text(text)
+        with pytest.raises(SweepError, match=says):
+            gate(judged(), rules=rules)
+    with pytest.raises(SweepError, match="no requirement given"):
+        gate(judged())
+    with pytest.raises(SweepError, match="given twice"):
+        gate(judged(), require=["valid_rate >= .5", "valid_rate  >= .5"])
+
+
+def test_what_is_printed_is_parsed_back():
+    rows = judged(judge="a|b<script>`x`")
+    found = gate(rows, require=["percent_agreement >= .99", "accuracy >= .9"])
+    told = json.loads(found.as_json())
+    assert (told["verdict"], told["exit_code"], len(told["requirements"])) == ("FAIL", 4, 2)
+    suite = Xml.fromstring(found.as_junit())
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == (
+        "2", "1", "1",
+    )  # fmt: skip
+    lines = found.as_markdown().splitlines()
+    assert lines[0] == "### Judge gate: FAIL: 1 missed, 1 open, of 2"
+    assert all(line.replace("\\|", "").count("|") == 8 for line in lines if line.startswith("|"))
+    assert "<script>" not in found.as_markdown()
+
+
+def test_text_of_a_requirement_survives_its_spaces():
+    found = requirement(
+        "  drop of  accuracy<=.02 where judge = a b , criterion=c against my file.csv "
+    )
+    assert (found.name, found.limit, found.against) == ("accuracy", 0.02, "my file.csv")
+    assert dict(found.where) == {"judge": "a b", "criterion": "c"}
